@@ -1,0 +1,66 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { GeoKindData } from './data.ts';
+import type { GeoSources } from './sources.ts';
+
+/*
+ * Compiled geo data on disk, so that a second start reads no CSV. One file per kind: CRC-32 of header and words, length of the
+ * header, header (JSON), the table's words. Whatever is unexpected in it is a miss, never a fault.
+ */
+
+/** To be raised when readers or tables change, so that what an older weir compiled is not used. */
+const CACHE_VERSION = 1;
+const PREAMBLE_BYTES = 8;
+
+interface CacheHeader {
+  readonly cacheVersion: number;
+  readonly wordBytes: number;
+  /** The data, but for the words behind the header. */
+  readonly data: GeoKindData;
+}
+
+const cacheFile = (dir: string, { kind }: Pick<GeoSources, 'kind'>) => join(dir, `geo-${kind}.bin`);
+
+/** The compiled data of exactly these files; undefined when the cache does not hold them whole. */
+export async function readCache(dir: string, sources: GeoSources): Promise<GeoKindData | undefined> {
+  try {
+    await using file = await open(cacheFile(dir, sources));
+    const preamble = await readExactly(file, Buffer.alloc(PREAMBLE_BYTES), 0);
+    const header = await readExactly(file, Buffer.alloc(preamble.readUInt32LE(4)), PREAMBLE_BYTES);
+    const { cacheVersion, wordBytes, data } = JSON.parse(header.toString('utf8')) as CacheHeader;
+    if (cacheVersion !== CACHE_VERSION || data.signature !== sources.signature) return undefined;
+    const words = new SharedArrayBuffer(wordBytes);
+    const bytes = await readExactly(file, new Uint8Array(words), PREAMBLE_BYTES + header.length);
+    if (crc32(bytes, crc32(header)) !== preamble.readUInt32LE(0)) return undefined;
+    return { ...data, configured: sources.configured, table: { ...data.table, words } };
+  } catch {
+    return undefined;
+  }
+}
+
+async function readExactly<T extends Uint8Array>(file: FileHandle, into: T, position: number): Promise<T> {
+  const { bytesRead } = await file.read(into, 0, into.length, position);
+  if (bytesRead !== into.length) throw new Error('truncated');
+  return into;
+}
+
+/** Stores compiled data for the next start. A folder that cannot be written to only makes that start slower. */
+export function writeCache(dir: string, data: GeoKindData): void {
+  const target = cacheFile(dir, data);
+  const temporary = `${target}.${process.pid}.tmp`;
+  const words = new Uint8Array(data.table.words);
+  const { words: _, ...table } = data.table;
+  const header = Buffer.from(JSON.stringify({ cacheVersion: CACHE_VERSION, wordBytes: words.length, data: { ...data, table } }));
+  const preamble = Buffer.alloc(PREAMBLE_BYTES);
+  preamble.writeUInt32LE(crc32(words, crc32(header)), 0);
+  preamble.writeUInt32LE(header.length, 4);
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    writeFileSync(temporary, Buffer.concat([preamble, header, words]), { mode: 0o600 });
+    renameSync(temporary, target);
+  } catch {
+    rmSync(temporary, { force: true });
+  }
+}

@@ -1,0 +1,183 @@
+import { parse } from 'csv-parse/sync';
+import { addressWords, expandPrefix, parseAddress } from './address.ts';
+import { type CsvLayout, csvLayout } from './csv-layout.ts';
+import { GeoFault } from './fault.ts';
+import { type GeoKind, INVALID, type KeyReader, KINDS, readKeyText, SKIP } from './kind.ts';
+import { addRow, type RowSink } from './rows.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const HASH = 0x23;
+const COMMA = 0x2c;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+
+/**
+ * Reads a CSV file of ranges or networks into `sink`, byte by byte. Any field may be quoted; a quoted line break is not read
+ * (no source has one). Lines that begin with `#` and repeated header lines are passed over. Returns the format's name.
+ * `locations` gives the bytes of the file that maps GeoNames ids to countries.
+ */
+export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: () => Buffer): string {
+  let line = 0;
+  let reader: CsvReader | undefined;
+  try {
+    for (let at = hasByteOrderMark(bytes) ? 3 : 0, next = at; at < bytes.length; at = next) {
+      line++;
+      const lineFeed = bytes.indexOf(LF, at);
+      next = lineFeed < 0 ? bytes.length : lineFeed + 1;
+      let end = lineFeed < 0 ? bytes.length : lineFeed;
+      if (end > at && bytes[end - 1] === CR) end--;
+      if (end === at || bytes[at] === HASH) continue;
+      reader ??= csvReader(bytes.subarray(at, end), kind, locations);
+      if (!isHeader(reader, bytes, at, end)) readRow(reader, bytes, at, end, line, sink);
+    }
+  } catch (error) {
+    throw error instanceof GeoFault ? new GeoFault(`line ${line}: ${error.message}`) : error;
+  }
+  return reader?.layout.format ?? 'CSV';
+}
+
+/** A layout made ready to read rows by. */
+interface CsvReader {
+  readonly layout: CsvLayout;
+  readonly header: Buffer | undefined;
+  readonly readKey: KeyReader;
+  readonly expectedKey: string;
+  /** How many fields of a row are looked at. */
+  readonly wanted: number;
+  /** Where each of them begins and ends. */
+  readonly bounds: Uint32Array;
+  /** First and last address, as `addRow` takes them. */
+  readonly range: Uint32Array;
+}
+
+function csvReader(firstLine: Buffer, kind: GeoKind, locations: () => Buffer): CsvReader {
+  const layout = csvLayout(firstLine.toString('utf8'), kind);
+  const wanted = Math.max(layout.start, layout.end ?? 0, layout.key) + 1;
+  return {
+    layout,
+    header: layout.hasHeader ? firstLine : undefined,
+    readKey: layout.isGeonameId ? geonameKeys(locations()) : KINDS[kind].readKey,
+    expectedKey: layout.isGeonameId ? 'a geoname_id of the Locations file' : KINDS[kind].expected,
+    wanted,
+    bounds: new Uint32Array(2 * wanted),
+    range: new Uint32Array(8),
+  };
+}
+
+const isHeader = ({ header }: CsvReader, bytes: Buffer, at: number, end: number): boolean =>
+  header !== undefined && bytes[at] === header[0] && header.equals(bytes.subarray(at, end));
+
+function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line: number, sink: RowSink): void {
+  const { layout, wanted, bounds, range } = reader;
+  if (splitFields(bytes, at, end, wanted, bounds) < wanted) throw new GeoFault(`expected at least ${wanted} fields`);
+  const family = readRange(bytes, bounds, layout, range);
+  const from = bounds[2 * layout.key];
+  const to = bounds[2 * layout.key + 1];
+  const key = reader.readKey(bytes, from, to);
+  if (key === INVALID) throw new GeoFault(`expected ${reader.expectedKey}, found ${shown(bytes, from, to)}`);
+  if (key === SKIP) sink.skipped++;
+  else addRow(family === 4 ? sink.v4 : sink.v6, range, key, sink.file, line);
+}
+
+const MAX_SHOWN = 40;
+
+const hasByteOrderMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+const shown = (bytes: Buffer, from: number, to: number) => JSON.stringify(bytes.toString('utf8', from, Math.min(to, from + MAX_SHOWN)));
+
+/** Writes where each of the first `wanted` fields begins and ends, without quotes and blanks; returns how many there are. */
+function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bounds: Uint32Array): number {
+  let i = at;
+  for (let field = 0; field < wanted; field++) {
+    while (i < end && bytes[i] === SPACE) i++;
+    let from = i;
+    let to: number;
+    if (i < end && bytes[i] === QUOTE) {
+      from = ++i;
+      while (i < end && (bytes[i] !== QUOTE || bytes[i + 1] === QUOTE)) i += bytes[i] === QUOTE ? 2 : 1;
+      to = Math.min(i, end);
+      while (i < end && bytes[i] !== COMMA) i++;
+    } else {
+      while (i < end && bytes[i] !== COMMA) i++;
+      to = i;
+      while (to > from && bytes[to - 1] === SPACE) to--;
+    }
+    bounds[2 * field] = from;
+    bounds[2 * field + 1] = to;
+    if (i >= end) return field + 1;
+    i++;
+  }
+  return wanted;
+}
+
+/** Reads a row's first address into `range[0…]` and its last into `range[4…]`; returns their family. */
+function readRange(bytes: Buffer, bounds: Uint32Array, layout: CsvLayout, range: Uint32Array): 4 | 6 {
+  const [from, to] = [bounds[2 * layout.start], bounds[2 * layout.start + 1]];
+  const family = layout.end === undefined ? readNetwork(bytes, from, to, range) : readPair(bytes, from, to, bounds, layout.end, range);
+  return family === 6 && isMapped(range, 0) && isMapped(range, 4) ? unmap(range) : family;
+}
+
+function readNetwork(bytes: Buffer, from: number, to: number, range: Uint32Array): 4 | 6 {
+  let slash = to;
+  for (let i = to - 1; i >= from; i--) if (bytes[i] === SLASH) slash = i;
+  const family = parseAddress(bytes, from, slash, range, 0);
+  const longest = family === 4 ? 32 : 128;
+  const prefix = slash === to ? longest : readPrefix(bytes, slash + 1, to);
+  if (family === 0 || prefix > longest) throw new GeoFault(`expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
+  expandPrefix(range, 0, 4, family, prefix);
+  return family;
+}
+
+/** A prefix length; Infinity when it is none. */
+function readPrefix(bytes: Buffer, from: number, to: number): number {
+  const text = bytes.toString('latin1', from, to);
+  return /^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+}
+
+function readPair(bytes: Buffer, from: number, to: number, bounds: Uint32Array, endColumn: number, range: Uint32Array): 4 | 6 {
+  const [endFrom, endTo] = [bounds[2 * endColumn], bounds[2 * endColumn + 1]];
+  let first = parseAddress(bytes, from, to, range, 0);
+  const last = parseAddress(bytes, endFrom, endTo, range, 4);
+  if (first === 0) throw new GeoFault(`expected an IP address, found ${shown(bytes, from, to)}`);
+  if (last === 0) throw new GeoFault(`expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
+  // A small number is IPv6 when the number that ends its range is.
+  if (first === 4 && last === 6 && !bytes.subarray(from, to).includes(DOT)) {
+    range.set([0, 0, 0, range[0]]);
+    first = 6;
+  }
+  if (first !== last) throw new GeoFault(`${shown(bytes, from, to)} and ${shown(bytes, endFrom, endTo)} are not of one family`);
+  if (isDescending(range, addressWords(last))) {
+    throw new GeoFault(`the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
+  }
+  return last;
+}
+
+function isDescending(range: Uint32Array, width: number): boolean {
+  for (let word = 0; word < width; word++) if (range[word] !== range[4 + word]) return range[word] > range[4 + word];
+  return false;
+}
+
+/** Whether an address is an IPv4-mapped one (RFC 4291 2.5.5.2): weir treats those as the IPv4 addresses they stand for. */
+const isMapped = (words: Uint32Array, at: number) => words[at] === 0 && words[at + 1] === 0 && words[at + 2] === 0xffff;
+
+function unmap(range: Uint32Array): 4 {
+  range[0] = range[3];
+  range[4] = range[7];
+  return 4;
+}
+
+/** Reads GeoNames ids as the country keys that a GeoLite2 Locations file gives them. */
+function geonameKeys(locations: Buffer): KeyReader {
+  const keys = new Map(locationRows(locations).map((row) => [row.geoname_id, readKeyText('country', row.country_iso_code ?? '')]));
+  return (bytes, from, to) => (from === to ? SKIP : (keys.get(String.fromCharCode(...bytes.subarray(from, to))) ?? INVALID));
+}
+
+function locationRows(locations: Buffer): Record<string, string | undefined>[] {
+  try {
+    return parse(locations, { columns: true, bom: true });
+  } catch (error) {
+    throw new GeoFault(`the Locations file beside it cannot be read: ${(error as Error).message}`);
+  }
+}

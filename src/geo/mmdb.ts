@@ -1,0 +1,133 @@
+import decoder from 'mmdb-lib/lib/decoder.js';
+import { type Metadata, parseMetadata } from 'mmdb-lib/lib/metadata.js';
+import walker from 'mmdb-lib/lib/reader/walker.js';
+import { expandPrefix } from './address.ts';
+import { GeoFault } from './fault.ts';
+import { type GeoKind, INVALID, KINDS, readKeyText, SKIP } from './kind.ts';
+import { addRow, type RowSink } from './rows.ts';
+
+const METADATA_MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
+/** The metadata stand in the last 128 KiB (MaxMind DB format 2.0, "Database Metadata"). */
+const METADATA_REACH = 128 * 1024;
+/** Zero bytes between search tree and data. */
+const SEPARATOR = 16;
+
+/** Whether the bytes are a MaxMind DB. */
+export const isMmdb = (bytes: Buffer): boolean => bytes.subarray(-METADATA_REACH).includes(METADATA_MARKER);
+
+/** The IPv6 prefixes under which writers repeat the IPv4 subtree: mapped addresses, Teredo, 6to4. First word(s) and length. */
+const IPV4_ALIASES: readonly { readonly words: readonly number[]; readonly prefix: number }[] = [
+  { words: [0, 0, 0xffff, 0], prefix: 96 },
+  { words: [0x20010000, 0, 0, 0], prefix: 32 },
+  { words: [0x20020000, 0, 0, 0], prefix: 16 },
+];
+
+/** Reads every network of a MaxMind DB into `sink`. Returns the format's name and when the database was built. */
+export function readMmdb(bytes: Buffer, kind: GeoKind, sink: RowSink): { format: string; date: Date } {
+  const metadata = readMetadata(bytes);
+  const keyOf = recordKeys(bytes, metadata, kind);
+  walkTree(bytes, metadata, (range, family, record) => {
+    const key = keyOf(record);
+    if (key === SKIP) sink.skipped++;
+    else addRow(family === 4 ? sink.v4 : sink.v6, range, key, sink.file, 0);
+  });
+  return { format: `MMDB (${metadata.databaseType})`, date: metadata.buildEpoch };
+}
+
+function readMetadata(bytes: Buffer): Metadata {
+  try {
+    const metadata = parseMetadata(bytes);
+    if (!(metadata.searchTreeSize + SEPARATOR <= bytes.length)) throw new Error('its search tree is longer than the file');
+    return metadata;
+  } catch (error) {
+    throw new GeoFault(`the MMDB metadata cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** A function from a tree record that points to data to the key found there. Each datum is decoded once. */
+function recordKeys(bytes: Buffer, metadata: Metadata, kind: GeoKind): (record: number) => number {
+  const { default: Decoder } = decoder;
+  const data = new Decoder(bytes, metadata.searchTreeSize + SEPARATOR);
+  const known = new Map<number, number>();
+  const decode = (record: number): number => {
+    const text = KINDS[kind].recordKey(decodeRecord(data, record - metadata.nodeCount + metadata.searchTreeSize));
+    const key = text === undefined ? SKIP : readKeyText(kind, text);
+    if (key === INVALID) throw new GeoFault(`expected ${KINDS[kind].expected}, found ${JSON.stringify(text)} in a record`);
+    return key;
+  };
+  return (record) => {
+    let key = known.get(record);
+    if (key === undefined) {
+      key = decode(record);
+      known.set(record, key);
+    }
+    return key;
+  };
+}
+
+function decodeRecord(data: InstanceType<typeof decoder.default>, offset: number): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = data.decode(offset).value;
+  } catch {
+    value = undefined;
+  }
+  if (typeof value !== 'object' || value === null) throw new GeoFault(`the MMDB is damaged: no record can be read at byte ${offset}`);
+  return value as Record<string, unknown>;
+}
+
+/** An address's place in the tree of an IPv6 database; an IPv4 database is the subtree at ::/96 alone. */
+const IPV4_DEPTH = 96;
+const MAX_DEPTH = 128;
+
+type Emit = (range: Uint32Array, family: 4 | 6, record: number) => void;
+
+/** Calls `emit` for every network that has data: range words as in `addRow`, the IPv4 subtree once. */
+function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
+  const { nodeCount, nodeByteSize, recordSize, ipVersion } = metadata;
+  const node = walker.default(bytes, recordSize);
+  const ipv4Root = ipVersion === 4 ? undefined : findIpv4Root(metadata, node.left);
+  const path = new Uint32Array(4);
+  const range = new Uint32Array(8);
+  let visited = 0;
+
+  const visit = (record: number, depth: number): void => {
+    if (record === nodeCount || (record === ipv4Root && isAlias(path, depth, record < nodeCount))) return;
+    if (record > nodeCount) {
+      emitNetwork(path, depth, range, record, emit);
+      return;
+    }
+    if (depth === MAX_DEPTH || ++visited > nodeCount) throw new GeoFault('the MMDB is damaged: its search tree has a loop');
+    visit(node.left(record * nodeByteSize), depth + 1);
+    const bit = 2 ** (31 - (depth % 32));
+    path[depth >>> 5] += bit;
+    visit(node.right(record * nodeByteSize), depth + 1);
+    path[depth >>> 5] -= bit;
+  };
+  visit(0, ipVersion === 4 ? IPV4_DEPTH : 0);
+}
+
+/** The record at ::/96; undefined when the tree has no such place. */
+function findIpv4Root({ nodeCount, nodeByteSize }: Metadata, left: (offset: number) => number): number | undefined {
+  let record = 0;
+  let depth = 0;
+  while (depth < IPV4_DEPTH && record < nodeCount) {
+    record = left(record * nodeByteSize);
+    depth++;
+  }
+  return depth === IPV4_DEPTH ? record : undefined;
+}
+
+/** Whether the IPv4 subtree's record at this place is a repetition. As a leaf it may be data of its own, except at the known places. */
+function isAlias(path: Uint32Array, depth: number, isNode: boolean): boolean {
+  if (isNode) return path.some((word) => word !== 0);
+  return IPV4_ALIASES.some((alias) => alias.prefix === depth && alias.words.every((word, i) => word === path[i]));
+}
+
+function emitNetwork(path: Uint32Array, depth: number, range: Uint32Array, record: number, emit: Emit): void {
+  const isIpv4 = depth >= IPV4_DEPTH && path[0] === 0 && path[1] === 0 && path[2] === 0;
+  if (isIpv4) range[0] = path[3];
+  else range.set(path);
+  expandPrefix(range, 0, 4, isIpv4 ? 4 : 6, isIpv4 ? depth - IPV4_DEPTH : depth);
+  emit(range, isIpv4 ? 4 : 6, record);
+}

@@ -1,0 +1,57 @@
+import { addressWords } from './address.ts';
+
+/** The rows of one family as read from files: columns in step, in file order. */
+export interface Rows {
+  readonly family: 4 | 6;
+  count: number;
+  /** First and last address of each row: `2 * addressWords(family)` words a row. */
+  words: Uint32Array<ArrayBuffer>;
+  keys: Uint32Array<ArrayBuffer>;
+  /** Where a row was read: its line in a text file; 0 where there are no lines. */
+  lines: Uint32Array<ArrayBuffer>;
+  /** Which of the files, in reading order. */
+  files: Uint8Array<ArrayBuffer>;
+}
+
+const FIRST_CAPACITY = 4096;
+
+export const emptyRows = (family: 4 | 6): Rows => ({
+  family,
+  count: 0,
+  words: new Uint32Array(FIRST_CAPACITY * 2 * addressWords(family)),
+  keys: new Uint32Array(FIRST_CAPACITY),
+  lines: new Uint32Array(FIRST_CAPACITY),
+  files: new Uint8Array(FIRST_CAPACITY),
+});
+
+/** Appends a row; its first address starts at `scratch[0]`, its last at `scratch[4]`. */
+export function addRow(rows: Rows, scratch: Uint32Array, key: number, file: number, line: number): void {
+  const { family, count } = rows;
+  if (count === rows.keys.length) {
+    rows.words = grown(rows.words);
+    rows.keys = grown(rows.keys);
+    rows.lines = grown(rows.lines);
+    rows.files = new Uint8Array(rows.files.buffer.transfer(rows.files.length * 2));
+  }
+  const width = addressWords(family);
+  const at = count * 2 * width;
+  for (let word = 0; word < width; word++) {
+    rows.words[at + word] = scratch[word];
+    rows.words[at + width + word] = scratch[4 + word];
+  }
+  rows.keys[count] = key;
+  rows.lines[count] = line;
+  rows.files[count] = file;
+  rows.count = count + 1;
+}
+
+const grown = (array: Uint32Array<ArrayBuffer>) => new Uint32Array(array.buffer.transfer(array.byteLength * 2));
+
+/** Where a reader puts what it finds: rows of both families, and how many had no usable key. */
+export interface RowSink {
+  readonly v4: Rows;
+  readonly v6: Rows;
+  skipped: number;
+  /** The number of the file being read. */
+  file: number;
+}

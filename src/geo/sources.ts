@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { GeoFault } from './fault.ts';
+import { type GeoKind, KINDS } from './kind.ts';
+
+/** The files that one kind of geo data is read from. */
+export interface GeoSources {
+  readonly kind: GeoKind;
+  /** The operator's file as configured; undefined = the packaged data. */
+  readonly configured: string | undefined;
+  /** The file itself and, where one stands beside it, its twin of the other family. */
+  readonly files: readonly string[];
+  /** The GeoLite2 file that says which country a geoname_id is, where one stands beside the file. */
+  readonly locations: string | undefined;
+  /** The day of the packaged data (YYYY-MM-DD). */
+  readonly date: string | undefined;
+  /** Changes when one of the files is written to or replaced. */
+  readonly signature: string;
+}
+
+/** What messages about these data begin with. */
+export const sourcesLabel = ({ kind, configured }: Pick<GeoSources, 'kind' | 'configured'>): string =>
+  configured === undefined ? `packaged ${kind} data` : KINDS[kind].setting;
+
+/** Finds the files behind a setting whose value is `configured`. A missing one is a GeoFault. */
+export async function findSources(kind: GeoKind, configured: string | undefined): Promise<GeoSources> {
+  const packaged = configured === undefined ? findPackaged(kind) : undefined;
+  const file = configured ?? (packaged as PackagedData).file;
+  const label = sourcesLabel({ kind, configured });
+  const main = await fileSignature(file, label);
+  const beside = await namesBeside(file);
+  const twin = beside.find((name) => name === twinName(basename(file)));
+  const files = twin === undefined ? [file] : [file, join(dirname(file), twin)];
+  const locations = kind === 'country' ? locationsName(basename(file), beside) : undefined;
+  const others = [twin, locations].filter((name) => name !== undefined).map((name) => join(dirname(file), name));
+  const signatures = [main, ...(await Promise.all(others.map((path) => fileSignature(path, label))))];
+  return {
+    kind,
+    configured,
+    files,
+    locations: locations === undefined ? undefined : join(dirname(file), locations),
+    date: packaged?.date,
+    signature: signatures.join('\n'),
+  };
+}
+
+interface PackagedData {
+  readonly file: string;
+  readonly date: string | undefined;
+}
+
+function findPackaged(kind: GeoKind): PackagedData {
+  const { name, file } = KINDS[kind].packaged;
+  try {
+    const description = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const { version } = JSON.parse(readFileSync(description, 'utf8')) as { version: string };
+    // The last number of the version is the hour of the data: 2.3.2026061719.
+    const [, year, month, day] = /\.(\d{4})(\d\d)(\d\d)\d*$/.exec(version) ?? [];
+    return { file: join(dirname(description), file), date: year && `${year}-${month}-${day}` };
+  } catch {
+    throw new GeoFault(`packaged ${kind} data: the package ${name} is not installed; npm ci installs it`);
+  }
+}
+
+const STAT_FAULTS: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'weir is not allowed to read it' };
+
+async function fileSignature(file: string, label: string): Promise<string> {
+  try {
+    const stats = await stat(file, { bigint: true });
+    if (!stats.isFile()) throw new GeoFault(`${label}: ${file}: this is not a file`);
+    return `${file} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}`;
+  } catch (error) {
+    if (error instanceof GeoFault) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new GeoFault(`${label}: ${file}: ${STAT_FAULTS[code ?? ''] ?? message}`);
+  }
+}
+
+/** The other names in the file's folder; none when the folder cannot be listed. */
+const namesBeside = (file: string): Promise<string[]> => readdir(dirname(file)).catch(() => []);
+
+/** Vendors publish one file per family: …-IPv4.csv and …-IPv6.csv. undefined for a name without a family. */
+function twinName(name: string): string | undefined {
+  const twin = name.replace(/(ipv)([46])/i, (_, ipv, family) => ipv + (family === '4' ? '6' : '4'));
+  return twin === name ? undefined : twin;
+}
+
+/** The Locations file of the same product, GeoLite2-Country-Locations-en.csv for GeoLite2-Country-Blocks-IPv4.csv; else the only one. */
+function locationsName(name: string, beside: readonly string[]): string | undefined {
+  const candidates = beside.filter((candidate) => candidate.endsWith('-Locations-en.csv'));
+  const [product] = name.split('-Blocks');
+  return candidates.find((candidate) => candidate.startsWith(product)) ?? (candidates.length === 1 ? candidates[0] : undefined);
+}

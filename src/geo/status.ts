@@ -1,0 +1,59 @@
+import type { GeoData, GeoKindData } from './data.ts';
+import type { GeoKind } from './kind.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What the packaged data's licences ask for; NOTICE has the full text. */
+const PACKAGED_ATTRIBUTION: Readonly<Record<GeoKind, string>> = {
+  country: 'NRO delegation statistics, https://www.nro.net (CC BY 4.0), compiled by ip-location-db',
+  asn: 'RouteViews, https://www.routeviews.org; DB-IP, https://db-ip.com; NRO, https://www.nro.net (CC BY 4.0), merged by ip-location-db',
+};
+
+/** One kind of geo data as `weir geo status` prints it. */
+export interface GeoKindStatus {
+  /** `packaged`, or the operator's file. */
+  readonly source: string;
+  readonly files: readonly string[];
+  readonly format: string;
+  readonly date: string;
+  readonly age_days: number;
+  readonly rows: number;
+  readonly skipped_rows: number;
+  readonly overlapping_rows: number;
+  /** How many countries or ASNs have ranges. */
+  readonly keys: number;
+  readonly ranges_v4: number;
+  readonly ranges_v6: number;
+  readonly version: string;
+  /** null for the operator's own file: its vendor's terms hold. */
+  readonly attribution: string | null;
+}
+
+export interface GeoStatus {
+  readonly version: string;
+  readonly country: GeoKindStatus;
+  readonly asn: GeoKindStatus;
+}
+
+/** Where the geo data in use come from and how old they are at `now` (ms). */
+export const geoStatus = (data: GeoData, now: number): GeoStatus => ({
+  version: data.version,
+  country: kindStatus(data.country, now),
+  asn: kindStatus(data.asn, now),
+});
+
+const kindStatus = (data: GeoKindData, now: number): GeoKindStatus => ({
+  source: data.configured ?? 'packaged',
+  files: data.files,
+  format: data.format,
+  date: data.date,
+  age_days: Math.max(0, Math.floor((now - Date.parse(data.date)) / DAY_MS)),
+  rows: data.rows,
+  skipped_rows: data.skippedRows,
+  overlapping_rows: data.overlappingRows,
+  keys: data.keys,
+  ranges_v4: data.rangesV4,
+  ranges_v6: data.rangesV6,
+  version: data.table.version,
+  attribution: data.configured === undefined ? PACKAGED_ATTRIBUTION[data.kind] : null,
+});

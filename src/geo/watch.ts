@@ -1,0 +1,107 @@
+import type { GeoData, GeoKindData } from './data.ts';
+import { GeoFault } from './fault.ts';
+import { GEO_KINDS, type GeoKind } from './kind.ts';
+import { combine, type GeoFiles, loadSources } from './load.ts';
+import { findSources } from './sources.ts';
+
+const POLL_MS = 2_000;
+
+export interface GeoWatchOptions {
+  readonly files: GeoFiles;
+  /** The data in use. */
+  readonly data: GeoData;
+  readonly cacheDir?: string;
+  /** How often the operator's files are looked at; a change counts once two looks in a row have seen the same. */
+  readonly pollMs?: number;
+  /** Called with new data; they replace what was in use. */
+  readonly onChange: (data: GeoData) => void;
+  /** Told about every reload in one sentence; `refused` means that the data in use stay. */
+  readonly log: (outcome: 'reloaded' | 'refused', text: string) => void;
+}
+
+export interface GeoWatch {
+  /** Looks now (SIGHUP), also at a file that was refused before. Resolves when the new data are in use or refused. */
+  reload(): Promise<void>;
+  close(): void;
+}
+
+/** What the watch knows of one kind. */
+interface Watched {
+  data: GeoKindData;
+  /** The state of the files at the previous look. */
+  seen: string;
+  /** The state that was tried last, whether it became the data in use or was refused. */
+  tried: string;
+}
+
+/**
+ * Reloads geo data when the operator's files change. Polls, because editors and mounts replace files in ways that file
+ * notifications miss; waits until a file has stopped changing, because a file half copied may look whole.
+ */
+export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions): GeoWatch {
+  const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined);
+  const watched = { country: startOf(data.country), asn: startOf(data.asn) };
+  let version = data.version;
+  let closed = false;
+  let work = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  const explain = (error: Error): void => log('refused', `${error.message}; the data loaded before stay in use`);
+
+  const lookAt = async (kind: GeoKind, isForced: boolean): Promise<void> => {
+    const state = watched[kind];
+    const { signature, load } = await look(kind, files[kind], cacheDir);
+    const isSettled = isForced || signature === state.seen;
+    state.seen = signature;
+    const isTried = signature === (isForced ? state.data.signature : state.tried);
+    if (isTried || !isSettled) return;
+    state.tried = signature;
+    try {
+      state.data = await load();
+    } catch (error) {
+      explain(error as Error);
+    }
+  };
+
+  const lookAtAll = async (isForced: boolean): Promise<void> => {
+    for (const kind of kinds) await lookAt(kind, isForced);
+    const next = combine(watched.country.data, watched.asn.data);
+    if (closed || next.version === version) return;
+    version = next.version;
+    onChange(next);
+    log('reloaded', `geo data reloaded: ${GEO_KINDS.map((kind) => `${kind} of ${next[kind].date}, ${next[kind].rows} rows`).join('; ')}`);
+  };
+  /** One look at a time, in the order asked for. */
+  const enqueue = (isForced: boolean): Promise<void> => {
+    const done = work.then(() => (closed ? undefined : lookAtAll(isForced)));
+    work = done.catch(() => undefined);
+    return done;
+  };
+  const schedule = (): void => {
+    if (closed) return;
+    timer = setTimeout(() => void enqueue(false).catch(explain).finally(schedule), pollMs);
+    timer.unref();
+  };
+
+  if (kinds.length > 0) schedule();
+  return {
+    reload: () => enqueue(true),
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });
+
+/** The state of a kind's files and how to load them; a file that is missing is a state too. */
+async function look(kind: GeoKind, configured: string | undefined, cacheDir: string | undefined) {
+  try {
+    const sources = await findSources(kind, configured);
+    return { signature: sources.signature, load: () => loadSources(sources, cacheDir) };
+  } catch (error) {
+    if (!(error instanceof GeoFault)) throw error;
+    return { signature: error.message, load: () => Promise.reject(error) };
+  }
+}
