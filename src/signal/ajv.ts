@@ -1,0 +1,93 @@
+import { Ajv } from 'ajv';
+import type { TSchema } from 'typebox';
+
+/**
+ * Text that every store can keep: no U+0000, no lone surrogate.
+ */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
+export interface JsonLimits {
+  readonly maxDepth: number;
+  readonly maxBytes: number;
+}
+
+/** Why free-form JSON cannot be kept, or undefined. Never recurses: hostile input is millions of levels deep. */
+export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): string | undefined {
+  let level: object[] = [value];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > maxDepth) return `must be at most ${maxDepth} levels deep`;
+    const deeper: object[] = [];
+    for (const container of level) {
+      const array = Array.isArray(container);
+      for (const [key, inner] of Object.entries(container)) {
+        if (!array && !isStorableText(key)) return 'must not have U+0000 or a lone surrogate in a key';
+        if (typeof inner === 'string' && !isStorableText(inner)) return 'must not hold U+0000 or a lone surrogate';
+        if (typeof inner === 'number' && !Number.isFinite(inner)) return 'must not hold a number beyond the range of a double';
+        if (typeof inner === 'object' && inner !== null) deeper.push(inner);
+      }
+    }
+    level = deeper;
+  }
+  return Buffer.byteLength(JSON.stringify(value)) > maxBytes ? `must be at most ${maxBytes} bytes as JSON` : undefined;
+}
+
+const ajv = new Ajv({ allErrors: true, strict: true, verbose: true, coerceTypes: false, removeAdditional: false, useDefaults: false });
+ajv.addFormat('text', isStorableText);
+ajv.addVocabulary(['example']);
+ajv.addKeyword({
+  keyword: 'x-json',
+  type: 'object',
+  schemaType: 'object',
+  errors: true,
+  validate: function validate(limits: JsonLimits, value: object) {
+    const message = jsonFault(value, limits);
+    (validate as { errors?: unknown[] }).errors = message === undefined ? [] : [{ keyword: 'x-json', message, params: {} }];
+    return message === undefined;
+  },
+});
+
+/** One thing wrong with an entry: a path such as `rule.target.ip`, and what is allowed there. */
+export interface Fault {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Compiles a schema into a function that lists every fault of a value, in the schema's order, one a field. */
+export function compile(schema: TSchema): (value: unknown) => Fault[] {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (validate(value)) return NONE;
+    const faults = new Map<string, Fault>();
+    for (const error of validate.errors!) {
+      const fault = MESSAGES[error.keyword as keyof typeof MESSAGES] ?? (() => error.message!);
+      const path = error.instancePath.slice(1).replaceAll('/', '.');
+      const field = error.keyword === 'required' ? [path, error.params.missingProperty].filter(Boolean).join('.') : path;
+      if (!faults.has(field)) faults.set(field, { field, message: fault(error.params, error.parentSchema as Limits) });
+    }
+    return [...faults.values()];
+  };
+}
+
+const NONE: Fault[] = [];
+
+type Params = Record<string, unknown>;
+interface Limits {
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+const range = (_: Params, { minimum, maximum }: Limits) => `must be an integer from ${minimum} to ${maximum}`;
+const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
+  required: () => 'is required',
+  type: ({ type }, schema) => (type === 'integer' ? range({}, schema) : `must be ${type === 'object' ? 'an' : 'a'} ${type}`),
+  minimum: range,
+  maximum: range,
+  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as string[]).join(', ')}`,
+  const: ({ allowedValue }) => `must be ${allowedValue}`,
+  maxLength: ({ limit }) => `must be at most ${limit} characters`,
+  minLength: () => 'must not be empty',
+  pattern: ({ pattern }) => `must match ${pattern}`,
+  format: () => 'must not hold U+0000 or a lone surrogate',
+};

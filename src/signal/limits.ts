@@ -1,0 +1,18 @@
+/** Limits of spec 8 and of one signal entry. Characters are Unicode code points, sizes are bytes of JSON in UTF-8. */
+export const LIMITS = {
+  batchEntries: 1000,
+  batchBytes: 16 * 1024 * 1024,
+  entryBytes: 64 * 1024,
+  name: 256,
+  text: 2048,
+  expression: 4096,
+  regexes: 64,
+  labelsBytes: 8 * 1024,
+  configBytes: 32 * 1024,
+  jsonDepth: 8,
+  /** One hundred years, in seconds. */
+  expirySeconds: 3_155_760_000,
+} as const;
+
+/** The caller-stable identifier of spec 2.2. */
+export const RULE_REF_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$';

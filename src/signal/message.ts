@@ -1,0 +1,228 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import type { LandingItem, Message, StreamRecord } from '../ports.ts';
+import { type ExpressionKind, type JsonObject, LEVELS, type RuleChange, type Target } from '../rule.ts';
+import { compile, isStorableText } from './ajv.ts';
+import { canonicalEnvelope, canonicalEvent, isObject } from './canonical.ts';
+import { expiresAt, lifetime } from './expiry.ts';
+import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
+import type { Signal } from './schema.ts';
+import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
+
+/** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
+export interface SignalContext {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly listId: string;
+  /** When the signal was accepted, ms since 1970: expiry counts from here. */
+  readonly receivedAt: number;
+  /** A UUIDv7. */
+  readonly signalId: string;
+}
+
+/** The message of one accepted signal. A v1 message has no `schema_version`, as it always was (spec 9). */
+export function encodeMessage(signal: Signal, context: SignalContext): Message {
+  return {
+    key: context.workspaceId,
+    headers: {
+      ...(signal.version === 2 && { schema_version: '2' }),
+      workspace_id: context.workspaceId,
+      list_id: context.listId,
+      organization_id: context.organizationId,
+      received_at: new Date(context.receivedAt).toISOString(),
+      signal_id: context.signalId,
+    },
+    value: JSON.stringify(signal.version === 1 ? signal.event : signal.envelope),
+  };
+}
+
+type Landed = Omit<LandingItem, 'record'>;
+interface Poison {
+  readonly poison: string;
+}
+
+/**
+ * What a record of the stream does, or why it can never land. Checks the shape only: what was accepted is not judged again,
+ * because geo data, limits and schemes may differ by then. Another producer may leave out every header but the workspace.
+ */
+export function decodeRecord(record: StreamRecord): Landed | Poison {
+  const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
+  const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
+  if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version)}` };
+  if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
+  const receivedAt = received === undefined ? record.timestamp : parseInstant(received);
+  if (Number.isNaN(receivedAt)) return { poison: 'header received_at is not an ISO 8601 instant' };
+  const value = parseObject(record.value);
+  if (value === undefined) return { poison: 'the value is not a JSON object' };
+  const change = decode(value, receivedAt);
+  return typeof change === 'string' ? { poison: change } : { workspaceId, listId, receivedAt, change };
+}
+
+type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | string;
+const DECODERS: Record<string, Decoder> = { '1': decodeEvent, '2': decodeEnvelope };
+
+const text = Type.String({ format: 'text' });
+const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
+const seconds = Type.Integer({ minimum: 0, maximum: LIMITS.expirySeconds });
+const ref = Type.String({ pattern: RULE_REF_PATTERN });
+const op = Type.Enum(['upsert', 'delete']);
+const target = Type.Object({ ip: Type.Optional(text), asn: Type.Optional(text), country: Type.Optional(text) });
+
+const EventShape = Type.Object({
+  type: Type.Enum(['access_rules']),
+  action: Type.Enum(['block', 'unblock']),
+  ...target.properties,
+  expiration: Type.Optional(seconds),
+  description: Type.Optional(text),
+  name: Type.Optional(text),
+});
+const envelopeFields = {
+  op,
+  expires_in: Type.Optional(seconds),
+  reason: Type.Optional(text),
+  labels: Type.Optional(json),
+};
+const AccessShape = Type.Object({
+  ...envelopeFields,
+  rule_ref: Type.Optional(ref),
+  rule: Type.Optional(Type.Object({ target, action: Type.Enum(['block', 'allow']), config: Type.Optional(json) })),
+});
+const ExpressionShape = Type.Object({
+  ...envelopeFields,
+  rule_ref: ref,
+  rule: Type.Optional(
+    Type.Object({
+      name: Type.Optional(text),
+      type: Type.Enum(['custom', 'generated']),
+      expression: text,
+      action: text,
+      phase: Type.Optional(text),
+      order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+      short_description: Type.Optional(text),
+      config: Type.Optional(json),
+    }),
+  ),
+});
+
+const readEvent = reader(EventShape);
+const readAccess = reader(AccessShape);
+const readExpression = reader(ExpressionShape);
+
+function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
+  const event = readEvent(canonicalEvent(value));
+  if (typeof event === 'string') return event;
+  const target = decodeTarget(event);
+  if (typeof target === 'string') return target;
+  if (event.action === 'unblock') return { change: 'delete_by_value', kind: 'access_rule', action: 'block', target };
+  return {
+    change: 'upsert',
+    kind: 'access_rule',
+    rule: {
+      ruleRef: null,
+      action: 'block',
+      target,
+      name: event.name ?? null,
+      reason: event.description ?? null,
+      labels: null,
+      config: null,
+      confidence: null,
+      severity: null,
+      expiresAt: expiresAt(receivedAt, lifetime('access_rule', 'block', event.expiration)),
+    },
+  };
+}
+
+function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
+  const envelope = canonicalEnvelope(value);
+  switch (envelope.kind) {
+    case 'access_rule':
+      return decodeAccessRule(envelope, receivedAt);
+    case 'waf_rule':
+    case 'smart_firewall_rule':
+      return decodeExpressionRule(envelope.kind, envelope, receivedAt);
+    default:
+      return `kind: must be one of: access_rule, waf_rule, smart_firewall_rule`;
+  }
+}
+
+function decodeAccessRule(value: unknown, receivedAt: number): RuleChange | string {
+  const envelope = readAccess(value);
+  if (typeof envelope === 'string') return envelope;
+  const { rule_ref: ruleRef = null, rule } = envelope;
+  if (envelope.op === 'delete' && ruleRef !== null) return { change: 'delete', kind: 'access_rule', ruleRef };
+  if (rule === undefined) return 'rule: is required';
+  const target = decodeTarget(rule.target);
+  if (typeof target === 'string') return `rule.target.${target}`;
+  const { action, config = null } = rule;
+  if (envelope.op === 'delete') return { change: 'delete_by_value', kind: 'access_rule', action, target };
+  return {
+    change: 'upsert',
+    kind: 'access_rule',
+    rule: {
+      ruleRef,
+      action,
+      target,
+      name: null,
+      reason: envelope.reason ?? null,
+      labels: envelope.labels ?? null,
+      config,
+      confidence: level(config?.confidence),
+      severity: level(config?.severity),
+      expiresAt: expiresAt(receivedAt, lifetime('access_rule', action, envelope.expires_in)),
+    },
+  };
+}
+
+function decodeExpressionRule(kind: ExpressionKind, value: unknown, receivedAt: number): RuleChange | string {
+  const envelope = readExpression(value);
+  if (typeof envelope === 'string') return envelope;
+  const { rule_ref: ruleRef, rule } = envelope;
+  if (envelope.op === 'delete') return { change: 'delete', kind, ruleRef };
+  if (rule === undefined) return 'rule: is required';
+  return {
+    change: 'upsert',
+    kind,
+    rule: {
+      ruleRef,
+      name: rule.name ?? null,
+      type: rule.type,
+      expression: rule.expression,
+      action: rule.action,
+      order: rule.order ?? null,
+      shortDescription: rule.short_description ?? null,
+      config: rule.phase === undefined ? (rule.config ?? null) : { ...rule.config, phase: rule.phase },
+      reason: envelope.reason ?? null,
+      labels: envelope.labels ?? null,
+      expiresAt: expiresAt(receivedAt, lifetime(kind, rule.action, envelope.expires_in)),
+    },
+  };
+}
+
+function decodeTarget(wire: WireTarget): Target | string {
+  const [field, ...others] = TARGET_FIELDS.filter((name) => wire[name] !== undefined);
+  if (field === undefined || others.length > 0) return 'ip/asn/country: exactly one must be given';
+  const target = readTarget(field, wire[field]!);
+  return typeof target === 'string' ? `${field}: ${target}` : target;
+}
+
+const level = (value: unknown) => LEVELS.find((known) => known === value) ?? null;
+
+/** Reads a value of a shape, or says its first fault. */
+function reader<S extends TSchema>(shape: S): (value: unknown) => Static<S> | string {
+  const faults = compile(shape);
+  return (value) => {
+    const [fault] = faults(value);
+    return fault === undefined ? (value as Static<S>) : `${fault.field}: ${fault.message}`;
+  };
+}
+
+function parseObject(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const parseInstant = (text: string) => (INSTANT.test(text) ? Date.parse(text) : Number.NaN);

@@ -1,0 +1,161 @@
+import { type Static, type TObjectOptions, type TSchema, Type } from 'typebox';
+import { ACCESS_ACTIONS, type ExpressionKind, type JsonObject, KINDS, type Kind, LEVELS } from '../rule.ts';
+import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
+
+/**
+ * What a client may send, as JSON Schema: it validates entries and it is the API documentation.
+ * The schemas describe an entry in canonical form (canonical.ts): optional fields that were null are gone, letter case is folded.
+ */
+
+const text = (maxLength: number, description: string, options: object = {}) =>
+  Type.String({ maxLength, format: 'text', description, ...options });
+const freeForm = (maxBytes: number, description: string, options: object = {}) =>
+  Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxBytes, maxDepth: LIMITS.jsonDepth }, description, ...options });
+const seconds = (description: string) => Type.Integer({ minimum: 0, maximum: LIMITS.expirySeconds, description, examples: [3600] });
+
+const targetFields = {
+  ip: Type.Optional(
+    Type.String({ description: 'IPv4 or IPv6 address, CIDR notation accepted; host bits are masked off.', examples: ['203.0.113.7'] }),
+  ),
+  asn: Type.Optional(Type.String({ description: 'AS and a number that exists in the ASN data, any letter case.', examples: ['AS64500'] })),
+  country: Type.Optional(Type.String({ description: 'ISO-3166 Alpha-2 code, any letter case.', examples: ['NL'] })),
+};
+
+/** Element of the request array of `POST /v1/signal` (spec 2.1). */
+export const V1Event = Type.Object(
+  {
+    type: Type.Enum(['access_rules'], { description: 'The only kind of v1.' }),
+    action: Type.Enum(['block', 'unblock'], { description: 'Create the rule, or remove every rule that blocks this value.' }),
+    ...targetFields,
+    expiration: Type.Optional(seconds('Seconds until the block ends; 0 or omitted means one day, 1 to 59 mean 60. Ignored on unblock.')),
+    description: Type.Optional(text(LIMITS.text, 'Free text describing the signal.')),
+    name: Type.Optional(text(LIMITS.name, 'Name identifier of the signal.')),
+  },
+  {
+    title: 'V1Event',
+    description: 'A flat access-rule event. Exactly one of ip, asn, country is present and not empty; null is the same as absent.',
+    examples: [{ type: 'access_rules', action: 'block', ip: '203.0.113.7', expiration: 3600, description: 'port scan' }],
+  },
+);
+
+/** The rule body of an access rule (spec 2.3). */
+export const AccessRuleBody = Type.Object(
+  {
+    target: Type.Object(targetFields, { description: 'Exactly one of ip, asn, country.' }),
+    action: Type.Optional(
+      Type.Enum([...ACCESS_ACTIONS], { default: 'block', description: 'block, or allow for the never-block list; omitted means block.' }),
+    ),
+    config: Type.Optional(
+      Type.Unsafe<JsonObject & { confidence?: (typeof LEVELS)[number]; severity?: (typeof LEVELS)[number] }>({
+        ...freeForm(LIMITS.configBytes, 'Free-form configuration; confidence and severity appear in csv_indicator feeds, any letter case.'),
+        properties: { confidence: { type: 'string', enum: [...LEVELS] }, severity: { type: 'string', enum: [...LEVELS] } },
+      }),
+    ),
+  },
+  { title: 'AccessRuleBody', examples: [{ target: { ip: '203.0.113.0/24' }, action: 'block', config: { confidence: 'high' } }] },
+);
+
+const expressionFields = (actions: readonly string[], example: string) => ({
+  name: Type.Optional(text(LIMITS.name, 'Rule name.')),
+  type: Type.Enum(['custom', 'generated'], {
+    description: 'custom: written by a person or a playbook. generated: produced by a classifier. Any letter case, stored lowercase.',
+  }),
+  expression: text(LIMITS.expression, 'Filter expression, checked against the fields of the kind.', { minLength: 1, examples: [example] }),
+  action: Type.Enum([...actions], { description: 'Any letter case, stored lowercase.' }),
+  order: Type.Optional(
+    Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description: 'Rule ordering value.' }),
+  ),
+  short_description: Type.Optional(text(LIMITS.text, 'Short text.')),
+  config: Type.Optional(freeForm(LIMITS.configBytes, 'Free-form rule configuration.', { examples: [{ sensitivity: 'high' }] })),
+});
+
+const WAF_EXPRESSION = 'http.request.method eq "POST" and http.request.path contains "/login"';
+const SMART_FIREWALL_EXPRESSION = 'ip.src in {198.51.100.0/24}';
+
+/** The rule body of a WAF rule (spec 2.4). */
+export const WafRuleBody = Type.Object(
+  {
+    ...expressionFields(['block', 'challenge', 'ratelimit', 'allow'], WAF_EXPRESSION),
+    phase: Type.Optional(
+      Type.Enum(['request', 'response'], {
+        description: 'When omitted, the enforcement engine detects it from the expression. Kept in config.phase. Any letter case.',
+      }),
+    ),
+  },
+  { title: 'WafRuleBody', examples: [{ name: 'login guard', type: 'custom', expression: WAF_EXPRESSION, action: 'challenge', order: 10 }] },
+);
+
+/** The rule body of a smart firewall rule (spec 2.4): the same without `phase`. */
+export const SmartFirewallRuleBody = Type.Object(expressionFields(['block', 'allow'], SMART_FIREWALL_EXPRESSION), {
+  title: 'SmartFirewallRuleBody',
+  examples: [{ type: 'generated', expression: SMART_FIREWALL_EXPRESSION, action: 'block' }],
+});
+
+const envelope = <K extends Kind, R extends TSchema>(kinds: K[], rule: R, options: TObjectOptions) =>
+  Type.Object(
+    {
+      schema_version: Type.Optional(Type.Unsafe<2>({ const: 2, default: 2, description: 'Version of the envelope.' })),
+      kind: Type.Enum(kinds),
+      op: Type.Enum(['upsert', 'delete'], { description: 'upsert replaces the whole rule; deleting what is not there succeeds.' }),
+      rule_ref: Type.Optional(
+        Type.String({
+          pattern: RULE_REF_PATTERN,
+          description:
+            'Caller-stable identifier: the key of upsert and delete. Required unless kind is access_rule, which then matches by value.',
+          examples: ['soc-1234'],
+        }),
+      ),
+      expires_in: Type.Optional(
+        seconds(
+          'Seconds. 0 or omitted means no expiry, for a block of an access rule one day; access rules live at least 60. Ignored on delete.',
+        ),
+      ),
+      reason: Type.Optional(text(LIMITS.text, 'Free text.')),
+      labels: Type.Optional(freeForm(LIMITS.labelsBytes, 'Structured metadata.', { examples: [{ source: 'honeypot', score: 7 }] })),
+      rule: Type.Optional(rule),
+    },
+    options,
+  );
+
+/** Element of the request array of `POST /v2/signal`, per kind (spec 2.2). */
+export const ENVELOPES = {
+  access_rule: envelope(['access_rule'], AccessRuleBody, {
+    title: 'AccessRuleEnvelope',
+    examples: [
+      {
+        kind: 'access_rule',
+        op: 'upsert',
+        rule_ref: 'soc-1234',
+        expires_in: 3600,
+        rule: { target: { ip: '203.0.113.7' }, action: 'block' },
+      },
+    ],
+  }),
+  waf_rule: envelope(['waf_rule'], WafRuleBody, {
+    title: 'WafRuleEnvelope',
+    examples: [
+      { kind: 'waf_rule', op: 'upsert', rule_ref: 'waf-login', rule: { type: 'custom', expression: WAF_EXPRESSION, action: 'challenge' } },
+    ],
+  }),
+  smart_firewall_rule: envelope(['smart_firewall_rule'], SmartFirewallRuleBody, {
+    title: 'SmartFirewallRuleEnvelope',
+    examples: [
+      {
+        kind: 'smart_firewall_rule',
+        op: 'upsert',
+        rule_ref: 'fw-1',
+        rule: { type: 'generated', expression: SMART_FIREWALL_EXPRESSION, action: 'block' },
+      },
+    ],
+  }),
+};
+/** What can be said of an envelope whose kind is unknown. */
+export const AnyEnvelope = envelope([...KINDS], Type.Unknown(), {});
+
+export type V1Event = Static<typeof V1Event>;
+export type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;
+export type ExpressionEnvelope = Static<(typeof ENVELOPES)[ExpressionKind]>;
+export type Envelope = AccessRuleEnvelope | ExpressionEnvelope;
+
+/** An accepted entry, as it travels on the stream: v1 as sent, v2 in canonical form. */
+export type Signal = { readonly version: 1; readonly event: V1Event } | { readonly version: 2; readonly envelope: Envelope };

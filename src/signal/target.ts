@@ -1,0 +1,44 @@
+import { formatNetwork } from '../network/format.ts';
+import { parseNetwork } from '../network/parse.ts';
+import type { Target } from '../rule.ts';
+
+/** The wire form of a target: exactly one of the three is there (spec 2.1, 2.3). */
+export interface WireTarget {
+  readonly ip?: string;
+  readonly asn?: string;
+  readonly country?: string;
+}
+export const TARGET_FIELDS = ['ip', 'asn', 'country'] as const;
+export type TargetField = (typeof TARGET_FIELDS)[number];
+
+const ASN = /^[Aa][Ss]0*(\d{1,10})$/;
+const ASN_MAX = 0xffff_ffff;
+const COUNTRY = /^[A-Za-z]{2}$/;
+
+const READERS: Record<TargetField, (text: string) => Target | string> = {
+  ip: (text) => {
+    const network = parseNetwork(text);
+    return typeof network === 'string' ? network : { kind: 'ip', network };
+  },
+  asn: (text) => {
+    const asn = Number(ASN.exec(text)?.[1] ?? Number.NaN);
+    return asn <= ASN_MAX ? { kind: 'asn', asn } : 'must be AS and a number up to 4294967295, such as AS64500';
+  },
+  country: (text) => (COUNTRY.test(text) ? { kind: 'country', country: text.toUpperCase() } : 'must be a valid ISO-3166 Alpha-2 code'),
+};
+
+/** The target behind one wire field, or what is wrong with its form. Whether an ASN or country exists is not judged here. */
+export function readTarget(field: TargetField, text: string): Target | string {
+  return READERS[field](text);
+}
+
+/** Canonical text of a target: `192.0.2.1/32`, `2001:db8::/32`, `AS64500`, `US`. Part of a rule's identity. */
+export function formatTarget(target: Target): string {
+  if (target.kind === 'ip') return formatNetwork(target.network);
+  return target.kind === 'asn' ? `AS${target.asn}` : target.country;
+}
+
+/** The canonical wire form of a target. */
+export function writeTarget(target: Target): WireTarget {
+  return { [target.kind]: formatTarget(target) };
+}

@@ -1,0 +1,29 @@
+import { compile, type Fault } from './ajv.ts';
+import { canonicalEvent, type Fields } from './canonical.ts';
+import { type GeoCheck, parseTarget } from './check.ts';
+import { type Signal, V1Event } from './schema.ts';
+
+const FIELDS = Object.keys(V1Event.properties);
+const faultsOf = compile(V1Event);
+const REFUSING = { type: V1Event.properties.type.enum, action: V1Event.properties.action.enum };
+
+/** The faults of a v1 event that refuse the whole batch: `type` and `action` (spec 7.2). */
+export function eventRefusals(entry: Fields): Fault[] {
+  return Object.entries(REFUSING)
+    .filter(([field, allowed]) => !allowed.some((value) => value === entry[field]))
+    .map(([field, allowed]) => ({ field, message: `must be one of: ${allowed.join(', ')}` }));
+}
+
+/** One v1 event (spec 2.1), or its faults. */
+export function parseEvent(entry: Fields, geo: GeoCheck): Signal | Fault[] {
+  const event = canonicalEvent(entry);
+  const faults = [...faultsOf(event)];
+  parseTarget(event, '', geo, faults);
+  return faults.length > 0 ? faults : { version: 1, event: asSent(entry) };
+}
+
+/** The known fields, untouched: the message format of v1 never changed. */
+function asSent(entry: Fields): V1Event {
+  const scalar = (value: unknown) => value !== undefined && (typeof value !== 'object' || value === null);
+  return Object.fromEntries(FIELDS.filter((field) => scalar(entry[field])).map((field) => [field, entry[field]])) as V1Event;
+}
