@@ -1,0 +1,31 @@
+/** Where networks begin and end. IPv6 addresses are four 32-bit words, most significant first. */
+
+const ONES = 0xffff_ffff;
+
+/** The host bits of the word that begins after `before` bits of the address. */
+function hostMask(prefix: number, before: number): number {
+  const bits = prefix - before;
+  if (bits <= 0) return ONES;
+  // A shift by 32 would be a shift by 0.
+  return bits >= 32 ? 0 : ONES >>> bits;
+}
+
+/** The first address of the IPv4 network of this prefix that holds `address`. */
+export function firstAddressV4(address: number, prefix: number): number {
+  return (address & ~hostMask(prefix, 0)) >>> 0;
+}
+
+/** The last address of the IPv4 network of this prefix that holds `address`. */
+export function lastAddressV4(address: number, prefix: number): number {
+  return (address | hostMask(prefix, 0)) >>> 0;
+}
+
+/** Turns the IPv6 address at `words[at]` into the first address of its network of this prefix. */
+export function maskHostBits(words: Uint32Array, at: number, prefix: number): void {
+  for (let i = 0; i < 4; i++) words[at + i] &= ~hostMask(prefix, 32 * i);
+}
+
+/** Writes the last address of the IPv6 network that holds the address at `words[at]` to `into[to]`. */
+export function lastAddressV6(words: ArrayLike<number>, at: number, prefix: number, into: Uint32Array, to = 0): void {
+  for (let i = 0; i < 4; i++) into[to + i] = words[at + i] | hostMask(prefix, 32 * i);
+}

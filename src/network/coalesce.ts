@@ -1,0 +1,50 @@
+import type { V4Ranges, V6Ranges } from './ranges.ts';
+import { splitV4, splitV6 } from './split.ts';
+
+/** IPv4 networks, sorted: `addresses[i]`/`prefixes[i]`. */
+export interface CidrsV4 {
+  readonly length: number;
+  readonly addresses: Uint32Array;
+  readonly prefixes: Uint8Array;
+}
+
+/** IPv6 networks, sorted: four words at `words[4 * i]`, most significant first, and `prefixes[i]`. */
+export interface CidrsV6 {
+  readonly length: number;
+  readonly words: Uint32Array;
+  readonly prefixes: Uint8Array;
+}
+
+/** The smallest set of networks that covers exactly these ranges, sorted numerically (spec 4.3). Merges the ranges in place. */
+export function coalesceV4(ranges: V4Ranges): CidrsV4 {
+  const length = countV4(ranges);
+  const cidrs = { length, addresses: new Uint32Array(length), prefixes: new Uint8Array(length) };
+  let at = 0;
+  for (let i = 0; i < ranges.length; i++) at = splitV4(ranges.pairs, 2 * i, cidrs, at);
+  return cidrs;
+}
+
+/** The smallest set of networks that covers exactly these ranges, sorted numerically (spec 4.3). Merges the ranges in place. */
+export function coalesceV6(ranges: V6Ranges): CidrsV6 {
+  const length = countV6(ranges);
+  const cidrs = { length, words: new Uint32Array(4 * length), prefixes: new Uint8Array(length) };
+  let at = 0;
+  for (let i = 0; i < ranges.length; i++) at = splitV6(ranges.words, 8 * i, cidrs, at);
+  return cidrs;
+}
+
+/** How many networks `coalesceV4` would give. Merges the ranges in place. */
+export function countV4(ranges: V4Ranges): number {
+  ranges.merge();
+  let count = 0;
+  for (let i = 0; i < ranges.length; i++) count = splitV4(ranges.pairs, 2 * i, null, count);
+  return count;
+}
+
+/** How many networks `coalesceV6` would give. Merges the ranges in place. */
+export function countV6(ranges: V6Ranges): number {
+  ranges.merge();
+  let count = 0;
+  for (let i = 0; i < ranges.length; i++) count = splitV6(ranges.words, 8 * i, null, count);
+  return count;
+}

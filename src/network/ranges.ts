@@ -1,0 +1,118 @@
+import { lastAddressV4, lastAddressV6 } from './bounds.ts';
+import { mergeV4, mergeV6 } from './merge.ts';
+
+const INITIAL = 64;
+
+/** An array with the same content and room for `needed` words, twice as long at least. */
+function grow(words: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(Math.max(needed, 2 * words.length));
+  grown.set(words);
+  return grown;
+}
+
+/** A growable collection of IPv4 ranges, both ends inclusive. */
+export class V4Ranges {
+  #pairs = new Uint32Array(2 * INITIAL);
+  #length = 0;
+  #merged = true;
+
+  /** Number of ranges held. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Start and end of each range, for the first `length` ranges; to be read only. */
+  get pairs(): Uint32Array {
+    return this.#pairs;
+  }
+
+  /** Adds the range from `start` to `end`; `start` is not above `end`. */
+  push(start: number, end: number): void {
+    const at = 2 * this.#length;
+    if (at === this.#pairs.length) this.#pairs = grow(this.#pairs, at + 2);
+    this.#pairs[at] = start;
+    this.#pairs[at + 1] = end;
+    this.#length++;
+    this.#merged = false;
+  }
+
+  /** Adds a network; its host bits are zero. */
+  pushNetwork(address: number, prefix: number): void {
+    this.push(address, lastAddressV4(address, prefix));
+  }
+
+  /** Adds ranges given as start, end, start, end, … */
+  pushAll(pairs: Uint32Array): void {
+    const at = 2 * this.#length;
+    if (at + pairs.length > this.#pairs.length) this.#pairs = grow(this.#pairs, at + pairs.length);
+    this.#pairs.set(pairs, at);
+    this.#length += pairs.length / 2;
+    this.#merged = false;
+  }
+
+  /** Makes the ranges ascending, disjoint and not adjacent; they cover the same addresses as before. */
+  merge(): void {
+    if (this.#merged) return;
+    const { words, length } = mergeV4(this.#pairs, this.#length);
+    this.#pairs = words;
+    this.#length = length;
+    this.#merged = true;
+  }
+}
+
+/** A growable collection of IPv6 ranges, both ends inclusive: eight words a range, four of the start, four of the end. */
+export class V6Ranges {
+  #words = new Uint32Array(8 * INITIAL);
+  #length = 0;
+  #merged = true;
+
+  /** Number of ranges held. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Eight words of each range, for the first `length` ranges; to be read only. */
+  get words(): Uint32Array {
+    return this.#words;
+  }
+
+  /** Adds the range whose eight words begin at `words[at]`; its start is not above its end. */
+  push(words: ArrayLike<number>, at: number): void {
+    const to = this.#next();
+    for (let i = 0; i < 8; i++) this.#words[to + i] = words[at + i];
+  }
+
+  /** Adds the network whose four words begin at `words[at]`; its host bits are zero. */
+  pushNetwork(words: ArrayLike<number>, at: number, prefix: number): void {
+    const to = this.#next();
+    for (let i = 0; i < 4; i++) this.#words[to + i] = words[at + i];
+    lastAddressV6(words, at, prefix, this.#words, to + 4);
+  }
+
+  /** Adds ranges of eight words each. */
+  pushAll(words: Uint32Array): void {
+    const at = 8 * this.#length;
+    if (at + words.length > this.#words.length) this.#words = grow(this.#words, at + words.length);
+    this.#words.set(words, at);
+    this.#length += words.length / 8;
+    this.#merged = false;
+  }
+
+  /** Makes the ranges ascending, disjoint and not adjacent; they cover the same addresses as before. */
+  merge(): void {
+    if (this.#merged) return;
+    const { words, length } = mergeV6(this.#words, this.#length);
+    this.#words = words;
+    this.#length = length;
+    this.#merged = true;
+  }
+
+  /** Where the next range's words go; there is room for them. */
+  #next(): number {
+    const at = 8 * this.#length;
+    if (at === this.#words.length) this.#words = grow(this.#words, at + 8);
+    this.#length++;
+    this.#merged = false;
+    return at;
+  }
+}
