@@ -111,6 +111,8 @@ export interface WorkspaceDirectory {
   readonly name: string;
   /** Moves with any of the workspace's lists and rules. */
   readonly revision: number;
+  /** The store's clock at the read, ms: a snapshot whose revision has not moved since counts as taken now. */
+  readonly takenAt: number;
   readonly lists: readonly AccessList[];
 }
 
@@ -279,6 +281,8 @@ export interface StoreWrites {
   /** Deletes the list, its rules and revokes the keys bound to it. The default list cannot be deleted: rejects. */
   deleteList(workspaceId: string, listId: string): Promise<void>;
   dropDeadLetter(id: number): Promise<boolean>;
+  /** Forgets the positions of every other stream, so that landing begins with this one at its beginning. */
+  adoptStream(streamId: string): Promise<void>;
 }
 
 export interface Store extends StoreReads, StoreWrites {

@@ -1,0 +1,134 @@
+/**
+ * How fast signals are accepted and landed, embedded engine: `node bench/ingest.ts [--seconds 20]`.
+ * Peer, in the same run: a bare loop of the same upserts (weir's schema and indexes, one prepared statement,
+ * transactions of 1,000, synchronous=FULL), and single-row durable commits for the single-entry posts.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts';
+import { accessUpsert, BY_VALUE } from '../src/store/sqlite/landing.ts';
+import { openSqliteReads } from '../src/store/sqlite.ts';
+import { openSqliteStream } from '../src/stream/sqlite.ts';
+import { KEY, startWeir } from '../test/support/weir.ts';
+import { postLoad, printTable, quantile } from './support/load.ts';
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '20' } } });
+const SECONDS = Number(values.seconds);
+const BATCH = 1000;
+const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+
+let seed = 7;
+const random = () => {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed;
+};
+const dotted = (address: number) => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.');
+const event = () => ({
+  type: 'access_rules',
+  action: 'block',
+  ip: dotted(random()),
+  expiration: 86_400,
+  description: 'brute force on the login page',
+});
+
+function folder(): string {
+  return mkdtempSync(join(tmpdir(), 'weir-bench-'));
+}
+
+/** Rows a second of the bare loop, with `perTransaction` rows each. */
+function bareLoop(seconds: number, perTransaction: number): number {
+  const dir = folder();
+  const db = openDatabase(join(dir, 'weir.db'));
+  migrateDatabase(db);
+  const statement = db.prepare(accessUpsert(BY_VALUE));
+  const now = Date.now();
+  let rows = 0;
+  const begun = performance.now();
+  while (performance.now() - begun < seconds * 1000) {
+    db.exec('BEGIN IMMEDIATE');
+    for (let i = 0; i < perTransaction; i += 1) {
+      const address = random();
+      rows += 1;
+      statement.run(
+        1,
+        rows,
+        null,
+        now,
+        0,
+        address * 64 + 32,
+        null,
+        now + 86_400_000,
+        0,
+        dotted(address),
+        null,
+        'brute force on the login page',
+        null,
+        null,
+        now,
+      );
+    }
+    db.exec('COMMIT');
+  }
+  const rate = rows / ((performance.now() - begun) / 1000);
+  db.close();
+  rmSync(dir, { recursive: true });
+  return rate;
+}
+
+/** Sends batches for a while; entries a second until accepted, and until landed. */
+async function weirRun(seconds: number, perRequest: number, lanes: number) {
+  const dir = folder();
+  const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', LOG_LEVEL: 'error' });
+  const reads = openSqliteReads(dir);
+  const stream = openSqliteStream(dir);
+  const streamId = await stream.id();
+  const pool = Array.from({ length: perRequest === 1 ? 2000 : 100 }, () =>
+    Buffer.from(JSON.stringify(Array.from({ length: perRequest }, event))),
+  );
+  const begun = performance.now();
+  let sent = 0;
+  const load = await postLoad(new URL('/v1/signal', weir.url), headers, lanes, () => {
+    if (performance.now() - begun > seconds * 1000) return undefined;
+    sent += 1;
+    return sent <= pool.length ? pool[sent - 1] : Buffer.from(JSON.stringify(Array.from({ length: perRequest }, event)));
+  });
+  const { end } = await stream.bounds(0);
+  while (((await reads.position(streamId, 0)) ?? 0) < end) await new Promise((resolve) => setTimeout(resolve, 5));
+  const landedSeconds = (performance.now() - begun) / 1000;
+  await weir.kill('SIGTERM');
+  await reads.close();
+  await stream.close();
+  rmSync(dir, { recursive: true });
+  const bad = [...load.statuses].filter(([status]) => status !== 200);
+  if (bad.length > 0) console.log('answers other than 200:', bad);
+  return {
+    accepted: end / load.seconds,
+    landed: end / landedSeconds,
+    requests: load.latencies.length / load.seconds,
+    p50: quantile(load.latencies, 0.5),
+    p99: quantile(load.latencies, 0.99),
+  };
+}
+
+const bare = [bareLoop(SECONDS / 4, BATCH)];
+const batches = await weirRun(SECONDS, BATCH, 4);
+bare.push(bareLoop(SECONDS / 4, BATCH));
+const bareRate = (bare[0] + bare[1]) / 2;
+printTable([
+  ['batches of 1000', 'entries/s', 'of the bare loop', 'p50 ms', 'p99 ms'],
+  ['bare upsert loop', bareRate, 1, '', ''],
+  ['accepted', batches.accepted, batches.accepted / bareRate, batches.p50, batches.p99],
+  ['accepted and landed', batches.landed, batches.landed / bareRate, '', ''],
+]);
+const single = [bareLoop(SECONDS / 8, 1)];
+const singles = await weirRun(SECONDS / 2, 1, 64);
+single.push(bareLoop(SECONDS / 8, 1));
+const singleRate = (single[0] + single[1]) / 2;
+console.log();
+printTable([
+  ['single entries, 64 connections', 'requests/s', 'of single durable commits', 'p50 ms', 'p99 ms'],
+  ['single-row durable commits', singleRate, 1, '', ''],
+  ['accepted', singles.requests, singles.requests / singleRate, singles.p50, singles.p99],
+]);

@@ -1,0 +1,59 @@
+/** A small load generator over keep-alive connections: each lane sends its next request when the last is answered. */
+import { Agent, request } from 'node:http';
+
+export interface LoadResult {
+  /** Milliseconds of each answered request. */
+  readonly latencies: number[];
+  readonly statuses: Map<number, number>;
+  readonly seconds: number;
+}
+
+/** Posts bodies from `next` until it returns undefined. */
+export async function postLoad(
+  url: URL,
+  headers: Record<string, string>,
+  lanes: number,
+  next: () => Buffer | undefined,
+): Promise<LoadResult> {
+  const agent = new Agent({ keepAlive: true, maxSockets: lanes });
+  const latencies: number[] = [];
+  const statuses = new Map<number, number>();
+  const begun = performance.now();
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (let body = next(); body !== undefined; body = next()) {
+        const sent = performance.now();
+        const status = await post(url, headers, body, agent);
+        latencies.push(performance.now() - sent);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }),
+  );
+  agent.destroy();
+  return { latencies, statuses, seconds: (performance.now() - begun) / 1000 };
+}
+
+function post(url: URL, headers: Record<string, string>, body: Buffer, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sending = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', reject);
+    });
+    sending.on('error', reject);
+    sending.end(body);
+  });
+}
+
+/** The value below which a share of the numbers lies. */
+export function quantile(numbers: readonly number[], share: number): number {
+  const sorted = Float64Array.from(numbers).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** A table for people: first row is the heading. */
+export function printTable(rows: readonly (readonly (string | number)[])[]): void {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? String(Math.round(cell * 1000) / 1000) : cell)));
+  const widths = cells[0].map((_, i) => Math.max(...cells.map((row) => row[i].length)));
+  for (const row of cells) console.log(row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '));
+}

@@ -1,0 +1,45 @@
+import type { Config } from '../config.ts';
+import type { Store, Stream } from '../ports.ts';
+import type { AccessList } from '../rule.ts';
+import { pick, UsageError } from './usage.ts';
+
+/** What a command works with; engines are opened at first use and closed after the command. */
+export interface Context {
+  readonly config: Config;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  store(): Promise<Store>;
+  stream(): Promise<Stream>;
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  /** Set by a command that ran but whose work failed in part. */
+  exitCode: number;
+}
+
+/** Rows for people: columns padded to equal width, a heading above. */
+export function table(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const cells = [columns, ...rows].map((row) => row.map((cell) => (cell === null || cell === undefined ? '-' : String(cell))));
+  const widths = columns.map((_, i) => Math.max(...cells.map((row) => row[i].length)));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i]))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** ISO 8601 time for people and programs, or null. */
+export const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+/** The id of the workspace that `text` names. */
+export async function workspaceId(store: Store, text: string): Promise<string> {
+  return pick(await store.workspaces(), text, 'workspace').id;
+}
+
+/** The list of a workspace that `text` names. */
+export async function findList(store: Store, workspace: string, text: string): Promise<AccessList> {
+  const directory = await store.directory(workspace);
+  if (directory === undefined) throw new UsageError(`there is no workspace "${workspace}"`);
+  return pick(directory.lists, text, 'list');
+}

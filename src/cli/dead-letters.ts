@@ -1,0 +1,73 @@
+import { isoTime, table } from './context.ts';
+import type { AddCommand } from './program.ts';
+import { UsageError } from './usage.ts';
+
+/** Dead letters that `ls` shows at most: the newest. */
+const SHOWN = 1000;
+
+export function deadLetterCommands(add: AddCommand): void {
+  add('dead-letter ls', 'list the messages that could not be landed, with the reason', (c) => c, {
+    async run(context) {
+      const letters = await (await context.store()).deadLetters(SHOWN);
+      return letters.map(({ id, at, reason, streamId, partition, offset, timestamp, key, headers, value }) => ({
+        id,
+        at: isoTime(at),
+        reason,
+        stream_id: streamId,
+        partition,
+        offset,
+        timestamp: isoTime(timestamp),
+        key,
+        headers,
+        value,
+      }));
+    },
+    show: (rows) =>
+      table(
+        ['ID', 'AT', 'REASON', 'VALUE'],
+        rows.map((row) => [row.id, row.at, row.reason, row.value.slice(0, 80)]),
+      ),
+  });
+  add('dead-letter replay <id...>', 'append messages to the end of the stream again, as received at their first time', (c) => c, {
+    async run(context, ids) {
+      const store = await context.store();
+      const letters = [];
+      for (const id of ids) {
+        const letter = /^\d{1,15}$/.test(id) ? await store.deadLetter(Number(id)) : undefined;
+        if (letter === undefined) throw new UsageError(`there is no dead letter ${id}`);
+        letters.push(letter);
+      }
+      const stream = await context.stream();
+      await stream.publish(
+        letters.map(({ key, headers, value, timestamp }) => ({
+          key,
+          headers: { ...headers, received_at: headers.received_at ?? new Date(timestamp).toISOString() },
+          value,
+        })),
+      );
+      for (const { id } of letters) await store.dropDeadLetter(id);
+      return letters.map(({ id }) => ({ id, replayed: true }));
+    },
+    show: (rows) => `${rows.length} replayed`,
+  });
+  add('dead-letter drop <id...>', 'delete dead letters', (c) => c, {
+    async run(context, ids) {
+      const store = await context.store();
+      const dropped = [];
+      for (const id of ids) {
+        if (!/^\d{1,15}$/.test(id) || !(await store.dropDeadLetter(Number(id)))) throw new UsageError(`there is no dead letter ${id}`);
+        dropped.push({ id: Number(id), dropped: true });
+      }
+      return dropped;
+    },
+    show: (rows) => `${rows.length} dropped`,
+  });
+  add('stream adopt', 'start over with the stream that is here now, when landing has stopped because the old one is gone', (c) => c, {
+    async run(context) {
+      const streamId = await (await context.stream()).id();
+      await (await context.store()).adoptStream(streamId);
+      return { stream_id: streamId, adopted: true };
+    },
+    show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning; restart the consumers`,
+  });
+}

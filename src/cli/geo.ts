@@ -1,0 +1,28 @@
+import { GeoFault } from '../geo/fault.ts';
+import { loadGeo } from '../geo/load.ts';
+import { type GeoKindStatus, geoStatus } from '../geo/status.ts';
+import type { AddCommand } from './program.ts';
+import { UsageError } from './usage.ts';
+
+export function geoCommands(add: AddCommand): void {
+  add('geo status', 'show which country and ASN data are in use and how old they are', (c) => c, {
+    async run({ config }) {
+      try {
+        return geoStatus(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }), Date.now());
+      } catch (error) {
+        if (error instanceof GeoFault) throw new UsageError(error.message);
+        throw error;
+      }
+    },
+    show: ({ country, asn }) => [...lines('country', country), ...lines('asn', asn)].join('\n'),
+  });
+}
+
+function lines(kind: string, status: GeoKindStatus): string[] {
+  const { source, format, date, age_days, keys, ranges_v4, ranges_v6, rows, skipped_rows, attribution } = status;
+  return [
+    `${kind}: ${source} (${format}), data of ${date.slice(0, 10)}, ${age_days} days old`,
+    `  ${keys} with ranges, ${ranges_v4} IPv4 and ${ranges_v6} IPv6 ranges from ${rows} rows, ${skipped_rows} rows skipped`,
+    ...(attribution === null ? [] : [`  ${attribution}`]),
+  ];
+}

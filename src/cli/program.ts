@@ -1,0 +1,115 @@
+import { Command, CommanderError } from 'commander';
+import { type Config, readConfig } from '../config.ts';
+import { openStore, openStream } from '../engines.ts';
+import type { Store, Stream } from '../ports.ts';
+import { StoreFault } from '../store/fault.ts';
+import type { Context } from './context.ts';
+import { deadLetterCommands } from './dead-letters.ts';
+import { geoCommands } from './geo.ts';
+import { manageCommands } from './manage.ts';
+import { ruleCommands } from './rules.ts';
+import { sendCommand } from './send.ts';
+import { serveCommand } from './serve.ts';
+import { UsageError } from './usage.ts';
+
+/** What a command does: `run` returns the value that `--json` prints; `show` is the text for people. */
+interface Action<T> {
+  // biome-ignore lint/suspicious/noExplicitAny: commander hands options over untyped
+  run(context: Context, args: string[], options: any): Promise<T>;
+  show(value: T): string;
+}
+
+/** Adds one command: `words` is its path and arguments, such as `key revoke <id>`. */
+export type AddCommand = <T>(words: string, summary: string, options: (command: Command) => Command, action: Action<T>) => void;
+
+interface Streams {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+}
+
+/** Runs one command line; returns the exit code: 0 done, 1 the work failed in part, 2 a mistake in the command line or a setting. */
+export async function runCommandLine(args: readonly string[], streams: Streams): Promise<number> {
+  const { stdout, stderr } = streams;
+  let exitCode = 0;
+  const root = new Command('weir')
+    .description('Security signals in, threat feeds out.')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} });
+
+  const add: AddCommand = (words, summary, options, { run, show }) => {
+    const [group, rest] = splitWords(words);
+    const parent = group === undefined ? root : subcommand(root, group);
+    const command = options(parent.command(rest).description(summary).option('--json', 'print JSON for programs'));
+    command.exitOverride().action(async (...given: unknown[]) => {
+      const parsed = command.opts();
+      exitCode = await withContext(streams, async (context) => {
+        const positional = given.slice(0, -2).flat().map(String);
+        const value = await run(context, positional, parsed);
+        const text = parsed.json ? JSON.stringify(value) : show(value);
+        if (value !== undefined && text !== '') stdout.write(`${text}\n`);
+      });
+    });
+  };
+  for (const commands of [serveCommand, manageCommands, ruleCommands, deadLetterCommands, sendCommand, geoCommands]) commands(add);
+
+  try {
+    await root.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const sentence = readable(error);
+    if (sentence === undefined) throw error;
+    stderr.write(`weir: ${sentence}\n`);
+    return 2;
+  }
+}
+
+/** The sentence to show for a mistake of the person; undefined for a fault of ours. */
+function readable(error: unknown): string | undefined {
+  if (error instanceof UsageError || error instanceof StoreFault) return error.message;
+  if (error instanceof CommanderError) {
+    return error.code === 'commander.help'
+      ? 'name a command; weir --help lists them'
+      : error.message.replace(/^error: /, '').replace(/\n/g, ' ');
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  if (/^(E[A-Z]+|ERR_SQLITE.*)$/.test(code)) return (error as Error).message;
+  return undefined;
+}
+
+function splitWords(words: string): [string | undefined, string] {
+  const [first, second, ...rest] = words.split(' ');
+  return second === undefined || /^[<[]/.test(second) ? [undefined, words] : [first, [second, ...rest].join(' ')];
+}
+
+function subcommand(root: Command, name: string): Command {
+  return root.commands.find((command) => command.name() === name) ?? root.command(name).exitOverride();
+}
+
+async function withContext({ environment, stdout, stderr }: Streams, work: (context: Context) => Promise<void>): Promise<number> {
+  const read = readConfig(environment);
+  if ('faults' in read) {
+    for (const fault of read.faults) stderr.write(`weir: ${fault}\n`);
+    return 2;
+  }
+  const config: Config = read.config;
+  let store: Promise<Store> | undefined;
+  let stream: Promise<Stream> | undefined;
+  const context: Context = {
+    config,
+    environment,
+    stdout,
+    stderr,
+    store: () => (store ??= openStore(config)),
+    stream: () => (stream ??= openStream(config)),
+    exitCode: 0,
+  };
+  try {
+    await work(context);
+    return context.exitCode;
+  } finally {
+    await (await stream)?.close();
+    await (await store)?.close();
+  }
+}

@@ -1,0 +1,56 @@
+import type { StoredRule } from '../ports.ts';
+import { KINDS } from '../rule.ts';
+import { formatTarget } from '../signal/target.ts';
+import { findList, isoTime, workspaceId } from './context.ts';
+import type { AddCommand } from './program.ts';
+import { oneOf } from './usage.ts';
+
+/** A stored rule in the words of the wire. */
+export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: StoredRule): Record<string, unknown> {
+  const body =
+    'target' in rule
+      ? { list_id: listId, target: formatTarget(rule.target), action: rule.action, confidence: rule.confidence, severity: rule.severity }
+      : { type: rule.type, expression: rule.expression, action: rule.action, order: rule.order, short_description: rule.shortDescription };
+  return {
+    id,
+    kind,
+    rule_ref: rule.ruleRef,
+    name: rule.name,
+    ...body,
+    reason: rule.reason,
+    labels: rule.labels,
+    config: rule.config,
+    expires_at: isoTime(rule.expiresAt),
+    created_at: isoTime(createdAt),
+    updated_at: isoTime(updatedAt),
+  };
+}
+
+function ruleLine({ rule }: StoredRule): string {
+  const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
+  return [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''].join('  ').trimEnd();
+}
+
+export function ruleCommands(add: AddCommand): void {
+  add(
+    'rule ls',
+    'list the active rules of a workspace, one a line',
+    (c) =>
+      c
+        .requiredOption('--workspace <workspace>', 'id or unique name of the workspace')
+        .option('--list <list>', 'only this list')
+        .option('--kind <kind>', KINDS.join(', '), oneOf('--kind', KINDS), 'access_rule'),
+    {
+      async run(context, _args, options) {
+        const store = await context.store();
+        const workspace = await workspaceId(store, options.workspace);
+        const listId = options.list === undefined ? undefined : (await findList(store, workspace, options.list)).id;
+        for await (const rule of store.rules(workspace, { listId, kind: options.kind, now: Date.now() })) {
+          const line = options.json ? JSON.stringify(ruleJson(rule)) : ruleLine(rule);
+          if (!context.stdout.write(`${line}\n`)) await new Promise((resolve) => context.stdout.once('drain', resolve));
+        }
+      },
+      show: () => '',
+    },
+  );
+}

@@ -1,0 +1,235 @@
+import { isIP } from 'node:net';
+
+export const ROLES = ['signals', 'consumer', 'feeds'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The settings of a process, checked and frozen. Durations say their unit. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly kafkaBrokers: readonly string[] | undefined;
+  readonly kafkaTopic: string;
+  readonly roles: readonly Role[];
+  readonly bootstrapApiKey: string | undefined;
+  readonly feedRebuildSeconds: number;
+  readonly feedCacheMb: number;
+  readonly geoCountryFile: string | undefined;
+  readonly geoAsnFile: string | undefined;
+  readonly schemesFile: string | undefined;
+  readonly rateLimitSignals: number;
+  readonly rateLimitFeeds: number;
+  readonly trustProxy: readonly string[];
+  readonly baseUrl: string | undefined;
+  readonly logLevel: string;
+  readonly drainSeconds: number;
+  readonly streamRetentionHours: number;
+}
+
+/** Reads one value; throws a sentence that says what is allowed. */
+type Parse<T> = (text: string) => T;
+
+/** One setting: its variable, its default as text (undefined = unset), how it is read, what it means (docs/settings.md is checked against this table). */
+interface Setting<T> {
+  readonly variable: string;
+  readonly fallback: string | undefined;
+  readonly parse: Parse<T>;
+  readonly meaning: string;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+const text: Parse<string> = (value) => value;
+
+const integer =
+  (least: number, most: number): Parse<number> =>
+  (value) => {
+    const number = Number(value);
+    if (!/^\d{1,10}$/.test(value) || number < least || number > most) throw new Error(`must be a whole number from ${least} to ${most}`);
+    return number;
+  };
+
+const oneOf =
+  (allowed: readonly string[]): Parse<string> =>
+  (value) => {
+    if (!allowed.includes(value)) throw new Error(`must be one of: ${allowed.join(', ')}`);
+    return value;
+  };
+
+const commaList =
+  <T>(item: Parse<T>): Parse<readonly T[]> =>
+  (value) =>
+    value.split(',').map((part) => item(part.trim()));
+
+const url =
+  (protocols: readonly string[]): Parse<string> =>
+  (value) => {
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      throw new Error(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    }
+    return value;
+  };
+
+const broker: Parse<string> = (value) => {
+  const port = Number(value.slice(value.lastIndexOf(':') + 1));
+  if (!/^(\[[0-9a-fA-F:]+\]|[^\s:,[\]]+):\d{1,5}$/.test(value) || port < 1 || port > 65535) {
+    throw new Error('must be a list of host:port, separated by commas');
+  }
+  return value;
+};
+
+const cidr: Parse<string> = (value) => {
+  const [address, prefix, more] = value.split('/');
+  const family = isIP(address);
+  const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+  if (family === 0 || !fits || more !== undefined)
+    throw new Error('must be a list of addresses or networks such as 10.0.0.0/8, separated by commas');
+  return value;
+};
+
+const apiKey: Parse<string> = (value) => {
+  if (!/^[\x21-\x7e]{8,64}$/.test(value)) throw new Error('must be 8 to 64 visible ASCII characters without blanks');
+  return value;
+};
+
+const roles: Parse<readonly Role[]> = (value) => {
+  const given = value.split(',').map((part) => part.trim());
+  if (given.some((role) => !ROLES.includes(role as Role))) throw new Error(`must be a list of: ${ROLES.join(', ')}`);
+  return ROLES.filter((role) => given.includes(role));
+};
+
+/** Every setting, in the order in which docs and errors list them. */
+export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Config[K]>> } = {
+  host: { variable: 'HOST', fallback: '127.0.0.1', parse: text, meaning: 'address to listen on' },
+  port: {
+    variable: 'PORT',
+    fallback: '8080',
+    parse: integer(0, 65535),
+    meaning: 'port to listen on; 0 picks a free one, named in the ready line',
+  },
+  dataDir: {
+    variable: 'DATA_DIR',
+    fallback: './data',
+    parse: text,
+    meaning: 'folder of the embedded store and stream, made with mode 0700',
+  },
+  databaseUrl: {
+    variable: 'DATABASE_URL',
+    fallback: undefined,
+    parse: url(['postgres:', 'postgresql:']),
+    meaning: 'postgres://… puts the store into PostgreSQL',
+  },
+  kafkaBrokers: {
+    variable: 'KAFKA_BROKERS',
+    fallback: undefined,
+    parse: commaList(broker),
+    meaning: 'host:port list, separated by commas, puts the stream into Kafka',
+  },
+  kafkaTopic: {
+    variable: 'KAFKA_TOPIC',
+    fallback: 'signals',
+    parse: (value) => {
+      if (!/^[A-Za-z0-9._-]{1,249}$/.test(value)) throw new Error('must be 1 to 249 letters, digits, dots, underscores or hyphens');
+      return value;
+    },
+    meaning: 'topic of the stream',
+  },
+  roles: { variable: 'ROLES', fallback: ROLES.join(','), parse: roles, meaning: 'which parts this process runs, any subset' },
+  bootstrapApiKey: {
+    variable: 'BOOTSTRAP_API_KEY',
+    fallback: undefined,
+    parse: apiKey,
+    meaning: 'this key exists with all permissions in the workspace default; 8 to 64 visible ASCII characters',
+  },
+  feedRebuildSeconds: {
+    variable: 'FEED_REBUILD_SECONDS',
+    fallback: '30',
+    parse: integer(0, 3600),
+    meaning: 'a feed is read from the store at most once in this time; 0 reads it for every request (tests, benchmarks)',
+  },
+  feedCacheMb: {
+    variable: 'FEED_CACHE_MB',
+    fallback: '256',
+    parse: integer(0, 1_048_576),
+    meaning: 'rendered feed bodies kept in memory, MiB',
+  },
+  geoCountryFile: {
+    variable: 'GEO_COUNTRY_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: 'your own CSV or MMDB file of country ranges instead of the packaged data',
+  },
+  geoAsnFile: {
+    variable: 'GEO_ASN_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: 'your own CSV or MMDB file of ASN ranges instead of the packaged data',
+  },
+  schemesFile: {
+    variable: 'SCHEMES_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: 'JSON file that adds or replaces expression fields and functions per kind of rule',
+  },
+  rateLimitSignals: {
+    variable: 'RATE_LIMIT_SIGNALS',
+    fallback: '6000',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'signal requests per key and minute in this process; 0 = no limit',
+  },
+  rateLimitFeeds: {
+    variable: 'RATE_LIMIT_FEEDS',
+    fallback: '6000',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'feed requests per key and minute in this process; 0 = no limit',
+  },
+  trustProxy: {
+    variable: 'TRUST_PROXY',
+    fallback: undefined,
+    parse: commaList(cidr),
+    meaning: 'networks of proxies whose forwarded headers count',
+  },
+  baseUrl: {
+    variable: 'BASE_URL',
+    fallback: undefined,
+    parse: url(['http:', 'https:']),
+    meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
+  },
+  logLevel: { variable: 'LOG_LEVEL', fallback: 'info', parse: oneOf(LOG_LEVELS), meaning: `one of ${LOG_LEVELS.join(', ')}` },
+  drainSeconds: {
+    variable: 'DRAIN_SECONDS',
+    fallback: '0',
+    parse: integer(0, 3600),
+    meaning: 'how long requests are still served after SIGTERM while /readyz answers 503',
+  },
+  streamRetentionHours: {
+    variable: 'STREAM_RETENTION_HOURS',
+    fallback: '168',
+    parse: integer(1, 87_600),
+    meaning: 'how long landed messages of the embedded stream are kept',
+  },
+};
+
+/** Settings that may stay unset; those with a list are empty then. */
+const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [] };
+
+/** Reads the environment; an empty variable counts as unset. All faults at once, one readable line each. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): { config: Config } | { faults: string[] } {
+  const faults: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [name, { variable, fallback, parse }] of Object.entries(SETTINGS) as [keyof Config, Setting<unknown>][]) {
+    const value = environment[variable] || fallback;
+    if (value === undefined) {
+      config[name] = EMPTY[name];
+      continue;
+    }
+    try {
+      config[name] = parse(value);
+    } catch (error) {
+      const shown = name === 'bootstrapApiKey' || name === 'databaseUrl' ? '' : `, not "${value}"`;
+      faults.push(`${variable} ${(error as Error).message}${shown}`);
+    }
+  }
+  return faults.length > 0 ? { faults } : { config: Object.freeze(config) as unknown as Config };
+}

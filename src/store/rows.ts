@@ -1,0 +1,120 @@
+/** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
+import type { DeadLetter, KeyInfo, Organization, StoredRule, Workspace } from '../ports.ts';
+import {
+  ACCESS_ACTIONS,
+  type AccessAction,
+  type AccessList,
+  type JsonObject,
+  type Kind,
+  type Level,
+  type Permission,
+  type Subscription,
+} from '../rule.ts';
+import { levelsOf } from './levels.ts';
+import { parseTarget } from './target.ts';
+
+/** One row: column name → value as a driver gives it (64-bit integers may come as text). */
+export type Row = Record<string, unknown>;
+
+/** The table behind each kind of rule. */
+export const RULE_TABLES: Record<Kind, string> = {
+  access_rule: 'access_rules',
+  waf_rule: 'waf_rules',
+  smart_firewall_rule: 'smart_firewall_rules',
+};
+
+const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
+const integer = (value: unknown) => (value === null || value === undefined ? null : Number(value));
+const json = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
+
+/** Stored code of an access action: its place in ACCESS_ACTIONS. */
+export const actionCode = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action);
+export const actionOf = (code: unknown): AccessAction => ACCESS_ACTIONS[Number(code)];
+
+export function organizationOf(row: Row): Organization {
+  return { id: String(row.id), name: String(row.name), subscription: row.subscription as Subscription, createdAt: Number(row.created_at) };
+}
+
+/** Needs the column `organization_id`. */
+export function workspaceOf(row: Row): Workspace {
+  return { id: String(row.id), organizationId: String(row.organization_id), name: String(row.name), createdAt: Number(row.created_at) };
+}
+
+export function listOf(row: Row, workspaceId: string): AccessList {
+  return {
+    id: String(row.id),
+    workspaceId,
+    name: String(row.name),
+    description: text(row.description),
+    isDefault: Number(row.is_default) === 1,
+    format: text(row.format),
+    family: text(row.family),
+    action: text(row.action) as AccessAction | null,
+    maxEntries: integer(row.max_entries),
+    confidence: text(row.confidence) as Level | null,
+    severity: text(row.severity) as Level | null,
+    revision: Number(row.revision),
+  };
+}
+
+export function keyOf(row: Row, workspaceId: string): KeyInfo {
+  return {
+    id: String(row.id),
+    workspaceId,
+    name: text(row.name),
+    prefix: String(row.prefix),
+    permissions: String(row.permissions).split(' ') as Permission[],
+    listId: text(row.list_id),
+    createdAt: Number(row.created_at),
+    expiresAt: integer(row.expires_at),
+    revokedAt: integer(row.revoked_at),
+    lastUsedAt: integer(row.last_used_at),
+  };
+}
+
+export function deadLetterOf(row: Row): DeadLetter {
+  return {
+    id: Number(row.id),
+    at: Number(row.at),
+    reason: String(row.reason),
+    streamId: String(row.stream_id),
+    partition: Number(row.partition),
+    offset: Number(row.record_offset),
+    timestamp: Number(row.timestamp),
+    key: String(row.key),
+    headers: json(row.headers) as unknown as Record<string, string>,
+    value: String(row.value),
+  };
+}
+
+/** Access rules need the column `list_id`. */
+export function ruleOf(kind: Kind, row: Row): StoredRule {
+  const base = {
+    name: text(row.name),
+    reason: text(row.reason),
+    labels: json(row.labels),
+    config: json(row.config),
+    expiresAt: integer(row.expires_at),
+  };
+  const stored = { id: Number(row.id), kind, createdAt: Number(row.created_at), updatedAt: Number(row.updated_at) };
+  if (kind === 'access_rule') {
+    const rule = {
+      ...base,
+      ruleRef: text(row.rule_ref),
+      action: actionOf(row.action),
+      target: parseTarget(String(row.target)),
+      ...levelsOf(Number(row.levels)),
+    };
+    return { ...stored, listId: String(row.list_id), rule };
+  }
+  const rule = {
+    ...base,
+    ruleRef: String(row.rule_ref),
+    type: row.type as 'custom' | 'generated',
+    expression: String(row.expression),
+    action: String(row.action),
+    order: integer(row.order),
+    shortDescription: text(row.short_description),
+  };
+  return { ...stored, listId: null, rule };
+}

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+const MIGRATIONS = new URL('../migrations/sqlite/', import.meta.url);
+
+/**
+ * Opens the store's file with the settings that durability rests on: WAL, a sync at every commit,
+ * 5 s of patience with another process's lock.
+ */
+export function openDatabase(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+  const db = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout: 5000, allowUnknownNamedParameters: false });
+  if (!options.readOnly) db.exec('PRAGMA journal_mode = WAL');
+  db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA foreign_keys = ON');
+  return db;
+}
+
+/** Runs `work` as one transaction that holds the write lock from its start; rolls back when it throws. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Runs `work` on one unchanging view of the file. */
+export function readTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN');
+  try {
+    return work();
+  } finally {
+    if (db.isTransaction) db.exec('COMMIT');
+  }
+}
+
+/** Applies the numbered migrations that the file has not seen, all of them or none; returns their names. */
+export function migrateDatabase(db: DatabaseSync): string[] {
+  const files = readdirSync(MIGRATIONS)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  return transaction(db, () => {
+    db.exec('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');
+    const known = new Set(
+      db
+        .prepare('SELECT name FROM migrations')
+        .all()
+        .map((row) => String(row.name)),
+    );
+    const newer = [...known].filter((name) => !files.includes(name));
+    if (newer.length > 0) throw new Error(`the store was written by a newer weir: it has the migration ${newer.join(', ')}`);
+    const missing = files.filter((name) => !known.has(name));
+    for (const name of missing) {
+      db.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
+      db.prepare('INSERT INTO migrations VALUES (?, ?)').run(name, Date.now());
+    }
+    return missing;
+  });
+}

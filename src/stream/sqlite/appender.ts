@@ -1,0 +1,54 @@
+/**
+ * The appending thread of the embedded stream. Batches that have arrived while the last sync ran share the next one.
+ * In: { id, batch } · out: { ids } when durable, { ids, error } when not.
+ */
+import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type EncodedBatch, logAppender, openLog } from './log.ts';
+
+export interface AppendRequest {
+  readonly id: number;
+  readonly batch: EncodedBatch;
+}
+export interface AppendReply {
+  readonly ids: number[];
+  readonly error?: string;
+}
+
+/** Rows a transaction holds at most, so that one sync never waits for an unbounded write. */
+const MOST = 256;
+
+const { file } = workerData as { file: string };
+const port = parentPort!;
+const append = logAppender(openLog(file));
+const wake = new BroadcastChannel(`appended ${file}`);
+
+port.on('message', (first: AppendRequest | 'close') => {
+  const requests: AppendRequest[] = [];
+  let closing = first === 'close';
+  if (first !== 'close') requests.push(first);
+  while (!closing && requests.length < MOST) {
+    const next = receiveMessageOnPort(port) as { message: AppendRequest | 'close' } | undefined;
+    if (next === undefined) break;
+    if (next.message === 'close') closing = true;
+    else requests.push(next.message);
+  }
+  if (requests.length > 0) port.postMessage(commit(requests));
+  if (closing) {
+    wake.close();
+    port.close();
+  }
+});
+
+function commit(requests: readonly AppendRequest[]): AppendReply {
+  const ids = requests.map((request) => request.id);
+  try {
+    append(
+      requests.map((request) => request.batch),
+      Date.now(),
+    );
+    wake.postMessage(null);
+    return { ids };
+  } catch (error) {
+    return { ids, error: (error as Error).message };
+  }
+}

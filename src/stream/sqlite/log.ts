@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Message, StreamRecord } from '../../ports.ts';
+
+/** One row a published batch: `first_offset` is that of its first message, `messages` a JSON array of [key, headers, value]. */
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS batches (
+  first_offset INTEGER PRIMARY KEY,
+  count INTEGER NOT NULL,
+  timestamp INTEGER NOT NULL,
+  messages TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS batches_timestamp ON batches (timestamp);
+CREATE TABLE IF NOT EXISTS ends (next_offset INTEGER NOT NULL) STRICT;`;
+
+/** A batch in the text form that is handed to the appending thread and stored as it is. */
+export interface EncodedBatch {
+  readonly count: number;
+  readonly text: string;
+}
+
+export function encodeBatch(messages: readonly Message[]): EncodedBatch {
+  return { count: messages.length, text: JSON.stringify(messages.map(({ key, headers, value }) => [key, headers, value])) };
+}
+
+/** The file of the embedded stream in the data folder, which is made when it is missing, readable by its owner only. */
+export function streamFile(dataDir: string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return join(dataDir, 'stream.db');
+}
+
+/** Opens the log; makes it with an identity of its own when the file is new. */
+export function openLog(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 5000 });
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  db.exec('BEGIN IMMEDIATE');
+  db.exec(SCHEMA);
+  if (db.prepare('SELECT id FROM identity').get() === undefined) {
+    db.prepare('INSERT INTO identity VALUES (?)').run(randomUUID());
+    db.prepare('INSERT INTO ends VALUES (0)').run();
+  }
+  db.exec('COMMIT');
+  return db;
+}
+
+/** Appends batches in one transaction, durable when it returns. */
+export function logAppender(db: DatabaseSync): (batches: readonly EncodedBatch[], timestamp: number) => void {
+  const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
+  const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, ?)');
+  return (batches, timestamp) => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      for (const { count, text } of batches) {
+        const end = Number(take.get(count)!.next_offset);
+        insert.run(end - count, count, timestamp, text);
+      }
+      db.exec('COMMIT');
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+}
+
+/** Reads of the log: identity, bounds, records from an offset on. */
+export function logReader(db: DatabaseSync) {
+  const identity = db.prepare('SELECT id FROM identity');
+  const bounds = db.prepare(
+    'SELECT next_offset AS "end", coalesce((SELECT min(first_offset) FROM batches), next_offset) AS start FROM ends',
+  );
+  const from = db.prepare(
+    `SELECT first_offset, count, timestamp, messages FROM batches
+     WHERE first_offset >= coalesce((SELECT max(first_offset) FROM batches WHERE first_offset <= ?), 0) ORDER BY first_offset LIMIT ?`,
+  );
+  return {
+    id: () => String(identity.get()!.id),
+    bounds: () => {
+      const row = bounds.get()!;
+      return { start: Number(row.start), end: Number(row.end) };
+    },
+    read(offset: number, max: number): StreamRecord[] {
+      const records: StreamRecord[] = [];
+      for (const row of from.iterate(offset, max + 1)) {
+        const first = Number(row.first_offset);
+        const timestamp = Number(row.timestamp);
+        const messages = JSON.parse(String(row.messages)) as [string, Record<string, string>, string][];
+        for (let i = Math.max(0, offset - first); i < messages.length && records.length < max; i += 1) {
+          const [key, headers, value] = messages[i];
+          records.push({ offset: first + i, timestamp, key, headers, value });
+        }
+        if (records.length >= max) break;
+      }
+      return records;
+    },
+  };
+}
+
+/** Deletes whole batches that are older than `before` and end at or below `landed`; returns how many messages. */
+export function trimLog(db: DatabaseSync, before: number, landed: number, limit: number): number {
+  const rows = db
+    .prepare('SELECT first_offset, count FROM batches WHERE timestamp < ? AND first_offset + count <= ? ORDER BY first_offset LIMIT ?')
+    .all(before, landed, limit);
+  let removed = 0;
+  let last = -1;
+  for (const row of rows) {
+    if (removed > 0 && removed + Number(row.count) > limit) break;
+    removed += Number(row.count);
+    last = Number(row.first_offset);
+  }
+  if (last >= 0) db.prepare('DELETE FROM batches WHERE first_offset <= ?').run(last);
+  return removed;
+}

@@ -1,0 +1,566 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { parseNetwork } from '../../src/network/parse.ts';
+import type { LandingItem, RuleSink, Store, StoredRule } from '../../src/ports.ts';
+import type { AccessRule, ExpressionRule, Kind, ListSettings, RuleChange, Target } from '../../src/rule.ts';
+import { formatTarget } from '../../src/signal/target.ts';
+
+export interface StoreDriver {
+  readonly name: string;
+  /** Opens a store of its own that is empty and migrated; `again` opens a second handle on the same data. */
+  open(t: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
+}
+
+const T0 = 1_800_000_000_000;
+const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
+const STREAM = '7b0f1d7e-6f0a-4a53-9d0e-000000000001';
+
+export function ip(text: string): Target {
+  const network = parseNetwork(text);
+  if (typeof network === 'string') throw new Error(network);
+  return { kind: 'ip', network };
+}
+
+const access = (target: Target, more: Partial<AccessRule> = {}): AccessRule => ({
+  name: null,
+  reason: null,
+  labels: null,
+  config: null,
+  expiresAt: null,
+  ruleRef: null,
+  action: 'block',
+  target,
+  confidence: null,
+  severity: null,
+  ...more,
+});
+const waf = (ruleRef: string, more: Partial<ExpressionRule> = {}): ExpressionRule => ({
+  name: null,
+  reason: null,
+  labels: null,
+  config: null,
+  expiresAt: null,
+  ruleRef,
+  type: 'custom',
+  expression: 'http.request.path eq "/"',
+  action: 'block',
+  order: null,
+  shortDescription: null,
+  ...more,
+});
+const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
+
+/** A store with one workspace, and landing that counts its own offsets. */
+async function fixture(t: TestContext, driver: StoreDriver) {
+  const { store, again } = await driver.open(t);
+  const organization = await store.createOrganization('acme', 'active');
+  const workspace = await store.createWorkspace(organization.id, 'main');
+  let position: number | null = null;
+  const land = async (changes: readonly (RuleChange | Partial<LandingItem>)[], receivedAt = T0) => {
+    const first = position ?? 0;
+    const items = changes.map((change, i): LandingItem => {
+      const given = 'kind' in change ? { change } : change;
+      const record = { offset: first + i, timestamp: receivedAt, key: workspace.id, headers: { workspace_id: workspace.id }, value: '{}' };
+      return { record, workspaceId: workspace.id, listId: null, receivedAt, ...given } as LandingItem;
+    });
+    const to = first + changes.length;
+    assert.equal(await store.land({ streamId: STREAM, partition: 0, from: position, to, items, poison: [], now: receivedAt }), 'landed');
+    position = to;
+  };
+  const rules = async (kind: Kind = 'access_rule', now = T0, listId?: string): Promise<StoredRule[]> =>
+    Array.fromAsync(store.rules(workspace.id, { kind, now, ...(listId === undefined ? {} : { listId }) }));
+  const targets = async (now = T0) =>
+    (await rules('access_rule', now)).map((stored) => ('target' in stored.rule ? formatTarget(stored.rule.target) : '')).sort();
+  return { store, again, organization, workspace, land, rules, targets };
+}
+
+/** Collects a snapshot as plain rows. */
+export function collectingSink() {
+  const rows: { id: number; action: string; what: string; expires: number; levels: number }[] = [];
+  const sink: RuleSink = {
+    v4: (id, action, address, prefix, expires, levels) => {
+      rows.push({ id, action, what: formatTarget({ kind: 'ip', network: { family: 4, address, prefix } }), expires, levels });
+    },
+    v6: (id, action, bytes, at, prefix, expires, levels) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset + at, 16);
+      const address = [0, 4, 8, 12].map((i) => view.getUint32(i)) as [number, number, number, number];
+      rows.push({ id, action, what: formatTarget({ kind: 'ip', network: { family: 6, address, prefix } }), expires, levels });
+    },
+    geo: (id, action, target, expires, levels) => {
+      rows.push({ id, action, what: formatTarget(target), expires, levels });
+    },
+  };
+  return { rows, sink };
+}
+
+/** What every store driver must do (spec 2.6, 3, 5, 6; decisions 2–5). */
+export function storeConformance(driver: StoreDriver): void {
+  const { name } = driver;
+
+  test(`6.2 store ${name}: each kind lands in its own store and reads back as it was`, async (t) => {
+    const { land, rules } = await fixture(t, driver);
+    const config = JSON.parse('{"__proto__":{"a":1},"sensitivity":"high","n":[1,2.5,null,true]}');
+    const rule = access(ip('2001:db8::/32'), {
+      ruleRef: 'r:1',
+      action: 'allow',
+      name: 'näme 𝄞',
+      reason: 'because',
+      labels: { team: 'soc' },
+      config,
+      confidence: 'low',
+      severity: 'critical',
+      expiresAt: T0 + 60_000,
+    });
+    const body = waf('w:1', {
+      order: -5,
+      shortDescription: 'short',
+      config: { phase: 'request' },
+      name: 'n',
+      labels: { a: [1] },
+      type: 'generated',
+    });
+    await land([
+      upsert(rule),
+      { change: 'upsert', kind: 'waf_rule', rule: body },
+      {
+        change: 'upsert',
+        kind: 'smart_firewall_rule',
+        rule: waf('w:1', { expression: 'ip.src == 1.1.1.1', action: 'allow', order: Number.MAX_SAFE_INTEGER }),
+      },
+    ]);
+    const [stored] = await rules();
+    assert.deepEqual(stored.rule, rule);
+    assert.equal(stored.createdAt, T0);
+    assert.equal(JSON.stringify(stored.rule.config), JSON.stringify(config));
+    assert.deepEqual(
+      (await rules('waf_rule')).map((r) => r.rule),
+      [body],
+    );
+    assert.deepEqual(
+      (await rules('smart_firewall_rule')).map((r) => ('order' in r.rule ? [r.rule.ruleRef, r.rule.order, r.rule.expression] : [])),
+      [['w:1', Number.MAX_SAFE_INTEGER, 'ip.src == 1.1.1.1']],
+    );
+  });
+
+  test(`D3 identity, store ${name}: rule_ref and value name different rules; an upsert replaces the whole rule`, async (t) => {
+    const { land, rules } = await fixture(t, driver);
+    const target = ip('192.0.2.1');
+    await land([
+      upsert(access(target, { name: 'by value', expiresAt: T0 + 60_000 })),
+      upsert(access(target, { ruleRef: 'a', name: 'by ref' })),
+      upsert(access(target, { action: 'allow' })),
+    ]);
+    assert.equal((await rules()).length, 3);
+    await land([upsert(access(target)), upsert(access(ip('192.0.2.2'), { ruleRef: 'a' }))], T0 + 5);
+    const after = await rules();
+    assert.equal(after.length, 3);
+    const byValue = after.find((r) => r.rule.ruleRef === null && r.rule.action === 'block');
+    assert.deepEqual([byValue?.rule.name, byValue?.rule.expiresAt, byValue?.createdAt, byValue?.updatedAt], [null, null, T0, T0 + 5]);
+    const byRef = after.find((r) => r.rule.ruleRef === 'a');
+    assert.deepEqual(byRef?.rule, access(ip('192.0.2.2'), { ruleRef: 'a' }));
+  });
+
+  test(`D3 store ${name}: deletes by value take every rule with that target and action, with or without rule_ref`, async (t) => {
+    const { land, rules, targets } = await fixture(t, driver);
+    const target = ip('192.0.2.1');
+    await land([
+      upsert(access(target)),
+      upsert(access(target, { ruleRef: 'a' })),
+      upsert(access(target, { ruleRef: 'b' })),
+      upsert(access(target, { ruleRef: 'c', action: 'allow' })),
+      upsert(access(ip('192.0.2.2'))),
+      upsert(access({ kind: 'country', country: 'DE' })),
+      upsert(access({ kind: 'asn', asn: 64500 })),
+    ]);
+    await land([{ change: 'delete_by_value', kind: 'access_rule', action: 'block', target }]);
+    assert.deepEqual(
+      await targets(),
+      ['192.0.2.1', '192.0.2.2', 'AS64500', 'DE'].map((x) => (x.startsWith('1') ? formatTarget(ip(x)) : x)).sort(),
+    );
+    assert.deepEqual(
+      (await rules()).filter((r) => r.rule.action === 'allow').map((r) => r.rule.ruleRef),
+      ['c'],
+    );
+    await land([
+      { change: 'delete', kind: 'access_rule', ruleRef: 'c' },
+      { change: 'delete', kind: 'access_rule', ruleRef: 'never there' },
+      { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: { kind: 'country', country: 'DE' } },
+      { change: 'delete', kind: 'waf_rule', ruleRef: 'never there' },
+    ]);
+    assert.deepEqual(await targets(), [formatTarget(ip('192.0.2.2')), 'AS64500'].sort());
+  });
+
+  test(`D3 store ${name}: an upsert on an expired rule counts as a new rule, on an active one created_at stays`, async (t) => {
+    const { land, rules } = await fixture(t, driver);
+    const lapsing = access(ip('192.0.2.1'), { ruleRef: 'a', expiresAt: T0 + 60_000 });
+    await land([upsert(lapsing)], T0);
+    await land([upsert({ ...lapsing, expiresAt: T0 + 120_000 })], T0 + 59_999);
+    assert.equal((await rules())[0].createdAt, T0);
+    await land([upsert({ ...lapsing, expiresAt: T0 + 300_000 })], T0 + 120_000);
+    assert.equal((await rules())[0].createdAt, T0 + 120_000);
+  });
+
+  test(`D4 store ${name}: a batch lands exactly as its entries one by one`, async (t) => {
+    const changes: RuleChange[] = [];
+    let seed = 42;
+    const random = (n: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return (seed >>> 8) % n;
+    };
+    for (let i = 0; i < 600; i += 1) {
+      const target = ip(`192.0.2.${random(4)}`);
+      const action = random(3) === 0 ? 'allow' : 'block';
+      const ruleRef = random(2) === 0 ? null : `r${random(4)}`;
+      const kind = random(5);
+      if (kind === 0) changes.push({ change: 'delete_by_value', kind: 'access_rule', action, target });
+      else if (kind === 1) changes.push({ change: 'delete', kind: 'access_rule', ruleRef: `r${random(4)}` });
+      else
+        changes.push(upsert(access(target, { ruleRef, action, name: `n${i}`, expiresAt: random(3) === 0 ? T0 + random(3) * 1000 : null })));
+    }
+    const together = await fixture(t, driver);
+    const apart = await fixture(t, driver);
+    for (let at = 0, n = 0; at < changes.length; at += 60, n += 1) {
+      const part = changes.slice(at, at + 60);
+      await together.land(part, T0 + n * 500);
+      for (const change of part) await apart.land([change], T0 + n * 500);
+      const view = async (f: typeof together) =>
+        (await f.rules('access_rule', 0)).map(({ rule, createdAt, updatedAt }) => JSON.stringify([rule, createdAt, updatedAt])).sort();
+      assert.deepEqual(await view(together), await view(apart));
+    }
+  });
+
+  test(`D4 store ${name}: landing is fenced: another owner's position writes nothing, a replay changes nothing`, async (t) => {
+    const { store, workspace, targets } = await fixture(t, driver);
+    const record = { offset: 0, timestamp: T0, key: workspace.id, headers: {}, value: '{}' };
+    const item = (target: string): LandingItem => ({
+      record,
+      workspaceId: workspace.id,
+      listId: null,
+      receivedAt: T0,
+      change: upsert(access(ip(target))),
+    });
+    const base = { streamId: STREAM, partition: 3, poison: [], now: T0 };
+    assert.equal(await store.position(STREAM, 3), undefined);
+    assert.deepEqual(await store.positionStreams(), []);
+    assert.equal(await store.land({ ...base, from: null, to: 5, items: [item('192.0.2.1')] }), 'landed');
+    assert.equal(await store.land({ ...base, from: null, to: 5, items: [item('192.0.2.2')] }), 'fenced');
+    assert.equal(await store.land({ ...base, from: 4, to: 9, items: [item('192.0.2.3')] }), 'fenced');
+    assert.equal(await store.position(STREAM, 3), 5);
+    assert.equal(await store.land({ ...base, from: 5, to: 6, items: [item('192.0.2.4')] }), 'landed');
+    assert.deepEqual(
+      await targets(),
+      ['192.0.2.1', '192.0.2.4'].map((x) => formatTarget(ip(x))),
+    );
+    assert.deepEqual(await store.positionStreams(), [STREAM]);
+    await store.adoptStream('another');
+    assert.equal(await store.position(STREAM, 3), undefined);
+  });
+
+  test(`D4 store ${name}: two consumers at the same position: exactly one lands`, async (t) => {
+    const { store, again, workspace, targets } = await fixture(t, driver);
+    const other = await again();
+    const record = { offset: 0, timestamp: T0, key: workspace.id, headers: {}, value: '{}' };
+    for (let round = 0; round < 10; round += 1) {
+      const from = round === 0 ? null : round;
+      const results = await Promise.all(
+        [store, other].map((owner, n) => {
+          const change = upsert(access(ip(`198.51.100.${round * 2 + n}`)));
+          const item = { record, workspaceId: workspace.id, listId: null, receivedAt: T0, change };
+          return owner.land({ streamId: STREAM, partition: 0, from, to: round + 1, items: [item], poison: [], now: T0 });
+        }),
+      );
+      assert.deepEqual(results.toSorted(), ['fenced', 'landed']);
+    }
+    assert.equal((await targets()).length, 10);
+  });
+
+  test(`D4 store ${name}: poison and unknown workspaces become dead letters with their original, in the landing transaction`, async (t) => {
+    const { store, workspace, targets } = await fixture(t, driver);
+    const record = (offset: number) => ({
+      offset,
+      timestamp: T0,
+      key: 'k',
+      headers: { schema_version: '9', x: 'ü' },
+      value: `{"n":${offset}}`,
+    });
+    const good = { record: record(1), workspaceId: workspace.id, listId: null, receivedAt: T0, change: upsert(access(ip('192.0.2.1'))) };
+    await store.land({
+      streamId: STREAM,
+      partition: 0,
+      from: null,
+      to: 3,
+      items: [good, { ...good, record: record(2), workspaceId: randomUUID() }],
+      poison: [{ record: record(0), reason: 'unknown schema_version 9' }],
+      now: T0 + 7,
+    });
+    assert.equal((await targets()).length, 1);
+    const letters = await store.deadLetters(10);
+    assert.deepEqual(
+      letters.map(({ offset, at, streamId, value, headers }) => [offset, at, streamId, value, headers.x]),
+      [
+        [0, T0 + 7, STREAM, '{"n":0}', 'ü'],
+        [2, T0 + 7, STREAM, '{"n":2}', 'ü'],
+      ],
+    );
+    assert.equal(letters[0].reason, 'unknown schema_version 9');
+    assert.match(letters[1].reason, /unknown workspace/);
+    assert.deepEqual(await store.deadLetter(letters[0].id), letters[0]);
+    assert.equal(await store.dropDeadLetter(letters[0].id), true);
+    assert.equal(await store.dropDeadLetter(letters[0].id), false);
+    assert.equal(await store.deadLetter(letters[0].id), undefined);
+  });
+
+  test(`D4 store ${name}: a message whose list is gone lands in the default list; lists keep their rules apart`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', 'the edge', NO_SETTINGS);
+    const change = upsert(access(ip('192.0.2.1')));
+    await land([{ change, listId: list.id }, { change, listId: randomUUID() }, { change }]);
+    const directory = await store.directory(workspace.id);
+    const defaultList = directory?.lists.find((l) => l.isDefault);
+    assert.deepEqual((await rules()).map((r) => r.listId).sort(), [defaultList?.id, list.id].sort());
+    assert.equal((await rules('access_rule', T0, list.id)).length, 1);
+  });
+
+  test(`2.6 store ${name}: revisions of a list and its workspace move with rules, settings and description, and with nothing else`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, {
+      ...NO_SETTINGS,
+      format: 'commented',
+      maxEntries: 4_000_000,
+      confidence: 'low',
+    });
+    const state = async () => {
+      const directory = (await store.directory(workspace.id))!;
+      return [directory.revision, ...directory.lists.map((l) => l.revision)];
+    };
+    let before = await state();
+    await land([upsert(access(ip('192.0.2.1')))]);
+    let after = await state();
+    assert.deepEqual(
+      after.map((r, i) => r > before[i]),
+      [true, true, false],
+    );
+    before = after;
+    const changed = await store.updateList(workspace.id, list.id, { description: 'x', maxEntries: null, severity: 'critical' });
+    assert.deepEqual(
+      [changed.description, changed.maxEntries, changed.severity, changed.format, changed.confidence],
+      ['x', null, 'critical', 'commented', 'low'],
+    );
+    after = await state();
+    assert.deepEqual(
+      after.map((r, i) => r > before[i]),
+      [true, false, true],
+    );
+    before = after;
+    await land([{ change: 'upsert', kind: 'waf_rule', rule: waf('w') }]);
+    assert.deepEqual((await state()).slice(1), before.slice(1));
+    await store.deleteList(workspace.id, list.id);
+    assert.ok((await state())[0] > before[0]);
+    assert.equal(await store.directory(randomUUID()), undefined);
+  });
+
+  test(`4.3 store ${name}: a snapshot holds the active rules of one list or of all lists, both actions, and the head`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', 'the edge', { ...NO_SETTINGS, family: 'v4' });
+    await land([
+      upsert(access(ip('192.0.2.1'), { expiresAt: T0 + 60_000, confidence: 'low', severity: 'critical' })),
+      upsert(access(ip('10.0.0.0/8'), { action: 'allow' })),
+      upsert(access(ip('2001:db8::/32'))),
+      upsert(access(ip('255.255.255.255'))),
+      upsert(access(ip('::/0'))),
+      upsert(access({ kind: 'asn', asn: 4_294_967_295 })),
+      upsert(access(ip('192.0.2.9'), { expiresAt: T0 })),
+      { change: upsert(access({ kind: 'country', country: 'US' })), listId: list.id },
+    ]);
+    const all = collectingSink();
+    const head = await store.snapshot(workspace.id, null, T0, all.sink);
+    assert.deepEqual([head?.workspaceName, head?.list], ['main', null]);
+    const show = (rows: typeof all.rows) => rows.map((r) => `${r.action} ${r.what} ${r.expires} ${r.levels}`).sort();
+    assert.deepEqual(
+      show(all.rows),
+      [
+        `block ${formatTarget(ip('192.0.2.1'))} ${(T0 + 60_000) / 1000} 9`,
+        'allow 10.0.0.0/8 0 0',
+        'block 2001:db8::/32 0 0',
+        `block ${formatTarget(ip('255.255.255.255'))} 0 0`,
+        'block ::/0 0 0',
+        'block AS4294967295 0 0',
+        'block US 0 0',
+      ].sort(),
+    );
+    const one = collectingSink();
+    const listHead = await store.snapshot(workspace.id, list.id, T0, one.sink);
+    assert.deepEqual(show(one.rows), ['block US 0 0']);
+    assert.deepEqual([listHead?.list?.name, listHead?.list?.family, listHead?.list?.description], ['edge', 'v4', 'the edge']);
+    assert.equal(await store.snapshot(workspace.id, randomUUID(), T0, one.sink), undefined);
+    assert.equal(await store.snapshot(randomUUID(), null, T0, one.sink), undefined);
+
+    const ids = all.rows.map((r) => r.id);
+    const states = await store.ruleStates(workspace.id, [...ids, 123_456_789]);
+    assert.deepEqual(
+      states.map((s) => `${s.id} ${s.action} ${formatTarget(s.target)} ${s.expires}`).sort(),
+      all.rows.map((r) => `${r.id} ${r.action} ${r.what} ${r.expires}`).sort(),
+    );
+    assert.deepEqual(await store.ruleStates(randomUUID(), ids), []);
+  });
+
+  test(`4.3 store ${name}: a snapshot of many rules reads each once`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    for (let part = 0; part < 20; part += 1) {
+      await land(
+        Array.from({ length: 1000 }, (_, i) =>
+          upsert(access({ kind: 'ip', network: { family: 4, address: part * 1000 + i, prefix: 32 } })),
+        ),
+      );
+    }
+    const { rows, sink } = collectingSink();
+    await store.snapshot(workspace.id, null, T0, sink);
+    assert.equal(rows.length, 20_000);
+    assert.equal(new Set(rows.map((r) => r.what)).size, 20_000);
+    assert.equal(new Set(rows.map((r) => r.id)).size, 20_000);
+  });
+
+  test(`D5 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const key = { listId: null, format: 'plain', family: 'v4', action: 'block' };
+    const record = (hash: string, snapshotAt: number, second: number, of: typeof key = key) =>
+      store.recordFeed(workspace.id, of, { hash, snapshotAt, second });
+    assert.deepEqual(await record('a', 1000, 50), { hash: 'a', snapshotAt: 1000, since: 50 });
+    assert.equal((await record('a', 2000, 60)).since, 50);
+    assert.deepEqual(await record('b', 1500, 70), { hash: 'a', snapshotAt: 2000, since: 50 });
+    assert.equal((await record('b', 3000, 70)).since, 70);
+    assert.equal((await record('a', 4000, 70)).since, 71);
+    assert.equal((await record('b', 5000, 60)).since, 72);
+    assert.equal((await record('a', 1000, 10, { ...key, family: 'v6' })).since, 10);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    assert.equal((await store.recordFeed(workspace.id, { ...key, listId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
+    await assert.rejects(store.recordFeed(workspace.id, { ...key, listId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
+  });
+
+  test(`D2 store ${name}: a key is found by its hash until it is revoked; every change moves the key revision`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const hash = createHash('sha256').update('weir_x').digest();
+    let revision = await store.keyRevision();
+    const moved = async () => {
+      const now = await store.keyRevision();
+      const has = now > revision;
+      revision = now;
+      return has;
+    };
+    const key = await store.createKey(workspace.id, {
+      name: 'siem',
+      hash,
+      prefix: 'weir_x',
+      permissions: ['signal:write', 'feed:read'],
+      listId: null,
+      expiresAt: T0,
+    });
+    assert.ok(await moved());
+    assert.deepEqual(await store.findCaller(hash), {
+      keyId: key.id,
+      workspaceId: workspace.id,
+      organizationId: organization.id,
+      subscription: 'active',
+      permissions: ['signal:write', 'feed:read'],
+      listId: null,
+      expiresAt: T0,
+    });
+    assert.equal(await store.findCaller(createHash('sha256').update('other').digest()), undefined);
+    await store.setSubscription(organization.id, 'inactive');
+    assert.ok(await moved());
+    assert.equal((await store.findCaller(hash))?.subscription, 'inactive');
+    await store.touchKeys([{ id: key.id, at: T0 + 5 }]);
+    assert.deepEqual(
+      (await store.keys(workspace.id)).map((k) => [k.name, k.prefix, k.lastUsedAt, k.revokedAt]),
+      [['siem', 'weir_x', T0 + 5, null]],
+    );
+    assert.equal(await store.revokeKey(key.id), true);
+    assert.ok(await moved());
+    assert.equal(await store.findCaller(hash), undefined);
+    assert.equal(await store.revokeKey(randomUUID()), false);
+  });
+
+  test(`D2 store ${name}: deleting a list deletes its rules and revokes the keys bound to it; the default list stays`, async (t) => {
+    const { store, workspace, land, targets } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const hash = createHash('sha256').update('bound').digest();
+    await store.createKey(workspace.id, { name: null, hash, prefix: 'b', permissions: ['feed:read'], listId: list.id, expiresAt: null });
+    await land([{ change: upsert(access(ip('192.0.2.1'))), listId: list.id }, upsert(access(ip('192.0.2.2')))]);
+    assert.equal((await store.findCaller(hash))?.listId, list.id);
+    await store.deleteList(workspace.id, list.id);
+    assert.equal(await store.findCaller(hash), undefined);
+    assert.deepEqual(await targets(), [formatTarget(ip('192.0.2.2'))]);
+    const { rows, sink } = collectingSink();
+    await store.snapshot(workspace.id, null, T0, sink);
+    assert.equal(rows.length, 1);
+    const defaultList = (await store.directory(workspace.id))!.lists[0];
+    await assert.rejects(store.deleteList(workspace.id, defaultList.id), /default list/);
+    await assert.rejects(store.deleteList(workspace.id, list.id), /no such list/);
+    while ((await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 1000 })) > 0);
+  });
+
+  test(`D4 retention, store ${name}: sweep deletes in slices what is past its time and nothing else`, async (t) => {
+    const { store, land, rules } = await fixture(t, driver);
+    await land([
+      ...Array.from({ length: 25 }, (_, i) => upsert(access(ip(`192.0.2.${i}`), { expiresAt: T0 + 1000 }))),
+      upsert(access(ip('198.51.100.1'), { expiresAt: T0 + 9000 })),
+      upsert(access(ip('198.51.100.2'))),
+      { change: 'upsert', kind: 'waf_rule', rule: waf('old', { expiresAt: T0 + 1000 }) },
+      { change: 'upsert', kind: 'waf_rule', rule: waf('new') },
+    ]);
+    const slice = () => store.sweep({ now: T0 + 5000, rulesExpiredBefore: T0 + 5000, auditBefore: 0, limit: 10 });
+    assert.equal(await slice(), 11);
+    assert.equal(await slice(), 10);
+    assert.equal(await slice(), 5);
+    assert.equal(await slice(), 0);
+    assert.deepEqual((await rules('access_rule', 0)).length, 2);
+    assert.deepEqual(
+      (await rules('waf_rule', 0)).map((r) => r.rule.ruleRef),
+      ['new'],
+    );
+  });
+
+  test(`D2 bootstrap, store ${name}: makes default organization, workspace, list and key once; a revoked key stays revoked`, async (t) => {
+    const { store } = await driver.open(t);
+    const hash = createHash('sha256').update('bootstrap').digest();
+    const first = await store.bootstrap({ hash, prefix: 'boot', onlyWhenEmpty: true });
+    assert.equal(first.created, true);
+    const caller = await store.findCaller(hash);
+    assert.deepEqual(caller?.permissions, ['signal:write', 'feed:read', 'manage']);
+    assert.deepEqual(
+      (await store.workspaces()).map((w) => w.name),
+      ['default'],
+    );
+    assert.deepEqual(
+      (await store.organizations()).map((o) => o.name),
+      ['default'],
+    );
+    assert.deepEqual(
+      (await store.directory(first.workspaceId))?.lists.map((l) => [l.name, l.isDefault]),
+      [['default', true]],
+    );
+    const other = createHash('sha256').update('other').digest();
+    assert.deepEqual(await store.bootstrap({ hash: other, prefix: 'o', onlyWhenEmpty: true }), {
+      workspaceId: first.workspaceId,
+      created: false,
+    });
+    assert.equal(await store.findCaller(other), undefined);
+    await store.revokeKey(caller!.keyId);
+    assert.equal((await store.bootstrap({ hash, prefix: 'boot', onlyWhenEmpty: false })).created, false);
+    assert.equal(await store.findCaller(hash), undefined);
+    assert.equal((await store.bootstrap({ hash: other, prefix: 'o', onlyWhenEmpty: false })).created, true);
+    assert.equal((await store.workspaces()).length, 1);
+  });
+
+  test(`D1 store ${name}: migrating twice and from several handles at once is safe`, async (t) => {
+    const { store, again } = await driver.open(t);
+    const others = await Promise.all([again(), again(), again()]);
+    const results = await Promise.all([store, ...others].map((s) => s.migrate()));
+    assert.deepEqual(
+      results.map((r) => r.applied),
+      [[], [], [], []],
+    );
+    assert.ok(Math.abs((await store.ping()) - Date.now()) < 60_000);
+  });
+}
