@@ -1,0 +1,69 @@
+/** What is wrong with an expression and where, as the enforcement engine counts: lines and bytes, from 1. */
+import { byteLength } from './bytes.ts';
+
+export interface ParseError {
+  readonly line: number;
+  /** In bytes of UTF-8, from 1. */
+  readonly column: number;
+  /** Bytes of the faulty stretch on that line, at least 1. */
+  readonly length: number;
+  /** One line, without the position. */
+  readonly text: string;
+}
+
+/** The fault on the characters `[start, end)` of a text; what lies on later lines is cut off. */
+export function locate(text: string, start: number, end: number, message: string): ParseError {
+  let line = 1;
+  let lineStart = 0;
+  for (let i = text.indexOf('\n'); i !== -1 && i < start; i = text.indexOf('\n', i + 1)) {
+    line++;
+    lineStart = i + 1;
+  }
+  const lineEnd = endOfLine(text, start);
+  return {
+    line,
+    column: byteLength(text, lineStart, start) + 1,
+    length: Math.max(1, byteLength(text, start, Math.min(end, lineEnd))),
+    text: message,
+  };
+}
+
+/** `(line:column) text`. */
+export function faultLine(e: ParseError): string {
+  return `(${e.line}:${e.column}) ${e.text}`;
+}
+
+const WINDOW = 100;
+
+/** The same, then the line at fault with carets under the faulty stretch; a long line is cut around it. */
+export function formatFault(text: string, e: ParseError): string {
+  let lineStart = 0;
+  for (let line = 1; line < e.line; line++) lineStart = text.indexOf('\n', lineStart) + 1;
+  const source = text.slice(lineStart, endOfLine(text, lineStart));
+  const at = characterAt(source, e.column - 1);
+  const end = Math.max(at + 1, characterAt(source, e.column - 1 + e.length));
+  const from = Math.max(0, Math.min(at - WINDOW / 2, source.length - WINDOW));
+  const shown = source.slice(from, from + WINDOW);
+  const before = from > 0 ? '…' : '';
+  const after = from + WINDOW < source.length ? '…' : '';
+  const indent = ' '.repeat(before.length + width(source, from, at));
+  const carets = '^'.repeat(Math.max(1, width(source, at, Math.min(end, from + WINDOW))));
+  return `${faultLine(e)}\n  ${before}${shown.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}${after}\n  ${indent}${carets}`;
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end;
+}
+
+/** The character that begins this many bytes into the line. */
+function characterAt(line: string, bytes: number): number {
+  let i = 0;
+  for (let passed = 0; i < line.length && passed < bytes; i++) passed += byteLength(line, i, i + 1);
+  return i;
+}
+
+/** Characters as a reader counts them: a surrogate pair is one. */
+function width(text: string, from: number, to: number): number {
+  return Array.from(text.slice(from, Math.max(from, to))).length;
+}

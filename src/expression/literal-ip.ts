@@ -1,0 +1,72 @@
+/** IP literals: one address, or in a list an address, a network or a range. */
+
+import { lastOfNetwork, parseAddress, parseLooseAddress } from './address.ts';
+import type { Range } from './ast.ts';
+import type { ByteString } from './bytes.ts';
+import { type Cursor, fail, failHere, isHex, quote } from './cursor.ts';
+
+/** The run of characters that may belong to an address, a network or a range: it is taken whole, then judged. */
+function lexRun(c: Cursor): string | null {
+  const { text } = c;
+  const start = c.pos;
+  let end = start;
+  for (let code = text.charCodeAt(end); isHex(code) || (code >= 0x2e && code <= 0x3a); code = text.charCodeAt(end)) end++;
+  c.steps += end - start + 1;
+  if (end === start) {
+    return failHere(c, text.charCodeAt(start) === 0x22 ? 'expected an IP address, without quotes' : 'expected an IP address');
+  }
+  c.pos = end;
+  return text.slice(start, end);
+}
+
+export function lexAddress(c: Cursor): ByteString | null {
+  const start = c.pos;
+  const run = lexRun(c);
+  if (run === null) return null;
+  return parseAddress(run) ?? fail(c, start, c.pos, () => notAnAddress(run, 'a network or a range stands in braces: in {…}'));
+}
+
+export function lexAddressRange(c: Cursor): Range<ByteString> | null {
+  const start = c.pos;
+  const run = lexRun(c);
+  if (run === null) return null;
+  const dots = run.indexOf('..');
+  return dots === -1 ? lexNetwork(c, run, start) : lexRange(c, run, start, dots);
+}
+
+function lexRange(c: Cursor, run: string, start: number, dots: number): Range<ByteString> | null {
+  const [from, to] = [run.slice(0, dots), run.slice(dots + 2)];
+  const first = parseAddress(from);
+  if (first === null) return fail(c, start, start + dots, () => notAnAddress(from, 'a range is two addresses'));
+  const last = parseAddress(to);
+  if (last === null) return fail(c, start + dots + 2, c.pos, () => notAnAddress(to, 'a range is two addresses'));
+  if (first.length !== last.length) return fail(c, start, c.pos, 'a range cannot mix IPv4 and IPv6');
+  if (last < first) return fail(c, start, c.pos, 'the range ends before it begins');
+  return { first, last };
+}
+
+function lexNetwork(c: Cursor, run: string, start: number): Range<ByteString> | null {
+  const slash = run.lastIndexOf('/');
+  const addressEnd = slash === -1 ? run.length : slash;
+  const written = run.slice(0, addressEnd);
+  const address = parseLooseAddress(written);
+  if (address === null) return fail(c, start, start + addressEnd, () => notAnAddress(written, ''));
+  if (slash === -1) return { first: address, last: address };
+  const prefix = parsePrefix(run.slice(slash + 1));
+  if (prefix === null) return fail(c, start + slash + 1, c.pos, 'expected a prefix length, such as /24');
+  const bits = address.length * 8;
+  if (prefix > bits) return fail(c, start, c.pos, `the prefix is longer than the ${bits} bits of the address`);
+  const last = lastOfNetwork(address, prefix);
+  if (last === null) return fail(c, start, start + addressEnd, `bits of the address behind /${prefix} are set`);
+  return { first: address, last };
+}
+
+/** An unsigned byte in decimal, leading zeros allowed. */
+function parsePrefix(text: string): number | null {
+  const prefix = /^0*[0-9]{1,3}$/.test(text) ? Number(text) : 256;
+  return prefix < 256 ? prefix : null;
+}
+
+function notAnAddress(text: string, hint: string): string {
+  return `${quote(text)} is no IP address${hint !== '' && /[/.]{1,2}/.test(text) ? `; ${hint}` : ''}`;
+}

@@ -1,0 +1,83 @@
+/** Parses filter expressions of the enforcement engine against a scheme (docs/expressions.md). */
+import type { Expression } from './ast.ts';
+import { type Cursor, fail, failHere, quote } from './cursor.ts';
+import { locate, type ParseError } from './fault.ts';
+import { mismatch, parseExpression as parseLogical } from './grammar.ts';
+import { isWhiteSpace } from './regex-scanner.ts';
+import type { Field, Scheme } from './scheme.ts';
+import { BOOL } from './types.ts';
+
+/** Greatest length of a rule's expression in characters (code points), and its greatest number of regular expressions. Callers check both. */
+export const MAX_CHARACTERS = 4096;
+export const MAX_REGEXES = 64;
+
+export type ParseResult =
+  | {
+      readonly ok: true;
+      readonly ast: Expression;
+      /** `response` when a response field is used, wherever it stands in the tree. */
+      readonly phase: 'request' | 'response';
+      /** Names of the fields used, in order of first use. */
+      readonly fields: readonly string[];
+      /** How many regular expressions it holds. */
+      readonly regexes: number;
+      /** Characters looked at: the measure of the work. */
+      readonly steps: number;
+    }
+  | { readonly ok: false; readonly fault: ParseError; readonly steps: number };
+
+/** Parses one expression; the first fault is where the engine finds it. Never throws, whatever the text. */
+export function parseExpression(text: string, scheme: Scheme): ParseResult {
+  const [start, end] = trim(text);
+  const c: Cursor = {
+    text: start === 0 && end === text.length ? text : text.slice(start, end),
+    scheme,
+    pos: 0,
+    fault: null,
+    steps: 0,
+    ahead: 0,
+    aheadEnd: 0,
+    fields: new Set(),
+    regexes: 0,
+    list: null,
+  };
+  const ast = parseWhole(c);
+  const { steps, regexes } = c;
+  if (ast === null) {
+    const { start: from, end: to, message } = c.fault!;
+    return { ok: false, fault: locate(text, start + from, start + to, typeof message === 'string' ? message : message()), steps };
+  }
+  return { ok: true, ast, phase: phaseOf(c.fields), fields: Array.from(c.fields, (field) => field.name), regexes, steps };
+}
+
+function parseWhole(c: Cursor): Expression | null {
+  const ast = parseLogical(c, 0);
+  if (ast === null) return null;
+  if (ast.type !== BOOL) return failHere(c, mismatch(BOOL, ast.type));
+  if (c.pos < c.text.length) return failHere(c, () => leftOver(c.text.slice(c.pos)));
+  if (c.list !== null) return fail(c, c.list.start, c.list.end, 'named lists are not supported: write the elements in braces');
+  return ast;
+}
+
+function phaseOf(fields: ReadonlySet<Field>): 'request' | 'response' {
+  for (const field of fields) if (field.phase === 'response') return 'response';
+  return 'request';
+}
+
+function leftOver(rest: string): string {
+  const text = rest.trimStart();
+  if (rest.startsWith('\t')) return 'a tab is no white space here';
+  if (text.startsWith('#') || text.startsWith('//')) return 'comments are not supported';
+  if (text.startsWith(')')) return 'the closing parenthesis closes nothing';
+  return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
+}
+
+/** White space at both ends, by Unicode's White_Space and not by JavaScript's idea of it. */
+function trim(text: string): [start: number, end: number] {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isWhiteSpace(text.charCodeAt(start))) start++;
+  if (start === end) return [0, 0];
+  while (isWhiteSpace(text.charCodeAt(end - 1))) end--;
+  return [start, end];
+}

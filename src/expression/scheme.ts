@@ -1,0 +1,128 @@
+/**
+ * Schemes: which fields and functions the expressions of a rule kind may use, as data.
+ * The packaged ones are those of the enforcement engine; an operator's file adds to them or replaces parts.
+ */
+import packaged from './schemes.json' with { type: 'json' };
+import { type FunctionSignature, parseSignature } from './signature.ts';
+import { parseType, type Type } from './types.ts';
+
+/** The rule kinds that carry an expression. */
+export type SchemeKind = 'waf_rule' | 'smart_firewall_rule';
+const KINDS: readonly SchemeKind[] = ['waf_rule', 'smart_firewall_rule'];
+
+export interface Field {
+  readonly kind: 'field';
+  readonly name: string;
+  readonly type: Type;
+  /** A rule that uses one response field belongs to the response phase. */
+  readonly phase: 'request' | 'response';
+}
+
+export type Definition = Field | FunctionSignature;
+
+export interface Scheme {
+  readonly kind: SchemeKind;
+  /** Fields and functions by name. */
+  readonly names: ReadonlyMap<string, Definition>;
+  /** The names that only the other kind has, for messages. */
+  readonly elsewhere: ReadonlyMap<string, Definition>;
+}
+
+export type Schemes = Readonly<Record<SchemeKind, Scheme>>;
+
+const SOURCES = new Set<string>([...KINDS, 'functions']);
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$/;
+const MAX_NAME_LENGTH = 128;
+/** `any` and `all` belong to the grammar. */
+const QUANTIFIERS = new Set(['any', 'all']);
+
+const PACKAGED = build([packaged]);
+
+/** The schemes that come with weir. */
+export function packagedSchemes(): Schemes {
+  if (Array.isArray(PACKAGED)) throw new Error(PACKAGED.join('\n'));
+  return PACKAGED;
+}
+
+/**
+ * The packaged schemes with the fields and functions of a file in the same form added or replaced.
+ * A function with a `kind` is for that rule kind only. Faults come back as readable lines.
+ */
+export function loadSchemes(json: unknown): Schemes | string[] {
+  return build([packaged, json]);
+}
+
+type Names = Record<SchemeKind, Map<string, Definition>>;
+
+function build(files: readonly unknown[]): Schemes | string[] {
+  const names: Names = { waf_rule: new Map(), smart_firewall_rule: new Map() };
+  const faults = files.flatMap((file) => readFile(file, names));
+  if (faults.length > 0) return faults;
+  const scheme = (kind: SchemeKind, other: SchemeKind): Scheme => ({
+    kind,
+    names: names[kind],
+    elsewhere: new Map([...names[other]].filter(([name]) => !names[kind].has(name))),
+  });
+  return { waf_rule: scheme('waf_rule', 'smart_firewall_rule'), smart_firewall_rule: scheme('smart_firewall_rule', 'waf_rule') };
+}
+
+function readFile(file: unknown, names: Names): string[] {
+  if (!isObject(file)) return ['a scheme file must be an object with "waf_rule", "smart_firewall_rule" or "functions"'];
+  const faults = Object.keys(file)
+    .filter((key) => !SOURCES.has(key))
+    .map((key) => `${key}: unknown; expected "waf_rule", "smart_firewall_rule" or "functions"`);
+  for (const kind of KINDS) {
+    const fields = file[kind] ?? {};
+    if (!isObject(fields)) faults.push(`${kind}: must be an object of fields by name`);
+    else for (const [name, entry] of Object.entries(fields)) note(readField(name, entry), `${kind}.${name}`, [kind]);
+  }
+  const functions = file.functions ?? [];
+  if (!Array.isArray(functions)) return [...faults, 'functions: must be an array'];
+  for (const [index, entry] of functions.entries()) {
+    const kind = isObject(entry) ? entry.kind : undefined;
+    if (kind !== undefined && !KINDS.includes(kind as SchemeKind))
+      faults.push(`functions[${index}]: kind must be one of: ${KINDS.join(', ')}`);
+    else note(readFunction(entry), `functions[${index}]`, kind === undefined ? KINDS : [kind as SchemeKind]);
+  }
+  return faults;
+
+  function note(definition: Definition | string | null, where: string, kinds: readonly SchemeKind[]): void {
+    if (typeof definition === 'string') faults.push(`${where}: ${definition}`);
+    else if (definition !== null) for (const kind of kinds) names[kind].set(definition.name, definition);
+  }
+}
+
+function readField(name: string, entry: unknown): Field | string {
+  const fault = checkName(name);
+  if (fault !== null) return fault;
+  if (!isObject(entry) || typeof entry.type !== 'string') return 'must be an object with a "type"';
+  const type = parseType(entry.type);
+  if (type === null) return `"${entry.type}" is no type; expected Bool, Int, Ip, Bytes, Array(…) or Map(…)`;
+  const phase = entry.phase ?? 'request';
+  if (phase !== 'request' && phase !== 'response') return 'phase must be one of: request, response';
+  return { kind: 'field', name, type, phase };
+}
+
+/** Null for what the grammar has built in. */
+function readFunction(entry: unknown): FunctionSignature | string | null {
+  if (!isObject(entry) || typeof entry.name !== 'string') return 'must be an object with "name", "args" and "returns"';
+  const { name, args, returns } = entry;
+  if (QUANTIFIERS.has(name)) return null;
+  const fault = checkName(name);
+  if (fault !== null) return `${name}: ${fault}`;
+  if (!Array.isArray(args) || !args.every((arg) => typeof arg === 'string')) return `${name}: "args" must be an array of texts`;
+  if (typeof returns !== 'string') return `${name}: "returns" must be a type`;
+  const signature = parseSignature(name, args, returns);
+  return typeof signature === 'string' ? `${name}: ${signature}` : signature;
+}
+
+function checkName(name: string): string | null {
+  if (name.length > MAX_NAME_LENGTH || !NAME.test(name))
+    return 'a name is letters, digits and "_" in parts joined by ".", and begins with no digit';
+  if (name.startsWith('not')) return 'a name that begins with "not" would be read as a negation';
+  return null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,63 @@
+/** What to tell the author of a name that the scheme does not know. */
+import { ALIASES, WORDS } from './aliases.ts';
+import { quote } from './cursor.ts';
+import type { Scheme, SchemeKind } from './scheme.ts';
+
+const CALLED: Readonly<Record<SchemeKind, string>> = { waf_rule: 'WAF rules', smart_firewall_rule: 'smart firewall rules' };
+const OTHER: Readonly<Record<SchemeKind, SchemeKind>> = { waf_rule: 'smart_firewall_rule', smart_firewall_rule: 'waf_rule' };
+/** No name is longer; looking for neighbours of longer ones would be work for nothing. */
+const LONGEST = 128;
+
+export function unknownName(name: string, scheme: Scheme): string {
+  const word = WORDS.get(name);
+  if (word !== undefined) return word;
+  if (/^[0-9]/.test(name)) return `expected a field or a function, found ${quote(name)}: literals stand on the right side only`;
+  if (
+    scheme.kind === 'smart_firewall_rule' &&
+    name.startsWith('http.') &&
+    ![...scheme.names.keys()].some((known) => known.startsWith('http.'))
+  ) {
+    return `${quote(name)} cannot be used in smart firewall rules: HTTP fields do not exist before a connection is made`;
+  }
+  const foreign = scheme.elsewhere.get(name);
+  if (foreign !== undefined) {
+    return `${quote(name)} is a ${foreign.kind} of ${CALLED[OTHER[scheme.kind]]}, not of ${CALLED[scheme.kind]}`;
+  }
+  const meant = nearest(name, scheme);
+  return `unknown field or function ${quote(name)}${meant === null ? '' : `; did you mean ${meant}?`}`;
+}
+
+function nearest(name: string, scheme: Scheme): string | null {
+  if (name.length > LONGEST) return null;
+  const alias = ALIASES.get(name);
+  if (alias !== undefined && scheme.names.has(/^[\w.]+/.exec(alias)![0])) return alias;
+  const known = [...scheme.names.keys()];
+  const lower = name.toLowerCase();
+  let best: string | null = null;
+  let least = name.length < 5 ? 2 : 3;
+  for (const candidate of known) {
+    const distance = editDistance(lower, candidate, least);
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  if (best !== null) return best;
+  // A part of a name: `request.path`, or `http.request` alone.
+  const ending = known.filter((candidate) => candidate.endsWith(`.${lower}`));
+  if (ending.length === 1) return ending[0];
+  return known.find((candidate) => candidate.startsWith(`${lower}.`)) ?? null;
+}
+
+/** Insertions, deletions and substitutions from one to the other; `limit` when there are at least so many. */
+function editDistance(from: string, to: string, limit: number): number {
+  if (Math.abs(from.length - to.length) >= limit) return limit;
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const substituted = row[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(substituted, row[j] + 1, next[j - 1] + 1));
+    }
+    if (Math.min(...next) >= limit) return limit;
+    row = next;
+  }
+  return Math.min(limit, row[to.length]);
+}

@@ -1,0 +1,19 @@
+/** Wildcard patterns: `*` is any bytes, `\*` and `\\` are themselves. */
+import type { ByteString } from './bytes.ts';
+
+/** What is wrong with a pattern, or null. */
+export function checkWildcard(pattern: ByteString): string | null {
+  let star = false;
+  for (let i = 0; i < pattern.length; i++) {
+    const symbol = pattern[i];
+    if (symbol === '\\') {
+      i++;
+      if (i === pattern.length) return 'the wildcard ends inside an escape: a backslash is written \\\\';
+      if (pattern[i] !== '*' && pattern[i] !== '\\') return 'a backslash in a wildcard can only stand before * or \\';
+    } else if (symbol === '*' && star) {
+      return 'a wildcard cannot hold two stars in a row';
+    }
+    star = symbol === '*';
+  }
+  return null;
+}
