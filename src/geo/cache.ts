@@ -16,7 +16,6 @@ const PREAMBLE_BYTES = 8;
 
 interface CacheHeader {
   readonly cacheVersion: number;
-  readonly wordBytes: number;
   /** The data, but for the words behind the header. */
   readonly data: GeoKindData;
 }
@@ -27,11 +26,14 @@ const cacheFile = (dir: string, { kind }: Pick<GeoSources, 'kind'>) => join(dir,
 export async function readCache(dir: string, sources: GeoSources): Promise<GeoKindData | undefined> {
   try {
     await using file = await open(cacheFile(dir, sources));
+    const { size } = await file.stat();
     const preamble = await readExactly(file, Buffer.alloc(PREAMBLE_BYTES), 0);
-    const header = await readExactly(file, Buffer.alloc(preamble.readUInt32LE(4)), PREAMBLE_BYTES);
-    const { cacheVersion, wordBytes, data } = JSON.parse(header.toString('utf8')) as CacheHeader;
+    const headerLength = preamble.readUInt32LE(4);
+    if (headerLength > size - PREAMBLE_BYTES) return undefined;
+    const header = await readExactly(file, Buffer.alloc(headerLength), PREAMBLE_BYTES);
+    const { cacheVersion, data } = JSON.parse(header.toString('utf8')) as CacheHeader;
     if (cacheVersion !== CACHE_VERSION || data.signature !== sources.signature) return undefined;
-    const words = new SharedArrayBuffer(wordBytes);
+    const words = new SharedArrayBuffer(size - PREAMBLE_BYTES - headerLength);
     const bytes = await readExactly(file, new Uint8Array(words), PREAMBLE_BYTES + header.length);
     if (crc32(bytes, crc32(header)) !== preamble.readUInt32LE(0)) return undefined;
     return { ...data, configured: sources.configured, table: { ...data.table, words } };
@@ -52,15 +54,23 @@ export function writeCache(dir: string, data: GeoKindData): void {
   const temporary = `${target}.${process.pid}.tmp`;
   const words = new Uint8Array(data.table.words);
   const { words: _, ...table } = data.table;
-  const header = Buffer.from(JSON.stringify({ cacheVersion: CACHE_VERSION, wordBytes: words.length, data: { ...data, table } }));
+  const header = Buffer.from(JSON.stringify({ cacheVersion: CACHE_VERSION, data: { ...data, table } }));
   const preamble = Buffer.alloc(PREAMBLE_BYTES);
   preamble.writeUInt32LE(crc32(words, crc32(header)), 0);
   preamble.writeUInt32LE(header.length, 4);
-  try {
+  const isWritten = attempt(() => {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     writeFileSync(temporary, Buffer.concat([preamble, header, words]), { mode: 0o600 });
     renameSync(temporary, target);
+  });
+  if (!isWritten) attempt(() => rmSync(temporary, { force: true }));
+}
+
+function attempt(work: () => void): boolean {
+  try {
+    work();
+    return true;
   } catch {
-    rmSync(temporary, { force: true });
+    return false;
   }
 }
