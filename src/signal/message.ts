@@ -12,7 +12,8 @@ import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
 export interface SignalContext {
   readonly organizationId: string;
   readonly workspaceId: string;
-  readonly listId: string;
+  /** Left out when it is not known: the workspace's default list. */
+  readonly listId: string | undefined;
   /** When the signal was accepted, ms since 1970: expiry counts from here. */
   readonly receivedAt: number;
   /** A UUIDv7. */
@@ -26,7 +27,7 @@ export function encodeMessage(signal: Signal, context: SignalContext): Message {
     headers: {
       ...(signal.version === 2 && { schema_version: '2' }),
       workspace_id: context.workspaceId,
-      list_id: context.listId,
+      ...(context.listId !== undefined && { list_id: context.listId }),
       organization_id: context.organizationId,
       received_at: new Date(context.receivedAt).toISOString(),
       signal_id: context.signalId,

@@ -32,7 +32,7 @@ export function readTarget(field: TargetField, text: string): Target | string {
   return READERS[field](text);
 }
 
-/** Canonical text of a target: `192.0.2.1/32`, `2001:db8::/32`, `AS64500`, `US`. Part of a rule's identity. */
+/** Canonical text of a target: `192.0.2.1`, `192.0.2.0/24`, `2001:db8::/32`, `AS64500`, `US`. Part of a rule's identity. */
 export function formatTarget(target: Target): string {
   if (target.kind === 'ip') return formatNetwork(target.network);
   return target.kind === 'asn' ? `AS${target.asn}` : target.country;

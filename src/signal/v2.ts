@@ -1,5 +1,5 @@
 import { parseExpression } from '../expression/parser.ts';
-import type { Scheme } from '../expression/scheme.ts';
+import type { Scheme, Schemes } from '../expression/scheme.ts';
 import { type ExpressionKind, KINDS, type Kind } from '../rule.ts';
 import { compile, type Fault } from './ajv.ts';
 import { canonicalEnvelope, type Fields, isObject, lower } from './canonical.ts';
@@ -11,7 +11,7 @@ import { writeTarget } from './target.ts';
 
 /** What v2 entries are judged by, besides their schema. */
 export interface EnvelopeCheck extends GeoCheck {
-  readonly schemes: Readonly<Record<ExpressionKind, Scheme>>;
+  readonly schemes: Schemes;
   /** The caller's key is bound to a list: it may send access rules only. */
   readonly listBound: boolean;
 }

@@ -1,0 +1,27 @@
+import type { FastifyReply } from 'fastify';
+import { errorBody, type Group, type HttpFault } from './errors.ts';
+
+/** A whole answer: the body is complete before the first byte is sent. */
+export interface Answer {
+  readonly status: number;
+  /** name, value, name, value, … */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | string | undefined;
+}
+
+/** Sends exactly these headers past Fastify's serialisation; no body on HEAD and 304. */
+export function send(reply: FastifyReply, { status, headers, body }: Answer): void {
+  reply.hijack();
+  if (!reply.raw.headersSent) reply.raw.writeHead(status, headers as string[]).end(body);
+}
+
+/** An answer of JSON. */
+export function jsonAnswer(status: number, json: string, headers: Readonly<Record<string, string | readonly string[]>> = {}): Answer {
+  const given = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));
+  const length = String(Buffer.byteLength(json));
+  return { status, headers: ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...given], body: json };
+}
+
+/** An error in the shape of its group. None may be kept by a cache. */
+export const errorAnswer = (group: Group, fault: HttpFault): Answer =>
+  jsonAnswer(fault.status, errorBody(group, fault), { 'Cache-Control': 'no-store', ...fault.headers });

@@ -1,0 +1,452 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { packagedSchemes } from '../expression/scheme.ts';
+import { createLogger } from '../logging.ts';
+import type { Message } from '../ports.ts';
+import type { AccessList, Caller, Permission } from '../rule.ts';
+import { type AppParts, createApp } from './app.ts';
+import { authenticator } from './auth.ts';
+import { signalSubmission } from './signals.ts';
+
+const KEY = 'weir_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
+const ID = '0195a3c0-0000-7000-8000-00000000000';
+const HEADERS = { authorization: `Bearer ${KEY}` };
+
+const list = (id: string, name: string, isDefault = false): AccessList => ({
+  id: `${ID}${id}`,
+  workspaceId: 'w',
+  name,
+  description: null,
+  isDefault,
+  revision: 1,
+  format: null,
+  family: null,
+  action: null,
+  maxEntries: null,
+  confidence: null,
+  severity: null,
+});
+
+interface World {
+  caller?: Partial<Caller>;
+  permissions?: Permission[];
+  streamDown?: boolean;
+  storeDown?: boolean;
+  rateLimit?: number;
+  settings?: Partial<AppParts['settings']>;
+  ready?: boolean;
+  answerFeed?: AppParts['answerFeed'];
+  signals?: boolean;
+}
+
+/** The application on a stream that keeps what it is given and a store of one workspace. */
+function world(given: World = {}) {
+  const published: Message[] = [];
+  const log: string[] = [];
+  const logger = createLogger('info', (line) => log.push(line));
+  const caller: Caller = {
+    keyId: 'k',
+    workspaceId: 'w',
+    organizationId: 'o',
+    subscription: 'active',
+    permissions: given.permissions ?? ['signal:write', 'feed:read'],
+    listId: null,
+    expiresAt: null,
+    ...given.caller,
+  };
+  const lists = [list('1', 'default', true), list('2', 'edge'), list('3', 'twice'), list('4', 'twice'), list('5', `${ID}2`)];
+  const now = () => Date.parse('2026-11-20T10:00:00.250Z');
+  const app = createApp({
+    settings: {
+      trustProxy: [],
+      rateLimitSignals: given.rateLimit ?? 0,
+      rateLimitFeeds: given.rateLimit ?? 0,
+      baseUrl: undefined,
+      ...given.settings,
+    },
+    authenticator: authenticator({
+      store: {
+        keyRevision: async () => 1,
+        findCaller: async (digest) => (Buffer.from(digest).equals(hash('sha256', KEY, 'buffer')) ? caller : undefined),
+      },
+      now,
+    }),
+    submitSignals:
+      given.signals === false
+        ? undefined
+        : signalSubmission({
+            store: {
+              async directory() {
+                if (given.storeDown) throw new Error('SQLITE_BUSY');
+                return { id: 'w', name: 'w', revision: 1, lists, takenAt: now() };
+              },
+            },
+            stream: {
+              async publish(messages) {
+                if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
+                published.push(...messages);
+              },
+            },
+            check: () => ({ hasAsn: () => true, isCountry: (code) => code === 'NL', schemes: packagedSchemes() }),
+            now,
+            logFailure: (err, what) => logger.error({ err }, what),
+          }),
+    answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
+    readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
+    now,
+    logger,
+  });
+  const post = (url: string, payload: unknown, headers: Record<string, string> = HEADERS) =>
+    app.inject({
+      method: 'POST',
+      url,
+      headers,
+      payload: typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
+    });
+  const listId = () => published.at(-1)?.headers.list_id;
+  return { app, post, published, log, listId };
+}
+
+const EVENT = { type: 'access_rules', action: 'block', ip: '203.0.113.7' };
+const ENVELOPE = { kind: 'access_rule', op: 'upsert', rule: { target: { ip: '203.0.113.7' } } };
+
+test('2.5, 4.1 v1: 200 without errors, 206 with them', async () => {
+  const { post, published } = world();
+  const good = await post('/v1/signal', [EVENT, EVENT]);
+  assert.equal(good.statusCode, 200);
+  assert.equal(good.headers['content-type'], 'application/json; charset=utf-8');
+  assert.deepEqual(good.json(), { success: true, message: 'Processed 2 entries, 0 failed' });
+  const mixed = await post('/v1/signal', [EVENT, { ...EVENT, ip: 'x' }]);
+  assert.equal(mixed.statusCode, 206);
+  const { errors, ...rest } = mixed.json();
+  assert.deepEqual(rest, { success: false, message: 'Processed 1 entries, 1 failed' });
+  assert.match(errors[0], /^Entry 1: Schema validation failed: ip: ./);
+  assert.equal(published.length, 3);
+  const bad = await post('/v1/signal', [{ ...EVENT, ip: 'x' }]);
+  assert.deepEqual([bad.statusCode, bad.json().message], [206, 'Processed 0 entries, 1 failed']);
+});
+
+test('4.2 v2: 200 with an empty array of errors; all kinds in one batch', async () => {
+  const { post, published } = world();
+  const waf = {
+    kind: 'waf_rule',
+    op: 'upsert',
+    rule_ref: 'a',
+    rule: { type: 'custom', action: 'block', expression: 'http.request.host eq "a"' },
+  };
+  const smart = { ...waf, kind: 'smart_firewall_rule', rule: { ...waf.rule, expression: 'ip.src eq 192.0.2.1' } };
+  const good = await post('/v2/signal', [ENVELOPE, waf, smart]);
+  assert.deepEqual([good.statusCode, good.json()], [200, { success: true, message: 'Processed 3 entries, 0 failed', errors: [] }]);
+  assert.deepEqual(
+    published.map(({ key, headers }) => [key, headers.schema_version, headers.workspace_id, headers.list_id, headers.received_at]),
+    Array(3).fill(['w', '2', 'w', `${ID}1`, '2026-11-20T10:00:00.250Z']),
+  );
+  const missing = await post('/v2/signal', [ENVELOPE, { ...waf, rule: {} }]);
+  assert.equal(missing.statusCode, 400);
+  assert.equal(missing.json().message, 'Entry 1: rule.type is required and must be one of custom, generated');
+});
+
+test('7.2 400: ValidationError with details and code', async () => {
+  const { post, published } = world();
+  const answer = await post('/v1/signal', [EVENT, { ...EVENT, action: 'deny' }]);
+  assert.equal(answer.statusCode, 400);
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.deepEqual(answer.json(), {
+    error: 'ValidationError',
+    message: 'Entry 1: action must be one of: block, unblock',
+    details: [{ index: 1, field: 'action', message: 'must be one of: block, unblock', value: 'deny' }],
+    code: 400,
+  });
+  assert.equal(published.length, 0);
+});
+
+test('D3 a body that is no JSON array in UTF-8 is refused with 400', async () => {
+  const { post } = world();
+  const bodies = [
+    '',
+    '{',
+    '{}',
+    'null',
+    '[]',
+    '[1]',
+    Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
+    Buffer.from('[{"type":"\xe4"}]', 'latin1'),
+  ];
+  for (const body of bodies) {
+    const answer = await post('/v1/signal', body);
+    assert.equal(answer.statusCode, 400, String(body));
+    const { error, code, details } = answer.json();
+    assert.deepEqual([error, code, details.length], ['ValidationError', 400, 1]);
+  }
+  assert.equal((await post('/v1/signal', `\ufeff${JSON.stringify([EVENT])}`)).statusCode, 200);
+});
+
+test('D3 the content type is not looked at', async () => {
+  const { post } = world();
+  for (const type of [
+    'application/x-www-form-urlencoded',
+    'text/plain',
+    'application/json; charset=utf-8',
+    'multipart/form-data',
+    'nonsense;;;',
+    '',
+  ]) {
+    const headers = type === '' ? HEADERS : { ...HEADERS, 'content-type': type };
+    assert.equal((await post('/v1/signal', [EVENT], headers)).statusCode, 200, type);
+  }
+});
+
+test('8, D3 0 or more than 1000 entries, or more than 16 MiB: 400', async () => {
+  const { post, published } = world();
+  assert.equal((await post('/v2/signal', Array(1000).fill(ENVELOPE))).statusCode, 200);
+  assert.equal(published.length, 1000);
+  assert.equal((await post('/v2/signal', Array(1001).fill(ENVELOPE))).statusCode, 400);
+  const large = await post('/v1/signal', Buffer.alloc(16 * 1024 * 1024 + 1, ' '));
+  assert.equal(large.statusCode, 400);
+  assert.match(large.json().message, /^body must be at most 16777216 bytes/);
+});
+
+test('5.1, 7.2 401 before the body is read', async () => {
+  const { post } = world();
+  const answer = await post('/v1/signal', 'nonsense', { authorization: 'Bearer weir_wrong_key' });
+  assert.equal(answer.statusCode, 401);
+  assert.equal(answer.headers['www-authenticate'], 'Bearer');
+  assert.deepEqual(answer.json(), { error: 'Unauthorized', message: 'Invalid or missing API key', code: 401 });
+  const large = await post('/v1/signal', Buffer.alloc(16 * 1024 * 1024 + 1, ' '), {});
+  assert.equal(large.statusCode, 401);
+});
+
+test('5, D2 401, then 429, then 402, then 403', async () => {
+  const inactive = { subscription: 'inactive' } as const;
+  const steps = [
+    [{ caller: { ...inactive, workspaceId: '' }, permissions: [], rateLimit: 1 }, 401],
+    [{ caller: inactive, permissions: [], rateLimit: 1 }, 402],
+    [{ caller: inactive, permissions: [] }, 402],
+    [{ permissions: ['feed:read'] }, 403],
+    [{}, 200],
+  ] as const;
+  for (const [given, status] of steps) {
+    const { post } = world(given as World);
+    assert.equal((await post('/v1/signal', [EVENT])).statusCode, status);
+    if (status === 402) {
+      const again = await post('/v1/signal', [EVENT]);
+      assert.equal(again.statusCode, 'rateLimit' in given ? 429 : 402);
+    }
+  }
+  const { app } = world({ permissions: ['signal:write'] });
+  const feed = await app.inject({ url: '/v1/threat/feeds', headers: HEADERS });
+  assert.deepEqual([feed.statusCode, feed.json().success, feed.json().details], [403, false, {}]);
+});
+
+test('D3 bodies of 402, 403, 404, 405, 409, 429 and 500', async () => {
+  const body = async (given: World, url = '/v1/signal') => (await world(given).post(url, [EVENT])).json();
+  const shape = ({ error, code, message, ...rest }: Record<string, unknown>) => [error, code, typeof message, Object.keys(rest).length];
+  assert.deepEqual(shape(await body({ caller: { subscription: 'inactive' } })), ['PaymentRequired', 402, 'string', 0]);
+  assert.deepEqual(shape(await body({ permissions: [] })), ['Forbidden', 403, 'string', 0]);
+  assert.deepEqual(shape(await body({}, '/v1/signal?list=nowhere')), ['NotFound', 404, 'string', 0]);
+  assert.deepEqual(shape(await body({}, '/v3/signal')), ['NotFound', 404, 'string', 0]);
+  assert.deepEqual(shape(await body({}, '/healthz')), ['MethodNotAllowed', 405, 'string', 0]);
+  assert.deepEqual(shape(await body({}, '/v1/signal?list=twice')), ['Conflict', 409, 'string', 0]);
+  assert.deepEqual(shape(await body({ streamDown: true })), ['InternalServerError', 500, 'string', 0]);
+  const { post } = world({ rateLimit: 1 });
+  await post('/v1/signal', [EVENT]);
+  const limited = await post('/v1/signal', [EVENT]);
+  assert.deepEqual(shape(limited.json()), ['TooManyRequests', 429, 'string', 0]);
+  assert.equal(limited.headers['retry-after'], '60');
+  assert.equal(limited.headers['cache-control'], 'no-store');
+});
+
+test('D3 a stream that does not take the batch: 500 without a driver word, and the log says why', async () => {
+  const { post, log } = world({ streamDown: true });
+  const answer = await post('/v2/signal', [ENVELOPE]);
+  assert.deepEqual(answer.json(), { error: 'InternalServerError', message: 'Internal server error', code: 500 });
+  assert.match(log.join(''), /disk full/);
+  assert.equal((await post('/v2/signal?dry_run=1', [ENVELOPE])).statusCode, 200);
+});
+
+test('4.1, 5, D2 404 for unknown paths and 405 with Allow need no key', async () => {
+  const { app } = world();
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'] as const) {
+    const answer = await app.inject({ method: method as 'GET', url: '/v2/signal?x=1' });
+    assert.deepEqual([answer.statusCode, answer.headers.allow], [405, 'POST'], method);
+    assert.equal(answer.headers['cache-control'], 'no-store');
+  }
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'] as const) {
+    for (const url of ['/v1/threat/feeds', '/v1/threat/feeds/edge']) {
+      const answer = await app.inject({ method, url });
+      assert.deepEqual([answer.statusCode, answer.headers.allow, answer.json().success], [405, 'GET, HEAD', false]);
+    }
+  }
+  for (const url of ['/', '/v1', '/v1/signal/', '/V1/SIGNAL', '/v3/signal', '/v1/signals']) {
+    const answer = await app.inject({ method: 'POST', url });
+    assert.deepEqual([answer.statusCode, answer.json().error], [404, 'NotFound'], url);
+  }
+  for (const url of ['/v1/threat/feeds/', '/v1/threat/feeds/a/b', '/v1/threat', `/v1/threat/feeds/${'x'.repeat(3000)}`]) {
+    const answer = await app.inject({ url });
+    assert.deepEqual([answer.statusCode, answer.json().success], [404, false], url);
+  }
+});
+
+test('D3 ?list= by id or name, a UUID wins; unknown 404, ambiguous 409, empty or repeated 400', async () => {
+  const { post, listId } = world();
+  const status = async (query: string) => (await post(`/v1/signal?${query}`, [EVENT])).statusCode;
+  assert.deepEqual([await status(''), listId()], [200, `${ID}1`]);
+  assert.deepEqual([await status('list=edge'), listId()], [200, `${ID}2`]);
+  assert.deepEqual([await status(`list=${ID}3`), listId()], [200, `${ID}3`]);
+  assert.deepEqual([await status(`list=${ID.toUpperCase()}2`), listId()], [200, `${ID}2`]);
+  assert.deepEqual([await status(`list=${ID}2`), listId()], [200, `${ID}2`]);
+  for (const [query, expected] of [
+    ['list=Edge', 404],
+    ['list=twice', 409],
+    ['list=', 400],
+    ['list=edge&list=edge', 400],
+  ] as const) {
+    assert.equal(await status(query), expected, query);
+  }
+});
+
+test('D2 a key bound to a list: its signals land there, another list is 403, other kinds are entry faults', async () => {
+  const { post, listId } = world({ caller: { listId: `${ID}3` } });
+  const status = async (query: string) => (await post(`/v1/signal?${query}`, [EVENT])).statusCode;
+  assert.deepEqual([await status(''), listId()], [200, `${ID}3`]);
+  assert.deepEqual([await status(`list=${ID}3`), listId()], [200, `${ID}3`]);
+  assert.equal(await status('list=edge'), 403);
+  assert.equal(await status('list=nowhere'), 403);
+  assert.equal(await status('list=twice'), 409);
+  const answer = await post('/v2/signal', [ENVELOPE, { kind: 'waf_rule', op: 'delete', rule_ref: 'a' }]);
+  assert.equal(answer.statusCode, 206);
+  assert.match(answer.json().errors[0], /^Entry 1: Schema validation failed: kind: /);
+});
+
+test('D3 ?dry_run=1 validates and answers, and publishes nothing', async () => {
+  const { post, published } = world();
+  const answer = await post('/v2/signal?dry_run=1', [ENVELOPE, { ...ENVELOPE, op: 'x' }]);
+  assert.deepEqual([answer.statusCode, answer.json().message], [206, 'Processed 1 entries, 1 failed']);
+  assert.equal((await post('/v2/signal?dry_run=true', [ENVELOPE])).statusCode, 200);
+  assert.equal(published.length, 0);
+  assert.equal((await post('/v2/signal?dry_run=0', [ENVELOPE])).statusCode, 200);
+  assert.equal(published.length, 1);
+  for (const value of ['', 'yes', '2', '1&dry_run=1'])
+    assert.equal((await post(`/v2/signal?dry_run=${value}`, [ENVELOPE])).statusCode, 400, value);
+});
+
+test('D2 signals are accepted while the store cannot be read; a named list then is 500', async () => {
+  const { post, listId, log } = world({ storeDown: true });
+  assert.equal((await post('/v1/signal', [EVENT])).statusCode, 200);
+  assert.equal(listId(), undefined);
+  const named = await post('/v1/signal?list=edge', [EVENT]);
+  assert.equal(named.statusCode, 500);
+  assert(!named.body.includes('SQLITE'));
+  assert.match(log.join(''), /SQLITE_BUSY/);
+});
+
+test('D1 /healthz and /readyz need no key', async () => {
+  const healthy = world().app;
+  assert.equal((await healthy.inject({ url: '/healthz' })).statusCode, 200);
+  const ready = await healthy.inject({ url: '/readyz' });
+  assert.deepEqual([ready.statusCode, ready.json().checks], [200, { store: { ok: true }, stream: { ok: true } }]);
+  const red = await world({ ready: false }).app.inject({ url: '/readyz' });
+  assert.equal(red.statusCode, 503);
+  assert.deepEqual(red.json().checks.stream, { ok: false, reason: 'disk full' });
+  assert.equal((await healthy.inject({ method: 'HEAD', url: '/readyz' })).body, '');
+});
+
+test('D1 a process without a role does not have its paths', async () => {
+  const { app } = world({ signals: false });
+  assert.equal((await app.inject({ method: 'POST', url: '/v1/signal' })).statusCode, 404);
+});
+
+test('4.3 a feed request reaches the feed endpoint with list, query and caller', async () => {
+  const seen: unknown[] = [];
+  const { app } = world({
+    answerFeed: ({ caller, list, query }) => {
+      seen.push([caller.workspaceId, list, query]);
+      return { status: 304, headers: ['ETag', '"x"'], body: undefined };
+    },
+  });
+  const basic = { authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}` };
+  const answer = await app.inject({ url: '/v1/threat/feeds?format=plain&a=b?c', headers: basic });
+  assert.deepEqual([answer.statusCode, answer.headers.etag, answer.body], [304, '"x"', '']);
+  await app.inject({ url: '/v1/threat/feeds/a%2Fb%20%C3%A4', headers: HEADERS });
+  await app.inject({ url: `/v1/threat/feeds/${'%F0%9F%98%80'.repeat(200)}`, headers: HEADERS });
+  assert.deepEqual(seen, [
+    ['w', null, 'format=plain&a=b?c'],
+    ['w', 'a%2Fb%20%C3%A4', ''],
+    ['w', '%F0%9F%98%80'.repeat(200), ''],
+  ]);
+  const challenge = await app.inject({ url: '/v1/threat/feeds' });
+  assert.deepEqual(challenge.headers['www-authenticate'], ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer']);
+  assert.deepEqual(challenge.json(), { success: false, error: 'Unauthorized - invalid or missing API key', details: {} });
+});
+
+test('7.3 a feed endpoint that throws: 500 in the shape of its group, logged', async () => {
+  const { app, log } = world({
+    answerFeed: () => {
+      throw new Error(`postgres://user:secret@db/x refused ${KEY}`);
+    },
+  });
+  const answer = await app.inject({ url: '/v1/threat/feeds', headers: HEADERS });
+  assert.deepEqual([answer.statusCode, answer.json()], [500, { success: false, error: 'Internal server error', details: {} }]);
+  assert.match(log.join(''), /postgres:\/\/db\/x refused \[key\]/);
+  assert(!/secret|weir_abc/.test(log.join('')));
+});
+
+async function listening(t: TestContext, given: World = {}) {
+  const { app, log } = world(given);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  const { port } = new URL(url);
+  const raw = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('close', () => resolve(answer));
+      socket.on('error', reject);
+    });
+  return { url, raw, log };
+}
+
+test('7.2 what is no proper HTTP request gets an error body too', async (t) => {
+  const { url, raw } = await listening(t);
+  const garbage = await raw('GARBAGE\r\n\r\n');
+  assert.match(garbage, /^HTTP\/1.1 400 Bad Request\r\n/);
+  assert.equal(JSON.parse(garbage.split('\r\n\r\n')[1]!).error, 'ValidationError');
+  assert.match(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1.1 431 /);
+  const bad = await fetch(`${url}/v1/threat/feeds/%zz`, { headers: HEADERS });
+  assert.equal(bad.status, 400);
+  assert.deepEqual(await bad.json(), { success: false, error: 'Malformed request', details: {} });
+  const absolute = await raw(
+    `GET http://user:password@host/v1/threat/feeds?format=plain HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`,
+  );
+  assert.match(absolute, /^HTTP\/1.1 200 /);
+});
+
+test('D3 a body over the limit gets its answer over a real connection', async (t) => {
+  const { url } = await listening(t);
+  const answer = await fetch(`${url}/v1/signal`, { method: 'POST', headers: HEADERS, body: Buffer.alloc(16 * 1024 * 1024 + 1, ' ') });
+  assert.equal(answer.status, 400);
+});
+
+test('4.3 HEAD has the headers of GET and no body', async (t) => {
+  const { url } = await listening(t);
+  const head = await fetch(`${url}/v1/threat/feeds`, { method: 'HEAD', headers: HEADERS });
+  assert.deepEqual([head.status, head.headers.get('content-length'), await head.text()], [200, '3', '']);
+  assert.equal(await (await fetch(`${url}/v1/threat/feeds`, { headers: HEADERS })).text(), 'ok\n');
+});
+
+test('D1 TRUST_PROXY: forwarded addresses count from these proxies only', async (t) => {
+  const flood = async (url: string) => {
+    const status = async (address: string) => (await fetch(`${url}/v1/threat/feeds`, { headers: { 'x-forwarded-for': address } })).status;
+    for (let i = 0; i < 20; i += 1) assert.equal(await status('198.51.100.1'), 401);
+    return [await status('198.51.100.1'), await status('198.51.100.2')];
+  };
+  const trusting = await listening(t, { settings: { trustProxy: ['127.0.0.0/8'] } });
+  assert.deepEqual(await flood(trusting.url), [429, 401]);
+  const wary = await listening(t);
+  assert.deepEqual(await flood(wary.url), [429, 429]);
+});

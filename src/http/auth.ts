@@ -1,0 +1,154 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { StoreReads } from '../ports.ts';
+import type { Caller } from '../rule.ts';
+import { CHALLENGES, readKey } from './credentials.ts';
+import type { Group, HttpFault } from './errors.ts';
+import { failureLimiter } from './failures.ts';
+
+/** What authentication looks at in a request. */
+export interface Asker {
+  readonly ip: string;
+  readonly headers: { readonly authorization?: string };
+}
+
+export interface Authenticator {
+  /**
+   * Who asks, or why he is not let in (spec 5.1). Answers at once for a remembered key while the key revision was read less
+   * than a second ago. Only a store that was read says 401; one that cannot be read honours remembered keys.
+   */
+  authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The keys used since the last call, with the last instant of each. */
+  takeUsed(): { id: string; at: number }[];
+}
+
+export interface AuthenticatorOptions {
+  readonly store: Pick<StoreReads, 'keyRevision' | 'findCaller'>;
+  readonly now: () => number;
+}
+
+/** How long a key revision counts, and how long the store may take to answer, ms. */
+const REVISION_FRESH = 1000;
+const STORE_LIMIT = 1000;
+/** How long a remembered key is honoured while the store cannot be read. */
+const HONOURED = 24 * 3600 * 1000;
+
+const FAILED: HttpFault = { status: 500 };
+
+interface Remembered {
+  readonly digest: Uint8Array;
+  readonly caller: Caller;
+  /** The key revision as it was before the caller was read: an equal one now means that nothing has changed. */
+  readonly revision: number;
+  /** When the store last vouched for it. */
+  seenAt: number;
+}
+
+export function authenticator({ store, now }: AuthenticatorOptions): Authenticator {
+  const remembered = new Map<number, Remembered>();
+  const used = new Map<string, number>();
+  const failures = failureLimiter();
+  let revision: number | undefined;
+  /** When the last finished look at the revision began, and whether the store could be read. */
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let readable = true;
+  let looking: Promise<void> | undefined;
+
+  const fresh = (at: number) => Math.abs(at - checkedAt) < REVISION_FRESH;
+
+  function authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault> {
+    const key = readKey(group, asker.headers.authorization);
+    if (key === undefined) return refuse(group, asker);
+    const digest = hash('sha256', key, 'buffer');
+    if (fresh(now())) {
+      const known = recall(digest);
+      if (known !== undefined && (known.revision === revision || !readable)) return admit(known, group, asker);
+    }
+    return lookUp(digest, group, asker);
+  }
+
+  async function lookUp(digest: Buffer, group: Group, asker: Asker): Promise<Caller | HttpFault> {
+    await refresh();
+    const known = recall(digest);
+    if (known !== undefined && (known.revision === revision || !readable)) return admit(known, group, asker);
+    if (!readable) return FAILED;
+    const before = revision!;
+    try {
+      const caller = await inTime(store.findCaller(digest));
+      if (!caller?.workspaceId || !caller.organizationId) {
+        remembered.delete(slot(digest));
+        return refuse(group, asker);
+      }
+      const entry = { digest, caller, revision: before, seenAt: now() };
+      remembered.set(slot(digest), entry);
+      return admit(entry, group, asker);
+    } catch {
+      return known === undefined ? FAILED : admit(known, group, asker);
+    }
+  }
+
+  /** Reads the key revision if it is due. While the store is known to be down nobody waits for it. */
+  async function refresh(): Promise<void> {
+    if (fresh(now())) return;
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    if (readable) await looking;
+  }
+
+  async function look(): Promise<void> {
+    const began = now();
+    try {
+      revision = await inTime(store.keyRevision());
+      readable = true;
+    } catch {
+      readable = false;
+    }
+    checkedAt = began;
+  }
+
+  function recall(digest: Buffer): Remembered | undefined {
+    const entry = remembered.get(slot(digest));
+    return entry !== undefined && timingSafeEqual(entry.digest, digest) ? entry : undefined;
+  }
+
+  function admit(entry: Remembered, group: Group, asker: Asker): Caller | HttpFault {
+    const at = now();
+    const { caller } = entry;
+    if (caller.expiresAt !== null && caller.expiresAt <= at) return refuse(group, asker);
+    if (readable && entry.revision === revision) entry.seenAt = at;
+    else if (at - entry.seenAt > HONOURED) return FAILED;
+    used.set(caller.keyId, at);
+    return caller;
+  }
+
+  function refuse(group: Group, asker: Asker): HttpFault {
+    if (failures.count(asker.ip, now())) {
+      return { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
+    }
+    return { status: 401, headers: { 'WWW-Authenticate': CHALLENGES[group] } };
+  }
+
+  return {
+    authenticate,
+    takeUsed() {
+      const taken = [...used].map(([id, at]) => ({ id, at }));
+      used.clear();
+      return taken;
+    },
+  };
+}
+
+/** Where a digest is remembered: its first 48 bits. The whole is compared in constant time. */
+const slot = (digest: Buffer) => digest.readUIntBE(0, 6);
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the store did not answer in time')), STORE_LIMIT);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

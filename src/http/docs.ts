@@ -1,0 +1,32 @@
+import { fastifySwagger } from '@fastify/swagger';
+import { fastifySwaggerUi } from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { signalApi } from './openapi-signal.ts';
+
+/** Everything the page loads comes from this server; no key is needed to read it. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Interactive documentation of each group at `/docs/<group>/swagger/`, its OpenAPI document at `…/swagger/json`. */
+export function registerDocs(app: FastifyInstance, baseUrl: string | undefined): void {
+  const documents = { signal: signalApi(baseUrl ?? '/') };
+  for (const [group, document] of Object.entries(documents)) {
+    app.register(async (scope) => {
+      await scope.register(fastifySwagger, { mode: 'static', specification: { document } });
+      await scope.register(fastifySwaggerUi, {
+        routePrefix: `/docs/${group}/swagger`,
+        staticCSP: CONTENT_SECURITY_POLICY,
+        uiConfig: { deepLinking: true, persistAuthorization: false, validatorUrl: null },
+      });
+    });
+  }
+}

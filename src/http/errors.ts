@@ -1,0 +1,51 @@
+/** The groups of endpoints; each has its own shape of error body (spec 7.2, 7.3). */
+export type Group = 'signal' | 'feed';
+
+/** The name of each error status in signal bodies. */
+const NAMES: Record<number, string> = {
+  400: 'ValidationError',
+  401: 'Unauthorized',
+  402: 'PaymentRequired',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  429: 'TooManyRequests',
+  431: 'RequestHeaderFieldsTooLarge',
+  500: 'InternalServerError',
+};
+
+/** What a client reads when there is nothing more particular to say. */
+const TEXTS: Record<number, string> = {
+  401: 'Invalid or missing API key',
+  402: 'The subscription of the organization is not active',
+  404: 'There is nothing at this address',
+  408: 'The request took too long to arrive',
+  429: 'Too many requests',
+  431: 'The request headers are too large',
+  500: 'Internal server error',
+};
+const FEED_TEXTS: Record<number, string> = { ...TEXTS, 401: 'Unauthorized - invalid or missing API key' };
+
+/** An answer that ends a request early. Its texts never carry a driver's words. */
+export interface HttpFault {
+  readonly status: number;
+  /** Absent: the group's text for this status. */
+  readonly message?: string;
+  /** Rows of a signal 400, or the object of a feed error. */
+  readonly details?: readonly object[] | object;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** Body of an error: signal `{error, message, code}` with `details` on 400, feed `{success, error, details}`. */
+export function errorBody(group: Group, { status, message, details }: HttpFault): string {
+  if (group === 'feed') return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
+  const name = NAMES[status] ?? NAMES[500];
+  return JSON.stringify({
+    error: name,
+    message: message ?? TEXTS[status],
+    ...(status === 400 && { details: details ?? [] }),
+    code: status,
+  });
+}
