@@ -1,0 +1,73 @@
+/** The seam between the thread that serves feeds and the thread that builds them. */
+import type { AccessList } from '../rule.ts';
+import type { Shown } from './appearance.ts';
+import type { View } from './names.ts';
+
+/** Asks for one representation of one feed (`listId` null: the workspace's). Times are ms since 1970. */
+export interface BuildRequest {
+  readonly workspaceId: string;
+  readonly listId: string | null;
+  readonly view: View;
+  /** A snapshot of an earlier generation is read anew, and then is of this one. */
+  readonly generation: number;
+  /** The store's clock when the snapshot's revision was last found unmoved; 0 when it never was. */
+  readonly confirmedAt: number;
+  /** The store does not answer: build from the last snapshot without asking it anything. */
+  readonly offline: boolean;
+  readonly shown: Shown | undefined;
+}
+
+/** The snapshot that a build was made from. */
+export interface BuildSource {
+  readonly revision: number;
+  readonly generation: number;
+  /** When its read began by this machine's clock, ms. */
+  readonly readAt: number;
+  readonly geoVersion: string;
+  /** As read with the rules; null for the workspace feed. */
+  readonly list: AccessList | null;
+  readonly entryCount: number;
+  readonly entryLimit: number;
+  /** Whole seconds: from then on this build must not be served. Infinity when nothing in it ends. */
+  readonly until: number;
+}
+
+/** A whole representation. */
+export interface BuiltFeed extends BuildSource {
+  readonly kind: 'feed';
+  /** The identity body. Its buffer is its own, so that it can be handed from thread to thread. */
+  readonly bytes: Uint8Array;
+  /** MD5 of `bytes`, lowercase hexadecimal. */
+  readonly md5: string;
+  /** Names the content: SHA-256 of `bytes` without the line that says when they were generated. */
+  readonly hash: string;
+  /** As the store's clock counts, ms: what `recordFeed` was told. */
+  readonly snapshotAt: number;
+  /** Whole seconds. */
+  readonly lastModified: number;
+  /** Whole seconds: lies ahead when what was shown before is to be served until then. */
+  readonly begins: number;
+  /** Whether `lastModified` had to be brought forward: nothing is to be built before `until`. */
+  readonly provisional: boolean;
+}
+
+/** More entries than the feed's cap (spec 4.6). */
+export interface TooLargeFeed extends BuildSource {
+  readonly kind: 'too_large';
+  readonly hint: string;
+}
+
+export type BuildResult =
+  | BuiltFeed
+  | TooLargeFeed
+  /** Workspace or list is gone. */
+  | { readonly kind: 'gone' }
+  /** Nothing in memory to build from while offline. */
+  | { readonly kind: 'no_snapshot' };
+
+/** Builds feeds. Rejects when the store does not answer. */
+export interface FeedBuilder {
+  build(request: BuildRequest): Promise<BuildResult>;
+  /** Drops the snapshot of a feed that nobody asks for any more. */
+  forget(workspaceId: string, listId: string | null): Promise<void>;
+}

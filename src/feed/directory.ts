@@ -1,0 +1,60 @@
+import type { WorkspaceDirectory } from '../ports.ts';
+import type { AccessList } from '../rule.ts';
+import { canonicalFormat, DEFAULT_VIEW, FAMILIES, type Family, type View } from './names.ts';
+
+/** A feed by name: the workspace's (`listId` null) or one list's, with what applies where a request says nothing. */
+export interface NamedFeed {
+  readonly kind: 'named';
+  readonly listId: string | null;
+  readonly revision: number;
+  readonly defaults: View;
+}
+
+export type Resolution =
+  | NamedFeed
+  | { readonly kind: 'unknown_list' }
+  /** The UUIDs of the lists that have the name. */
+  | { readonly kind: 'ambiguous'; readonly lists: readonly string[] };
+
+const UNKNOWN: Resolution = { kind: 'unknown_list' };
+const UUID_LENGTH = 36;
+
+/** Which feeds a workspace has and under which names, as read in one go (spec 4.4). */
+export class Directory {
+  /** The store's clock at the read, ms. */
+  readonly takenAt: number;
+  readonly #workspace: NamedFeed;
+  readonly #byId: ReadonlyMap<string, NamedFeed>;
+  readonly #byName = new Map<string, Resolution>();
+
+  constructor(workspace: WorkspaceDirectory) {
+    this.takenAt = workspace.takenAt;
+    this.#workspace = { kind: 'named', listId: null, revision: workspace.revision, defaults: DEFAULT_VIEW };
+    this.#byId = new Map(workspace.lists.map((list) => [list.id, namedList(list)]));
+    for (const [name, lists] of Map.groupBy(workspace.lists, ({ name }) => name)) {
+      const ids = lists.map(({ id }) => id);
+      this.#byName.set(name, ids.length === 1 ? this.#byId.get(ids[0])! : { kind: 'ambiguous', lists: ids.sort() });
+    }
+  }
+
+  /** The feed behind a UUID or a name; null is the workspace's. A UUID wins; names are compared exactly. */
+  resolve(ref: string | null): Resolution {
+    if (ref === null) return this.#workspace;
+    const byId = ref.length === UUID_LENGTH ? this.#byId.get(ref.toLowerCase()) : undefined;
+    return byId ?? this.#byName.get(ref) ?? UNKNOWN;
+  }
+
+  /** The feed of a list by its id. */
+  feed(listId: string | null): NamedFeed | undefined {
+    return listId === null ? this.#workspace : this.#byId.get(listId);
+  }
+}
+
+function namedList(list: AccessList): NamedFeed {
+  const defaults: View = {
+    format: canonicalFormat(list.format ?? DEFAULT_VIEW.format) ?? DEFAULT_VIEW.format,
+    family: FAMILIES.find((family): family is Family => family === list.family) ?? DEFAULT_VIEW.family,
+    action: list.action ?? DEFAULT_VIEW.action,
+  };
+  return { kind: 'named', listId: list.id, revision: list.revision, defaults };
+}

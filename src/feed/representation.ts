@@ -1,0 +1,45 @@
+import type { Body } from './bodies.ts';
+import type { BuiltFeed } from './build.ts';
+import { entityTag } from './etag.ts';
+import { gzipCoding } from './gzip.ts';
+import type { View } from './names.ts';
+
+/** What can be sent of a feed: its body in one of two codings, or the MD5 digest of its identity body. */
+export interface Representation {
+  readonly kind: 'feed';
+  readonly view: View;
+  readonly body: Body;
+  /** MD5 of the identity body, lowercase hexadecimal. */
+  readonly md5: string;
+  /** Names the content, whenever it appeared. */
+  readonly hash: string;
+  readonly etags: { readonly identity: string; readonly gzip: string; readonly md5: string };
+  /** Whole seconds: when the content first appeared. */
+  readonly lastModified: number;
+  readonly entryCount: number;
+  readonly entryLimit: number;
+  /** Whole seconds: until when the feed was known to be current, when the store does not answer; else undefined. */
+  readonly staleSince: number | undefined;
+}
+
+/** A feed that exceeds its cap (spec 4.6). */
+export interface TooLarge {
+  readonly kind: 'too_large';
+  readonly entryCount: number;
+  readonly entryLimit: number;
+  readonly hint: string;
+  readonly staleSince: number | undefined;
+}
+
+/** `zlib` names the compressor: its version and machine. */
+export function representationOf(built: BuiltFeed, view: View, body: Body, zlib: string): Representation {
+  // The one format that shows the instant has other bytes when it moves.
+  const content = view.format === 'commented' ? `${built.hash} ${built.lastModified}` : built.hash;
+  const { md5, hash, lastModified, entryCount, entryLimit } = built;
+  const etags = {
+    identity: entityTag(content, view, 'identity'),
+    gzip: entityTag(content, view, gzipCoding(zlib)),
+    md5: entityTag(content, view, 'md5'),
+  };
+  return { kind: 'feed', view, body, md5, hash, etags, lastModified, entryCount, entryLimit, staleSince: undefined };
+}

@@ -1,0 +1,111 @@
+import type { Shown } from './appearance.ts';
+import type { Bodies } from './bodies.ts';
+import { secondOf } from './clock.ts';
+import type { View } from './names.ts';
+import type { Representation, TooLarge } from './representation.ts';
+import type { SharedWork } from './shared-work.ts';
+
+/** One finished build of a view, and what it rests on. */
+export interface Standing {
+  readonly outcome: Representation | TooLarge;
+  readonly generation: number;
+  readonly geoVersion: string;
+  /** What `recordFeed` was told, ms. */
+  readonly snapshotAt: number;
+  /** Whole seconds: from then on it must not be served. */
+  readonly until: number;
+  /** Nothing is to be built in its place before `until`. */
+  readonly provisional: boolean;
+  /** The tick of the read of the directory after which the store's record was last compared. */
+  readonly recordedAt: number;
+}
+
+/** What is served of one view of a feed: now, and from a second on that has not begun (decisions on Last-Modified). */
+export class ViewState {
+  readonly view: View;
+  readonly building: SharedWork<void>;
+  readonly rescue: SharedWork<void>;
+  readonly #bodies: Bodies;
+  #current: Standing | undefined;
+  #pending: { readonly standing: Standing; readonly begins: number; readonly validUntil: number } | undefined;
+  /** The last feed that was current, also when none is now. */
+  #last: Pick<Shown, 'hash' | 'lastModified'> | undefined;
+  #freshUntil = 0;
+
+  constructor(view: View, bodies: Bodies, building: SharedWork<void>, rescue: SharedWork<void>) {
+    this.view = view;
+    this.#bodies = bodies;
+    this.building = building;
+    this.rescue = rescue;
+  }
+
+  get current(): Standing | undefined {
+    return this.#current;
+  }
+
+  /** What may be served at `now` (ms) without looking anywhere. */
+  served(now: number): Representation | TooLarge | undefined {
+    return now < this.#freshUntil ? this.#current!.outcome : undefined;
+  }
+
+  /** Whether the current content holds no lapsed rule. */
+  lasts(now: number): boolean {
+    return this.#current !== undefined && secondOf(now) < this.#current.until;
+  }
+
+  /** What a build has to know of it. */
+  shown(now: number): Shown | undefined {
+    if (this.#last === undefined) return undefined;
+    return { ...this.#last, usable: this.#current?.outcome.kind === 'feed' && this.lasts(now) && this.hasBody() };
+  }
+
+  hasBody(): boolean {
+    const outcome = this.#current?.outcome;
+    return outcome?.kind !== 'feed' || outcome.body.identity !== undefined;
+  }
+
+  /** Takes in a build that may be served from the second `begins` on, and counts as current until `validUntil` (ms). */
+  accept(standing: Standing, begins: number, validUntil: number, now: number): void {
+    if (begins * 1000 <= now || this.#current === undefined) {
+      this.#begin(standing, validUntil);
+      return;
+    }
+    this.#release(this.#pending?.standing);
+    this.#pending = { standing, begins, validUntil };
+    // Until it begins nothing else is built, or beginnings would run ahead of the clock.
+    this.#freshUntil = Math.min(begins, this.#current.until) * 1000;
+  }
+
+  /** Lets the content that has begun take the place of the one before. */
+  promote(now: number): void {
+    if (this.#pending !== undefined && this.#pending.begins * 1000 <= now) this.#begin(this.#pending.standing, this.#pending.validUntil);
+  }
+
+  /** Keeps the current content for longer, as it is or with other words around it. */
+  extend(change: Partial<Standing>, validUntil: number): void {
+    this.#current = { ...this.#current!, ...change };
+    this.#freshUntil = Math.min(validUntil, this.#current.until * 1000);
+  }
+
+  /** Forgets all, because the feed is gone. */
+  clear(): void {
+    this.#release(this.#current);
+    this.#release(this.#pending?.standing);
+    this.#current = this.#pending = undefined;
+    this.#freshUntil = 0;
+  }
+
+  #begin(standing: Standing, validUntil: number): void {
+    const { outcome, until, provisional } = standing;
+    if (this.#pending?.standing !== standing) this.#release(this.#pending?.standing);
+    this.#release(this.#current);
+    this.#pending = undefined;
+    this.#current = standing;
+    if (outcome.kind === 'feed') this.#last = outcome;
+    this.#freshUntil = provisional ? until * 1000 : Math.min(validUntil, until * 1000);
+  }
+
+  #release(standing: Standing | undefined): void {
+    if (standing?.outcome.kind === 'feed') this.#bodies.drop(standing.outcome.body);
+  }
+}

@@ -1,0 +1,270 @@
+/** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
+import { FeedCache, type FeedCacheOptions } from '../../src/feed/cache.ts';
+import type { Clock } from '../../src/feed/clock.ts';
+import { feedEngine } from '../../src/feed/engine.ts';
+import { levelCode } from '../../src/feed/levels.ts';
+import type { HttpFault } from '../../src/http/errors.ts';
+import { type FeedAnswer, feedEndpoint, readFeedTarget } from '../../src/http/feeds.ts';
+import type { Network } from '../../src/network/network.ts';
+import { parseNetwork } from '../../src/network/parse.ts';
+import type { FeedRecordKey, GeoDatabase, GeoRanges, RuleState, StoreReads, StoreWrites } from '../../src/ports.ts';
+import type { AccessAction, AccessList, Caller, Level, ListSettings, Target } from '../../src/rule.ts';
+
+/** A Friday, 10:00:00 UTC. */
+export const START = Date.UTC(2026, 10, 20, 10, 0, 0);
+
+/** Time that only a test moves. */
+export class ManualClock implements Clock {
+  #now = START;
+  readonly #timers = new Map<object, { at: number; run: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  get second(): number {
+    return Math.floor(this.#now / 1000);
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const key = {};
+    this.#timers.set(key, { at: this.#now + ms, run });
+    return () => this.#timers.delete(key);
+  }
+
+  /** Goes on by `ms`; what is due runs, and what it set going comes to rest. */
+  async advance(ms: number): Promise<void> {
+    this.#now += ms;
+    for (const [key, { at, run }] of this.#timers) {
+      if (at > this.#now) continue;
+      this.#timers.delete(key);
+      run();
+    }
+    await settled();
+  }
+}
+
+/** Lets all that does not wait for time come to rest. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+interface StoredRule {
+  readonly id: number;
+  readonly listId: string;
+  readonly action: AccessAction;
+  readonly target: Target;
+  /** Whole seconds, 0 = none. */
+  expires: number;
+  readonly confidence: Level | null;
+  readonly severity: Level | null;
+}
+
+const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
+export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
+
+/** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
+export class MemoryStore implements Pick<StoreReads, 'directory' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
+  down = false;
+  readOnly = false;
+  hanging = false;
+  /** How often each call was made. */
+  readonly calls = { directory: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
+  /** What `ruleStates` was asked for. */
+  readonly asked: (readonly number[])[] = [];
+  readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
+  readonly #clock: Clock;
+  #revision = 1;
+  #nextId = 1;
+  #lists: AccessList[] = [];
+  #rules: StoredRule[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  addList(name: string, settings: Partial<ListSettings> & { description?: string } = {}): string {
+    const id = `018f0000-0000-7000-8000-1000000000${String(this.#lists.length).padStart(2, '0')}`;
+    const list = { id, workspaceId: WORKSPACE, name, description: null, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
+    this.#lists.push({ ...list, revision: ++this.#revision });
+    return id;
+  }
+
+  setList(id: string, change: Partial<AccessList>): void {
+    this.#revision += 1;
+    this.#lists = this.#lists.map((list) => (list.id === id ? { ...list, ...change, revision: this.#revision } : list));
+  }
+
+  deleteList(id: string): void {
+    this.#revision += 1;
+    this.#lists = this.#lists.filter((list) => list.id !== id);
+  }
+
+  /** Adds a rule on a network, `AS1` or `NL`; with `ttl` it lapses that many seconds from now, rounded up. Returns its id. */
+  add(listId: string, target: string, rule: { action?: AccessAction; ttl?: number; confidence?: Level; severity?: Level } = {}): number {
+    const { action = 'block', ttl, confidence = null, severity = null } = rule;
+    const id = this.#nextId++;
+    const expires = ttl === undefined ? 0 : Math.ceil(this.#clock.now() / 1000 + ttl);
+    this.#rules.push({ id, listId, action, target: targetOf(target), expires, confidence, severity });
+    this.#touch(listId);
+    return id;
+  }
+
+  renew(id: number, ttl: number): void {
+    const rule = this.#rules.find((each) => each.id === id)!;
+    rule.expires = Math.ceil(this.#clock.now() / 1000 + ttl);
+    this.#touch(rule.listId);
+  }
+
+  remove(id: number): void {
+    const rule = this.#rules.find((each) => each.id === id)!;
+    this.#rules = this.#rules.filter((each) => each !== rule);
+    this.#touch(rule.listId);
+  }
+
+  #touch(listId: string): void {
+    this.setList(listId, {});
+  }
+
+  async #read(call: keyof MemoryStore['calls']): Promise<void> {
+    this.calls[call] += 1;
+    if (this.hanging) return new Promise(() => {});
+    await new Promise(setImmediate);
+    if (this.down) throw new Error('the store is down');
+  }
+
+  async directory(workspaceId: string) {
+    await this.#read('directory');
+    if (workspaceId !== WORKSPACE) return undefined;
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists: this.#lists };
+  }
+
+  async snapshot(...[, listId, now, sink]: Parameters<StoreReads['snapshot']>) {
+    await this.#read('snapshot');
+    const list = this.#lists.find(({ id }) => id === listId) ?? null;
+    if (listId !== null && list === null) return undefined;
+    for (const rule of this.#rules) {
+      const { id, action, target, expires } = rule;
+      const levels = levelCode(rule.confidence, rule.severity);
+      if ((listId !== null && rule.listId !== listId) || (expires !== 0 && expires * 1000 <= now)) continue;
+      if (target.kind !== 'ip') sink.geo(id, action, target, expires, levels);
+      else if (target.network.family === 4) sink.v4(id, action, target.network.address, target.network.prefix, expires, levels);
+      else {
+        const bytes = Buffer.alloc(16);
+        for (const [i, word] of target.network.address.entries()) bytes.writeUInt32BE(word, 4 * i);
+        sink.v6(id, action, bytes, 0, target.network.prefix, expires, levels);
+      }
+    }
+    return { workspaceName: 'acme', list, revision: list?.revision ?? this.#revision, takenAt: this.#clock.now() };
+  }
+
+  async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {
+    this.asked.push(ids);
+    await this.#read('ruleStates');
+    return this.#rules.filter(({ id }) => ids.includes(id)).map(({ id, action, target, expires }) => ({ id, action, target, expires }));
+  }
+
+  async recordFeed(workspaceId: string, key: FeedRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {
+    this.calls.recordFeed += 1;
+    await new Promise(setImmediate);
+    if (this.down || this.readOnly) throw new Error('the store takes no writes');
+    const name = JSON.stringify([workspaceId, key.listId, key.format, key.family, key.action]);
+    let row = this.records.get(name);
+    if (row === undefined) row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: seen.second };
+    else if (seen.hash !== row.hash && seen.snapshotAt > row.snapshotAt) {
+      row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: Math.max(seen.second, row.since + 1) };
+    }
+    this.records.set(name, row);
+    return row;
+  }
+}
+
+function targetOf(text: string): Target {
+  if (text.startsWith('AS')) return { kind: 'asn', asn: Number(text.slice(2)) };
+  if (/^[A-Z]{2}$/.test(text)) return { kind: 'country', country: text };
+  return { kind: 'ip', network: parseNetwork(text) as Network };
+}
+
+/** Made-up geo data: NL and AS64500 overlap, and hold both families. */
+export const GEO: GeoDatabase = {
+  version: 'geo 1',
+  hasAsn: (asn) => asn === 64500,
+  ranges(target): GeoRanges {
+    const name = target.kind === 'asn' ? `AS${target.asn}` : target.country;
+    return { v4: Uint32Array.from(RANGES_V4[name] ?? []), v6: Uint32Array.from(RANGES_V6[name] ?? []) };
+  },
+};
+const RANGES_V4: Record<string, number[]> = {
+  NL: [0xc6336400, 0xc63364ff, 0xcb007100, 0xcb007102],
+  AS64500: [0xc6336480, 0xc63365ff],
+};
+const RANGES_V6: Record<string, number[]> = { NL: [0x20010db8, 0, 0, 0, 0x20010db8, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff] };
+
+export interface Reply {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly bytes: Uint8Array;
+  /** Of an error. */
+  readonly fault: HttpFault | undefined;
+}
+
+/** One replica: its own snapshots and cache over a store that it may share. */
+export class Replica {
+  readonly cache: FeedCache;
+  readonly errors: Error[] = [];
+  readonly #answer: ReturnType<typeof feedEndpoint>;
+
+  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & { geo?: () => GeoDatabase } = {}) {
+    const geo = options.geo ?? (() => GEO);
+    const report = (error: Error) => this.errors.push(error);
+    this.cache = new FeedCache({
+      store,
+      builder: feedEngine({ store, recordFeed: (...args) => store.recordFeed(...args), geo, clock }),
+      clock,
+      rebuildSeconds: 30,
+      bodyBytes: 1 << 20,
+      geoVersion: () => geo().version,
+      zlib: 'test',
+      caughtUp: undefined,
+      report,
+      ...options,
+    });
+    this.#answer = feedEndpoint(this.cache, () => clock.now(), report);
+  }
+
+  /** GET of a feed: `''`, `?format=…`, `/name?…`. */
+  async get(target: string, headers: Record<string, string> = {}, listId: string | null = null): Promise<Reply> {
+    const parts = readFeedTarget(`/v1/threat/feeds${target}`);
+    if (parts === undefined) throw new Error(`not a feed: ${target}`);
+    const caller: Caller = {
+      keyId: 'k',
+      workspaceId: WORKSPACE,
+      organizationId: 'o',
+      subscription: 'active',
+      permissions: ['feed:read'],
+      listId,
+      expiresAt: null,
+    };
+    return replyOf(await this.#answer({ caller, ...parts, headers }));
+  }
+}
+
+function replyOf(answer: FeedAnswer | HttpFault): Reply {
+  if (!('body' in answer))
+    return {
+      status: answer.status,
+      headers: (answer.headers ?? {}) as Record<string, string>,
+      body: '',
+      bytes: new Uint8Array(),
+      fault: answer,
+    };
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < answer.headers.length; i += 2) headers[answer.headers[i].toLowerCase()] = answer.headers[i + 1];
+  const bytes = Buffer.from(answer.body ?? '');
+  return { status: answer.status, headers, body: bytes.toString(), bytes, fault: undefined };
+}
+
+/** The second that a reply's Last-Modified names. */
+export const lastModified = (reply: Reply): number => Date.parse(reply.headers['last-modified']) / 1000;
