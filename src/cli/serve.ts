@@ -5,10 +5,11 @@ export function serveCommand(add: AddCommand): void {
   add('serve', 'run the service until SIGTERM or SIGINT', (c) => c, {
     async run(context) {
       const service = await startService(context.config, { stdout: context.stdout });
+      process.on('SIGHUP', () => void service.reload());
       await new Promise<void>((resolve) => {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
       });
-      await service.drain();
+      await service.stop();
     },
     show: () => '',
   });

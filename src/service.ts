@@ -1,0 +1,213 @@
+/** The composition root: opens the engines, starts the roles, stops them in order. */
+import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { keyParts, newKeyText } from './cli/key.ts';
+import { UsageError } from './cli/usage.ts';
+import type { Config } from './config.ts';
+import { type Engine, startEngine } from './engines.ts';
+import { loadSchemes, packagedSchemes, type Schemes } from './expression/scheme.ts';
+import { FeedCache } from './feed/cache.ts';
+import type { Clock } from './feed/clock.ts';
+import { feedEngine } from './feed/engine.ts';
+import type { GeoData } from './geo/data.ts';
+import { geoDatabase } from './geo/database.ts';
+import { GeoFault } from './geo/fault.ts';
+import { isCountry } from './geo/iso3166.ts';
+import { loadGeo } from './geo/load.ts';
+import { geoStatus } from './geo/status.ts';
+import { watchGeo } from './geo/watch.ts';
+import { createApp } from './http/app.ts';
+import { type Authenticator, authenticator } from './http/auth.ts';
+import { feedEndpoint } from './http/feeds.ts';
+import { signalSubmission } from './http/signals.ts';
+import { caughtUp } from './landing.ts';
+import { createLogger } from './logging.ts';
+import type { GeoDatabase, Store } from './ports.ts';
+import { readiness } from './readiness.ts';
+
+export interface ServiceOptions {
+  /** Where the bootstrap key and the ready line are printed. */
+  readonly stdout: NodeJS.WritableStream;
+}
+
+export interface Service {
+  /** Address that clients on this machine reach. */
+  readonly url: string;
+  /** Reads the operator's geo files again (SIGHUP). */
+  reload(): Promise<void>;
+  /** Stops: not ready at once, served for the drain time, then what is in flight is finished and everything closed. */
+  stop(): Promise<void>;
+}
+
+/** Longest time that stopping takes after the drain time, ms. */
+const STOP_LIMIT = 10_000;
+const FLUSH_EVERY = 60_000;
+
+const now = Date.now;
+const clock: Clock = {
+  now,
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Starts every role of the configuration; nothing is served before the ready line. */
+export async function startService(config: Config, { stdout }: ServiceOptions): Promise<Service> {
+  const logger = createLogger(config.logLevel);
+  const schemes = readSchemes(config.schemesFile);
+  const closing: (() => Promise<void> | void)[] = [];
+  let draining = false;
+
+  const loadingGeo = loadGeoData(config, logger);
+  // Awaited below; a fault there must not count as unhandled until then.
+  loadingGeo.catch(() => undefined);
+  const engine = await startEngine(config, (level, message) => logger[level](message));
+  closing.push(() => engine.close());
+  const { store, stream } = engine;
+  try {
+    const bootstrapKey = await bootstrap(config, store, logger);
+    let geo = geoDatabase(await loadingGeo);
+    const watch = watchGeo({
+      files: geoFiles(config),
+      data: await loadingGeo,
+      onChange: (data) => {
+        geo = geoDatabase(data);
+      },
+      log: (outcome, text) => logger[outcome === 'refused' ? 'error' : 'info'](text),
+    });
+    closing.push(() => watch.close());
+
+    const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
+    const authentication = authenticator({ store, now });
+    closing.push(flushUsedKeys(authentication, store, logger));
+
+    const app = createApp({
+      settings: config,
+      authenticator: authentication,
+      submitSignals: config.roles.includes('signals')
+        ? signalSubmission({
+            store,
+            stream,
+            check: () => ({ schemes, hasAsn: (asn) => geo.hasAsn(asn), isCountry }),
+            now,
+            logFailure: (err, what) => logger.error({ err }, what),
+          })
+        : undefined,
+      answerFeed: config.roles.includes('feeds') ? feeds(config, engine, () => geo, landing !== undefined, logger) : undefined,
+      readiness: readiness({ store, stream, landing, draining: () => draining, now }),
+      now,
+      logger,
+    });
+    await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
+      throw new UsageError(`cannot listen on ${config.host}:${config.port}: ${error.message}`);
+    });
+    closing.push(() => app.close());
+
+    const url = addressOf(config.host, (app.server.address() as { port: number }).port);
+    if (bootstrapKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, bootstrapKey)}\n`);
+    stdout.write(`weir ready on ${url}\n`);
+    return {
+      url,
+      reload: () => watch.reload(),
+      async stop() {
+        draining = true;
+        await sleep(config.drainSeconds * 1000);
+        const closed = closeAll(closing);
+        await Promise.race([closed, sleep(STOP_LIMIT, undefined, { ref: false })]);
+      },
+    };
+  } catch (error) {
+    await closeAll(closing);
+    throw error;
+  }
+}
+
+async function closeAll(closing: (() => Promise<void> | void)[]): Promise<void> {
+  for (const close of closing.splice(0).reverse()) await close();
+}
+
+function feeds(config: Config, engine: Engine, geo: () => GeoDatabase, lands: boolean, logger: Logger) {
+  const { store, stream } = engine;
+  const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
+  const cache = new FeedCache({
+    store,
+    builder: feedEngine({ store, recordFeed: store.recordFeed, geo, clock }),
+    clock,
+    rebuildSeconds: config.feedRebuildSeconds,
+    bodyBytes: config.feedCacheMb * 1024 * 1024,
+    geoVersion: () => geo().version,
+    zlib: `${process.versions.zlib}-${process.arch}`,
+    caughtUp: lands ? () => caughtUp(stream, store) : undefined,
+    report,
+  });
+  return feedEndpoint(cache, now, report);
+}
+
+const geoFiles = (config: Config) => ({ country: config.geoCountryFile, asn: config.geoAsnFile });
+
+async function loadGeoData(config: Config, logger: Logger): Promise<GeoData> {
+  try {
+    const data = await loadGeo(geoFiles(config));
+    const { country, asn } = geoStatus(data, now());
+    logger.info(`geo data: countries ${country.age_days} days old (${country.source}), ASNs ${asn.age_days} days old (${asn.source})`);
+    return data;
+  } catch (error) {
+    throw error instanceof GeoFault ? new UsageError(error.message) : error;
+  }
+}
+
+function readSchemes(file: string | undefined): Schemes {
+  if (file === undefined) return packagedSchemes();
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`SCHEMES_FILE ${file} cannot be read as JSON: ${(error as Error).message}`);
+  }
+  const schemes = loadSchemes(json);
+  if (Array.isArray(schemes)) throw new UsageError(`SCHEMES_FILE ${file}: ${schemes.join('; ')}`);
+  return schemes;
+}
+
+/** Makes the first key (decisions of section "keys"); returns its text when it has to be shown. */
+async function bootstrap(config: Config, store: Store, logger: Logger): Promise<string | undefined> {
+  const given = config.bootstrapApiKey;
+  if (given !== undefined && given.length < 24) logger.warn('BOOTSTRAP_API_KEY is shorter than 24 characters: it can be guessed');
+  const text = given ?? newKeyText();
+  const { created } = await store.bootstrap({ ...keyParts(text), onlyWhenEmpty: given === undefined });
+  return created && given === undefined ? text : undefined;
+}
+
+/** What is printed once, with the first key. */
+function welcome(url: string, key: string): string {
+  return [
+    `API key (shown only now): ${key}`,
+    'Block an address, then read the feed:',
+    `  curl -sS -H 'Authorization: Bearer ${key}' -d '[{"type":"access_rules","action":"block","ip":"192.0.2.1"}]' ${url}/v1/signal`,
+    `  curl -sS -H 'Authorization: Bearer ${key}' ${url}/v1/threat/feeds`,
+  ].join('\n');
+}
+
+/** Writes once a minute, and at the end, which keys were used when. */
+function flushUsedKeys(authentication: Authenticator, store: Store, logger: Logger): () => Promise<void> {
+  const flush = async () => {
+    const used = authentication.takeUsed();
+    if (used.length === 0) return;
+    await store.touchKeys(used).catch((err: Error) => logger.warn({ err }, 'the last use of keys could not be written'));
+  };
+  const timer = setInterval(() => void flush(), FLUSH_EVERY);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return flush();
+  };
+}
+
+/** An address to connect to: a wildcard listens everywhere, this machine reaches it by its loopback. */
+function addressOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+}
