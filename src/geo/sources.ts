@@ -29,20 +29,18 @@ export async function findSources(kind: GeoKind, configured: string | undefined)
   const packaged = configured === undefined ? findPackaged(kind) : undefined;
   const file = configured ?? (packaged as PackagedData).file;
   const label = sourcesLabel({ kind, configured });
-  const main = await fileSignature(file, label);
-  const beside = await namesBeside(file);
-  const twin = beside.find((name) => name === twinName(basename(file)));
-  const files = twin === undefined ? [file] : [file, join(dirname(file), twin)];
-  const locations = kind === 'country' ? locationsName(basename(file), beside) : undefined;
-  const others = [twin, locations].filter((name) => name !== undefined).map((name) => join(dirname(file), name));
-  const signatures = [main, ...(await Promise.all(others.map((path) => fileSignature(path, label))))];
+  const twin = twinOf(file);
+  const locations = kind === 'country' ? await locationsBeside(file) : undefined;
+  const signature = await fileSignature(file, label);
+  const twinSignature = twin && (await fileSignature(twin, label, true));
+  const locationsSignature = locations && (await fileSignature(locations, label));
   return {
     kind,
     configured,
-    files,
-    locations: locations === undefined ? undefined : join(dirname(file), locations),
+    files: twin && twinSignature ? [file, twin] : [file],
+    locations,
     date: packaged?.date,
-    signature: signatures.join('\n'),
+    signature: [signature, twinSignature, locationsSignature].filter(Boolean).join('\n'),
   };
 }
 
@@ -66,7 +64,8 @@ function findPackaged(kind: GeoKind): PackagedData {
 
 const STAT_FAULTS: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'weir is not allowed to read it' };
 
-async function fileSignature(file: string, label: string): Promise<string> {
+/** What identifies a file's present state; undefined for a missing one that `isOptional`. */
+async function fileSignature(file: string, label: string, isOptional = false): Promise<string | undefined> {
   try {
     const stats = await stat(file, { bigint: true });
     if (!stats.isFile()) throw new GeoFault(`${label}: ${file}: this is not a file`);
@@ -74,22 +73,23 @@ async function fileSignature(file: string, label: string): Promise<string> {
   } catch (error) {
     if (error instanceof GeoFault) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
+    if (isOptional && code === 'ENOENT') return undefined;
     throw new GeoFault(`${label}: ${file}: ${STAT_FAULTS[code ?? ''] ?? message}`);
   }
 }
 
-/** The other names in the file's folder; none when the folder cannot be listed. */
-const namesBeside = (file: string): Promise<string[]> => readdir(dirname(file)).catch(() => []);
-
-/** Vendors publish one file per family: …-IPv4.csv and …-IPv6.csv. undefined for a name without a family. */
-function twinName(name: string): string | undefined {
+/** Vendors publish a file per family: …-IPv4.csv and …-IPv6.csv. undefined for a name without a family. */
+function twinOf(file: string): string | undefined {
+  const name = basename(file);
   const twin = name.replace(/(ipv)([46])/i, (_, ipv, family) => ipv + (family === '4' ? '6' : '4'));
-  return twin === name ? undefined : twin;
+  return twin === name ? undefined : join(dirname(file), twin);
 }
 
 /** The Locations file of the same product, GeoLite2-Country-Locations-en.csv for GeoLite2-Country-Blocks-IPv4.csv; else the only one. */
-function locationsName(name: string, beside: readonly string[]): string | undefined {
-  const candidates = beside.filter((candidate) => candidate.endsWith('-Locations-en.csv'));
-  const [product] = name.split('-Blocks');
-  return candidates.find((candidate) => candidate.startsWith(product)) ?? (candidates.length === 1 ? candidates[0] : undefined);
+async function locationsBeside(file: string): Promise<string | undefined> {
+  const names = await readdir(dirname(file)).catch(() => []);
+  const candidates = names.filter((name) => name.endsWith('-Locations-en.csv'));
+  const [product] = basename(file).split('-Blocks');
+  const name = candidates.find((candidate) => candidate.startsWith(product)) ?? (candidates.length === 1 ? candidates[0] : undefined);
+  return name && join(dirname(file), name);
 }

@@ -2,7 +2,7 @@ import type { GeoData, GeoKindData } from './data.ts';
 import { GeoFault } from './fault.ts';
 import { GEO_KINDS, type GeoKind } from './kind.ts';
 import { combine, type GeoFiles, loadSources } from './load.ts';
-import { findSources } from './sources.ts';
+import { findSources, sourcesLabel } from './sources.ts';
 
 const POLL_MS = 2_000;
 
@@ -50,7 +50,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
   const lookAt = async (kind: GeoKind, isForced: boolean): Promise<void> => {
     const state = watched[kind];
-    const { signature, load } = await look(kind, files[kind], cacheDir);
+    const { signature, load } = await look(kind, files[kind], cacheDir, isForced ? [] : state.data.files);
     const isSettled = isForced || signature === state.seen;
     state.seen = signature;
     const isTried = signature === (isForced ? state.data.signature : state.tried);
@@ -95,10 +95,16 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
 const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });
 
-/** The state of a kind's files and how to load them; a file that is missing is a state too. */
-async function look(kind: GeoKind, configured: string | undefined, cacheDir: string | undefined) {
+/**
+ * The state of a kind's files and how to load them; a file that is missing is a state too. `required` are files that must still be
+ * there: a twin that vanishes while files are exchanged would otherwise take its family out of every feed.
+ */
+async function look(kind: GeoKind, configured: string | undefined, cacheDir: string | undefined, required: readonly string[]) {
   try {
     const sources = await findSources(kind, configured);
+    const gone = required.find((file) => !sources.files.includes(file));
+    if (gone !== undefined)
+      throw new GeoFault(`${sourcesLabel(sources)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
     return { signature: sources.signature, load: () => loadSources(sources, cacheDir) };
   } catch (error) {
     if (!(error instanceof GeoFault)) throw error;
