@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readConfig, SETTINGS } from './config.ts';
+
+const faultsOf = (environment: Record<string, string>) => {
+  const read = readConfig(environment);
+  return 'faults' in read ? read.faults : [];
+};
+const configOf = (environment: Record<string, string>) => {
+  const read = readConfig(environment);
+  assert.ok('config' in read, 'faults' in read ? read.faults.join('\n') : '');
+  return read.config;
+};
+
+test('D1 settings: the defaults are those that are documented', () => {
+  assert.deepEqual(configOf({}), {
+    ...configOf({ PATH: '/bin' }),
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: './data',
+    databaseUrl: undefined,
+    kafkaBrokers: undefined,
+    kafkaTopic: 'signals',
+    roles: ['signals', 'consumer', 'feeds'],
+    bootstrapApiKey: undefined,
+    feedRebuildSeconds: 30,
+    feedCacheMb: 256,
+    geoCountryFile: undefined,
+    geoAsnFile: undefined,
+    rateLimitSignals: 6000,
+    rateLimitFeeds: 6000,
+    trustProxy: [],
+    baseUrl: undefined,
+    logLevel: 'info',
+    drainSeconds: 0,
+    streamRetentionHours: 168,
+  });
+});
+
+test('D1 settings: every fault is listed at once, one readable line each', () => {
+  const faults = faultsOf({
+    PORT: '65536',
+    DATABASE_URL: 'mysql://secret@host/db',
+    KAFKA_BROKERS: 'one:9092,two',
+    ROLES: 'signals,nothing',
+    BOOTSTRAP_API_KEY: 'short',
+    FEED_REBUILD_SECONDS: '-1',
+    TRUST_PROXY: '10.0.0.0/33',
+    BASE_URL: 'weir.example',
+    LOG_LEVEL: 'loud',
+    DRAIN_SECONDS: '1.5',
+  });
+  assert.equal(faults.length, 10);
+  assert.equal(faults[0], 'PORT must be a whole number from 0 to 65535, not "65536"');
+  assert.ok(faults.includes('ROLES must be a list of: signals, consumer, feeds, not "signals,nothing"'));
+  assert.ok(faults.every((fault) => /^[A-Z_]+ must be /.test(fault) && !fault.includes('\n')));
+  assert.ok(!faults.join().includes('secret') && !faults.join().includes('short'), 'secrets are not shown');
+});
+
+test('D1 settings: an empty variable is an unset one; any subset of roles is taken', () => {
+  assert.equal(configOf({ PORT: '', DATABASE_URL: '' }).port, 8080);
+  assert.deepEqual(configOf({ ROLES: 'feeds' }).roles, ['feeds']);
+  assert.deepEqual(configOf({ ROLES: 'feeds, signals' }).roles, ['signals', 'feeds']);
+  assert.deepEqual(configOf({ KAFKA_BROKERS: 'a:9092, [::1]:9093' }).kafkaBrokers, ['a:9092', '[::1]:9093']);
+});
+
+test('D2 BOOTSTRAP_API_KEY has 8 to 64 visible ASCII characters', () => {
+  for (const key of ['12345678', '~'.repeat(64)]) assert.equal(configOf({ BOOTSTRAP_API_KEY: key }).bootstrapApiKey, key);
+  for (const key of ['1234567', 'x'.repeat(65), 'with blank', 'ümlaut-key']) assert.equal(faultsOf({ BOOTSTRAP_API_KEY: key }).length, 1);
+});
+
+test('D1 docs/settings.md names every setting with its default', () => {
+  const docs = readFileSync(new URL('../docs/settings.md', import.meta.url), 'utf8');
+  for (const { variable, fallback } of Object.values(SETTINGS)) {
+    const row = docs.split('\n').find((line) => line.startsWith(`| \`${variable}\` |`));
+    assert.ok(row !== undefined, `${variable} is not in docs/settings.md`);
+    assert.ok(row.includes(fallback === undefined ? 'unset' : `\`${fallback}\``), `the default of ${variable} is ${fallback ?? 'unset'}: ${row}`);
+  }
+});
