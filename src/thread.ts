@@ -1,4 +1,4 @@
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { MessagePort, Transferable, Worker } from 'node:worker_threads';
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 interface Call {
@@ -12,10 +12,13 @@ interface Reply {
   readonly error?: { message: string; code: unknown; name: string };
 }
 
-/** Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side. */
-export function serveCalls(port: MessagePort, target: object): void {
+/**
+ * Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side.
+ * What `transfers` names of a value is handed over instead of copied.
+ */
+export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
   port.on('message', (call: Call) => {
-    void answer(target as Methods, call).then((reply) => port.postMessage(reply));
+    void answer(target as Methods, call).then((reply) => port.postMessage(reply, transfers(reply.value)));
   });
 }
 
