@@ -1,16 +1,16 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { keyParts, newKeyText } from './cli/key.ts';
 import { UsageError } from './cli/usage.ts';
+import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Engine, startEngine } from './engines.ts';
 import { loadSchemes, packagedSchemes, type Schemes } from './expression/scheme.ts';
 import { FeedCache } from './feed/cache.ts';
-import type { Clock } from './feed/clock.ts';
-import { feedEngine } from './feed/engine.ts';
+import { type FeedThread, startFeedThread } from './feed-builder.ts';
 import type { GeoData } from './geo/data.ts';
 import { geoDatabase } from './geo/database.ts';
 import { GeoFault } from './geo/fault.ts';
@@ -24,7 +24,7 @@ import { feedEndpoint } from './http/feeds.ts';
 import { signalSubmission } from './http/signals.ts';
 import { caughtUp } from './landing.ts';
 import { createLogger } from './logging.ts';
-import type { GeoDatabase, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import { readiness } from './readiness.ts';
 
 export interface ServiceOptions {
@@ -45,14 +45,7 @@ export interface Service {
 const STOP_LIMIT = 10_000;
 const FLUSH_EVERY = 60_000;
 
-const now = Date.now;
-const clock: Clock = {
-  now,
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
+const { now } = systemClock;
 
 /** Starts every role of the configuration; nothing is served before the ready line. */
 export async function startService(config: Config, { stdout }: ServiceOptions): Promise<Service> {
@@ -61,6 +54,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const closing: (() => Promise<void> | void)[] = [];
   let draining = false;
 
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const loadingGeo = loadGeoData(config, logger);
   // Awaited below; a fault there must not count as unhandled until then.
   loadingGeo.catch(() => undefined);
@@ -69,12 +63,17 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const { store, stream } = engine;
   try {
     const bootstrapKey = await bootstrap(config, store, logger);
-    let geo = geoDatabase(await loadingGeo);
+    const geoData = await loadingGeo;
+    let geo = geoDatabase(geoData);
+    const builder = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData) : undefined;
+    closing.push(() => builder?.close());
     const watch = watchGeo({
       files: geoFiles(config),
-      data: await loadingGeo,
+      data: geoData,
+      cacheDir: config.dataDir,
       onChange: (data) => {
         geo = geoDatabase(data);
+        builder?.useGeo(data).catch((err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data'));
       },
       log: (outcome, text) => logger[outcome === 'refused' ? 'error' : 'info'](text),
     });
@@ -96,7 +95,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
             logFailure: (err, what) => logger.error({ err }, what),
           })
         : undefined,
-      answerFeed: config.roles.includes('feeds') ? feeds(config, engine, () => geo, landing !== undefined, logger) : undefined,
+      answerFeed: builder && feeds(config, engine, builder, () => geo.version, landing !== undefined, logger),
       readiness: readiness({ store, stream, landing, draining: () => draining, now }),
       now,
       logger,
@@ -129,16 +128,16 @@ async function closeAll(closing: (() => Promise<void> | void)[]): Promise<void> 
   for (const close of closing.splice(0).reverse()) await close();
 }
 
-function feeds(config: Config, engine: Engine, geo: () => GeoDatabase, lands: boolean, logger: Logger) {
+function feeds(config: Config, engine: Engine, builder: FeedThread, geoVersion: () => string, lands: boolean, logger: Logger) {
   const { store, stream } = engine;
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new FeedCache({
     store,
-    builder: feedEngine({ store, recordFeed: store.recordFeed, geo, clock }),
-    clock,
+    builder,
+    clock: systemClock,
     rebuildSeconds: config.feedRebuildSeconds,
     bodyBytes: config.feedCacheMb * 1024 * 1024,
-    geoVersion: () => geo().version,
+    geoVersion,
     zlib: `${process.versions.zlib}-${process.arch}`,
     caughtUp: lands ? () => caughtUp(stream, store) : undefined,
     report,
@@ -150,7 +149,7 @@ const geoFiles = (config: Config) => ({ country: config.geoCountryFile, asn: con
 
 async function loadGeoData(config: Config, logger: Logger): Promise<GeoData> {
   try {
-    const data = await loadGeo(geoFiles(config));
+    const data = await loadGeo(geoFiles(config), config.dataDir);
     const { country, asn } = geoStatus(data, now());
     logger.info(`geo data: countries ${country.age_days} days old (${country.source}), ASNs ${asn.age_days} days old (${asn.source})`);
     return data;

@@ -8,7 +8,7 @@ export function geoCommands(add: AddCommand): void {
   add('geo status', 'show which country and ASN data are in use and how old they are', (c) => c, {
     async run({ config }) {
       try {
-        return geoStatus(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }), Date.now());
+        return geoStatus(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir), Date.now());
       } catch (error) {
         if (error instanceof GeoFault) throw new UsageError(error.message);
         throw error;
