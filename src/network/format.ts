@@ -1,7 +1,8 @@
 import type { Network } from './network.ts';
-import { MAX_V6_TEXT, writeV6 } from './render.ts';
+import { MAX_V6_TEXT, SLACK, writeV6 } from './render.ts';
 
-const scratch = new Uint8Array(MAX_V6_TEXT);
+const scratch = new Uint8Array(MAX_V6_TEXT + SLACK);
+const view = new DataView(scratch.buffer);
 
 /** The first address of a network as text; IPv6 as RFC 5952 says. */
 export function formatAddress(network: Network): string {
@@ -9,7 +10,7 @@ export function formatAddress(network: Network): string {
     const { address } = network;
     return `${address >>> 24}.${(address >>> 16) & 0xff}.${(address >>> 8) & 0xff}.${address & 0xff}`;
   }
-  return String.fromCharCode(...scratch.subarray(0, writeV6(scratch, 0, network.address, 0)));
+  return String.fromCharCode(...scratch.subarray(0, writeV6(view, 0, network.address, 0)));
 }
 
 /** The canonical text of a network: a host is its bare address, a wider one has its prefix length. */

@@ -52,13 +52,29 @@ export function mergeV6(ranges: Uint32Array<ArrayBuffer>, count: number): Merged
 
 /** The ranges' indexes, by start, as the second halves of pairs. */
 function orderV6(ranges: Uint32Array, count: number): Uint32Array {
-  let order = new Uint32Array(2 * count);
-  for (let i = 0; i < count; i++) order[2 * i + 1] = i;
-  for (let word = 3; word >= 0; word--) {
-    for (let i = 0; i < 2 * count; i += 2) order[i] = ranges[8 * order[i + 1] + word];
-    order = sortPairs(order, count);
+  const identity = new Uint32Array(2 * count);
+  for (let i = 0; i < count; i++) identity[2 * i + 1] = i;
+  const order = sortByWord(sortByWord(identity, ranges, 1), ranges, 0);
+  // Starts that share 64 bits are few, or neighbours in one /64.
+  for (let from = 0, to = 1; from < count; from = to++) {
+    while (to < count && order[2 * to] === order[2 * from] && word(ranges, order, to, 1) === word(ranges, order, from, 1)) to++;
+    if (to - from === 1) continue;
+    const run = order.slice(2 * from, 2 * to);
+    order.set(sortByWord(sortByWord(run, ranges, 3), ranges, 2), 2 * from);
   }
   return order;
+}
+
+/** One word of the start of the `i`th range in this order. */
+function word(ranges: Uint32Array, order: Uint32Array, i: number, which: number): number {
+  return ranges[8 * order[2 * i + 1] + which];
+}
+
+/** Sorts pairs (anything, index) by one word of the start of the range that each names, stable; that word becomes the first half. */
+function sortByWord(order: Uint32Array<ArrayBuffer>, ranges: Uint32Array, which: number): Uint32Array<ArrayBuffer> {
+  const count = order.length / 2;
+  for (let i = 0; i < count; i++) order[2 * i] = word(ranges, order, i, which);
+  return sortPairs(order, count);
 }
 
 /** Negative, zero or positive as the address at `a[i]` is below, equal to or above the one at `b[j]`. */

@@ -1,5 +1,5 @@
 import type { Network } from './network.ts';
-import { newReading, readNetwork } from './read.ts';
+import { explainFault, newReading, readNetwork } from './read.ts';
 
 /** No network is longer: six groups, an IPv4 address in place of the last two, and a prefix. */
 const MAX_TEXT = 49;
@@ -18,8 +18,8 @@ export function parseNetwork(text: string): Network | string {
     // A character beyond ASCII must not look like the byte that it ends in.
     bytes[i] = code < 0x80 ? code : 0;
   }
-  const fault = readNetwork(bytes, 0, text.length, reading);
-  if (fault !== null) return fault;
+  const end = readNetwork(bytes, 0, text.length, reading);
+  if (end !== text.length) return explainFault(bytes, 0, text.length, end);
   const { family, prefix, words } = reading;
   return family === 4 ? { family, address: words[3], prefix } : { family, address: [words[0], words[1], words[2], words[3]], prefix };
 }

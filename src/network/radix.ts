@@ -16,6 +16,7 @@ const PASSES = [
  * Returns `pairs` or a new array that takes its place; what the other one holds is undefined then.
  */
 export function sortPairs(pairs: Uint32Array<ArrayBuffer>, count: number): Uint32Array<ArrayBuffer> {
+  if (count <= SHORT) return insertionSort(pairs, count);
   if (countDigits(pairs, count)) return pairs;
   let from = pairs;
   let to = new Uint32Array(2 * count);
@@ -26,6 +27,23 @@ export function sortPairs(pairs: Uint32Array<ArrayBuffer>, count: number): Uint3
     [from, to] = [to, from];
   }
   return from;
+}
+
+/** Below this many pairs, going through the tables of counts costs more than it saves. */
+const SHORT = 64;
+
+function insertionSort(pairs: Uint32Array<ArrayBuffer>, count: number): Uint32Array<ArrayBuffer> {
+  for (let i = 2; i < 2 * count; i += 2) {
+    const [key, value] = [pairs[i], pairs[i + 1]];
+    let hole = i;
+    for (; hole > 0 && pairs[hole - 2] > key; hole -= 2) {
+      pairs[hole] = pairs[hole - 2];
+      pairs[hole + 1] = pairs[hole - 1];
+    }
+    pairs[hole] = key;
+    pairs[hole + 1] = value;
+  }
+  return pairs;
 }
 
 /** Counts every digit of every key; true when the keys are in order already. */

@@ -23,48 +23,64 @@ const CARRIAGE_RETURN = 0x0d;
 
 const NO_ADDRESS = 'is not an IP address or network';
 const LEADING_ZEROS = 'leading zeros are not allowed';
+const ABOVE_255 = 'an octet must be 0 to 255';
+const EIGHT_GROUPS = 'an IPv6 address has eight groups';
 
-/** Reads the network in bytes [at, end) into `into`, by the rules of `parseNetwork`. Returns null, or what is wrong, in words. */
-export function readNetwork(bytes: Uint8Array, at: number, end: number, into: Reading): string | null {
-  const fault = startsLikeV6(bytes, at, end) ? readV6(bytes, at, end, into) : readV4(bytes, at, end, into);
-  return fault === null ? null : (foreignPart(bytes, at, end) ?? fault);
+/**
+ * Reads the network that begins at `bytes[at]` into `into`, by the rules of `parseNetwork`. Returns the position after it, which
+ * the caller must find to be the end of its text, or what is wrong, in words.
+ */
+export function readNetwork(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
+  const result = readV4(bytes, at, end, into);
+  return typeof result === 'string' && startsLikeV6(bytes, at, end) ? readV6(bytes, at, end, into) : result;
 }
 
 function startsLikeV6(bytes: Uint8Array, at: number, end: number): boolean {
-  for (let i = at; i < end; i++) {
-    if (bytes[i] === DOT) return false;
-    if (bytes[i] === COLON) return true;
-  }
-  return false;
+  let i = at;
+  while (i < end && HEX_VALUES[bytes[i]] >= 0) i++;
+  return i < end && bytes[i] === COLON;
 }
 
-function readV4(bytes: Uint8Array, at: number, end: number, into: Reading): string | null {
+function readV4(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
   const next = readOctets(bytes, at, end, into.words);
   if (typeof next === 'string') return next;
-  const prefix = readPrefix(bytes, next, end, 32);
-  if (typeof prefix === 'string') return prefix;
   into.family = 4;
-  into.prefix = prefix;
-  into.words[3] = firstAddressV4(into.words[3], prefix);
-  return null;
+  into.prefix = 32;
+  if (next >= end || bytes[next] !== SLASH) return next;
+  const last = readPrefix(bytes, next + 1, end, into);
+  if (typeof last === 'string') return last;
+  if (into.prefix > 32) return 'the prefix length must be 0 to 32';
+  into.words[3] = firstAddressV4(into.words[3], into.prefix);
+  return last;
 }
 
-function readV6(bytes: Uint8Array, at: number, end: number, into: Reading): string | null {
+function readV6(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
   const { words } = into;
   const next = readGroups(bytes, at, end, words);
   if (typeof next === 'string') return next;
-  const prefix = readPrefix(bytes, next, end, 128);
-  if (typeof prefix === 'string') return prefix;
-  if (prefix >= 96 && words[0] === 0 && words[1] === 0 && words[2] === 0xffff) {
-    into.family = 4;
-    into.prefix = prefix - 96;
-    words[3] = firstAddressV4(words[3], prefix - 96);
-  } else {
-    into.family = 6;
-    into.prefix = prefix;
-    maskHostBits(words, 0, prefix);
+  into.family = 6;
+  into.prefix = 128;
+  let last: number | string = next;
+  if (next < end && bytes[next] === SLASH) {
+    last = readPrefix(bytes, next + 1, end, into);
+    if (typeof last === 'string') return last;
+    if (into.prefix > 128) return 'the prefix length must be 0 to 128';
+    maskHostBits(words, 0, into.prefix);
   }
-  return null;
+  if (into.prefix >= 96 && words[0] === 0 && words[1] === 0 && words[2] === 0xffff) {
+    into.family = 4;
+    into.prefix -= 96;
+  }
+  return last;
+}
+
+/** Reads a prefix length. Returns the position after it. */
+function readPrefix(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
+  const digits = threeDigits(bytes, at, end);
+  const number = SMALL_NUMBERS[digits];
+  if (number === 0) return digits >> 8 === STOP ? 'a prefix length must follow the slash' : smallNumberFault(digits);
+  into.prefix = number & 0xff;
+  return at + (number >> 8);
 }
 
 /** Reads four octets into the last word. Returns the position after them. */
@@ -73,22 +89,45 @@ function readOctets(bytes: Uint8Array, at: number, end: number, words: Uint32Arr
   let i = at;
   for (let octet = 0; octet < 4; octet++) {
     if (octet > 0 && (i >= end || bytes[i++] !== DOT)) return NO_ADDRESS;
-    const first = i;
-    let value = 0;
-    for (; i < end; i++) {
-      const digit = bytes[i] - ZERO;
-      if (digit < 0 || digit > 9) break;
-      value = value * 10 + digit;
-    }
-    if (i === first) return NO_ADDRESS;
-    if (i - first > 1 && bytes[first] === ZERO) return LEADING_ZEROS;
-    if (value > 255) return 'an octet must be 0 to 255';
-    address = (address << 8) | value;
+    const digits = threeDigits(bytes, i, end);
+    const number = SMALL_NUMBERS[digits];
+    if (number === 0) return smallNumberFault(digits);
+    address = (address << 8) | (number & 0xff);
+    i += number >> 8;
   }
   words[3] = address;
   return i;
 }
 
+/** What a byte is in a decimal number: its digit, or the end of the number. */
+const STOP = 10;
+const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= ZERO && byte < ZERO + 10 ? byte - ZERO : STOP));
+
+/** Three bytes as one index of 12 bits. */
+function threeDigits(bytes: Uint8Array, at: number, end: number): number {
+  const first = at < end ? DIGITS[bytes[at]] : STOP;
+  const second = at + 1 < end ? DIGITS[bytes[at + 1]] : STOP;
+  const third = at + 2 < end ? DIGITS[bytes[at + 2]] : STOP;
+  return (first << 8) | (second << 4) | third;
+}
+
+/** The number from 0 to 255 that begins in three bytes: its value, and × 256 its length; 0 when there is none. A table, because the length of an octet is what a processor cannot predict. */
+const SMALL_NUMBERS = Uint16Array.from({ length: 4096 }, (_, digits) => {
+  const text = [digits >> 8, (digits >> 4) & 15, digits & 15];
+  const stop = text.findIndex((digit) => digit >= STOP);
+  const length = stop < 0 ? 3 : stop;
+  const value = Number(text.slice(0, length).join(''));
+  const wrong = length === 0 || value > 255 || (length > 1 && text[0] === 0);
+  return wrong ? 0 : length * 256 + value;
+});
+
+function smallNumberFault(digits: number): string {
+  if (digits >> 8 === STOP) return NO_ADDRESS;
+  return digits >> 8 === 0 ? LEADING_ZEROS : ABOVE_255;
+}
+
+/** The value of each hexadecimal digit; -1 for any other byte. */
+const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()));
 const groups = new Uint16Array(8);
 
 /** Reads eight groups, or fewer with `::` in place of the others; the last two may be an IPv4 address. Returns the position after them. */
@@ -104,12 +143,12 @@ function readGroups(bytes: Uint8Array, at: number, end: number, words: Uint32Arr
     const first = i;
     let value = 0;
     for (; i < end; i++) {
-      const digit = hexDigit(bytes[i]);
+      const digit = HEX_VALUES[bytes[i]];
       if (digit < 0) break;
       value = (value << 4) | digit;
     }
     if (i < end && bytes[i] === DOT) {
-      if (count > 6) return 'an IPv6 address has eight groups';
+      if (count > 6) return EIGHT_GROUPS;
       const next = readOctets(bytes, first, end, words);
       if (typeof next === 'string') return next;
       groups[count++] = words[3] >>> 16;
@@ -130,47 +169,23 @@ function readGroups(bytes: Uint8Array, at: number, end: number, words: Uint32Arr
       if (gap >= 0) return '"::" may stand only once';
       gap = count;
       i++;
-    } else if (count === 8) return 'an IPv6 address has eight groups';
+    } else if (count === 8) return EIGHT_GROUPS;
   }
-  if (gap < 0 ? count !== 8 : count === 8) return 'an IPv6 address has eight groups';
-  if (gap >= 0) {
-    groups.copyWithin(gap + 8 - count, gap, count);
-    groups.fill(0, gap, gap + 8 - count);
-  }
-  for (let word = 0; word < 4; word++) words[word] = (groups[2 * word] << 16) | groups[2 * word + 1];
+  if (gap < 0 ? count !== 8 : count === 8) return EIGHT_GROUPS;
+  const left = gap < 0 ? 8 : gap;
+  const zeros = 8 - count;
+  const group = (k: number) => (k < left ? groups[k] : k < left + zeros ? 0 : groups[k - zeros]);
+  for (let word = 0; word < 4; word++) words[word] = (group(2 * word) << 16) | group(2 * word + 1);
   return i;
 }
 
-/** The value of a hexadecimal digit; -1 for any other byte. */
-function hexDigit(byte: number): number {
-  if (byte >= ZERO && byte <= 0x39) return byte - ZERO;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-}
-
-/** Reads the prefix that ends the text; without one a network is a single address, so that `longest` is its prefix. */
-function readPrefix(bytes: Uint8Array, at: number, end: number, longest: 32 | 128): number | string {
-  if (at === end) return longest;
-  if (bytes[at] !== SLASH) return NO_ADDRESS;
-  if (at + 1 === end) return 'a prefix length must follow the slash';
-  let prefix = 0;
-  for (let i = at + 1; i < end; i++) {
-    const digit = bytes[i] - ZERO;
-    if (digit < 0 || digit > 9) return 'the prefix length must be a number';
-    prefix = prefix * 10 + digit;
-  }
-  if (end - at > 2 && bytes[at + 1] === ZERO) return LEADING_ZEROS;
-  if (prefix > longest) return longest === 32 ? 'the prefix length must be 0 to 32' : 'the prefix length must be 0 to 128';
-  return prefix;
-}
-
-/** Names the part of a refused text that other notations have and this one has not. */
-function foreignPart(bytes: Uint8Array, at: number, end: number): string | undefined {
+/** Why `readNetwork` did not take the whole of [at, end): the part that only other notations have, or the fault it named. */
+export function explainFault(bytes: Uint8Array, at: number, end: number, result: number | string): string {
   if (at === end) return 'must not be empty';
   const text = bytes.subarray(at, end);
   if (text.some((byte) => byte === SPACE || (byte >= TAB && byte <= CARRIAGE_RETURN))) return 'blanks are not allowed';
   if (text.includes(PERCENT)) return 'zone ids are not allowed';
   const slash = text.indexOf(SLASH);
   if (slash >= 0 && (text.includes(DOT, slash) || text.includes(COLON, slash))) return 'netmasks are not allowed, only prefix lengths';
-  return undefined;
+  return typeof result === 'string' ? result : NO_ADDRESS;
 }

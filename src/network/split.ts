@@ -28,7 +28,7 @@ export function splitV4(pairs: Uint32Array, from: number, sink: SinkV4 | null, i
   if (start === end) return putV4(sink, index, start, 32);
 
   const top = 31 - Math.clz32(start ^ end);
-  const half = 2 ** top;
+  const half = (1 << top) >>> 0;
   const middle = (end & -half) >>> 0;
   let below = middle - start;
   let above = end - middle + 1;
@@ -43,7 +43,7 @@ export function splitV4(pairs: Uint32Array, from: number, sink: SinkV4 | null, i
   let address = middle;
   while (above > 0) {
     const prefix = Math.clz32(above) + 1;
-    const size = 2 ** (32 - prefix);
+    const size = (1 << (32 - prefix)) >>> 0;
     next = putV4(sink, next, address, prefix);
     address += size;
     above -= size;

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, globSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** The programs that tests run, by the Debian package that holds each. */
+const PACKAGES = {
+  curl: 'curl',
+  gzip: 'gzip',
+  initdb: 'postgresql',
+  iprange: 'iprange',
+  java: 'openjdk-17-jre-headless',
+  md5sum: 'coreutils',
+  mvn: 'maven',
+  nft: 'nftables',
+  nginx: 'nginx-light',
+  openssl: 'openssl',
+  postgres: 'postgresql',
+  python3: 'python3-minimal',
+  unshare: 'util-linux',
+  wget: 'wget',
+  wrk: 'wrk',
+} as const;
+export type Program = keyof typeof PACKAGES;
+
+// Debian keeps nft and nginx where only root looks for programs.
+process.env.PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
+
+/**
+ * Why a suite cannot run here, in one line, or false: meant for the option `skip` of `describe` and `test`. With CI set, missing
+ * programs are installed first (as root), and one that is still missing is an error: CI skips nothing.
+ */
+export function needs(...programs: Program[]): string | false {
+  const ci = Boolean(process.env.CI);
+  if (ci && process.getuid?.() === 0) programs.filter((program) => !isHere(program)).forEach(install);
+  const missing = programs.filter((program) => !isHere(program));
+  if (missing.length === 0) return false;
+  const reason = `needs ${missing.map((program) => `${program} (Debian package ${PACKAGES[program]})`).join(', ')}`;
+  if (ci) throw new Error(`${reason}, and with CI set nothing is skipped`);
+  return reason;
+}
+
+const isHere = (program: Program) => locate(program) !== undefined;
+
+/** Where a program is, or undefined. Debian keeps the server's of PostgreSQL in a folder per version. */
+export function locate(program: Program): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...globSync('/usr/lib/postgresql/*/bin').sort().reverse()];
+  return folders
+    .map((folder) => join(folder, program))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** One process at a time; the package lists are fetched once an hour at most. */
+const INSTALL = `
+  command -v "$1" >/dev/null && exit 0
+  if [ -z "$(find "$3" -mmin -60 2>/dev/null)" ]; then
+    apt-get -q -o Acquire::Retries=3 update
+    touch "$3"
+  fi
+  apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$2"
+`;
+
+function install(program: Program): void {
+  const [lock, stamp] = ['weir-apt.lock', 'weir-apt.updated'].map((name) => join(tmpdir(), name));
+  const result = spawnSync('flock', [lock, 'sh', '-ec', INSTALL, 'sh', program, PACKAGES[program], stamp], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    encoding: 'utf8',
+  });
+  if (result.status !== 0) console.error(`installing ${program}:\n${result.stdout}${result.stderr}${result.error ?? ''}`);
+}
