@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { errorBody, type Group, type HttpFault } from './errors.ts';
 
@@ -9,10 +10,15 @@ export interface Answer {
   readonly body: Uint8Array | string | undefined;
 }
 
-/** Sends exactly these headers past Fastify's serialisation; no body on HEAD and 304. */
-export function send(reply: FastifyReply, { status, headers, body }: Answer): void {
+/** Writes exactly these headers; no body on HEAD and 304. */
+export function write(response: ServerResponse, { status, headers, body }: Answer): void {
+  if (!response.headersSent) response.writeHead(status, headers as string[]).end(body);
+}
+
+/** The same past Fastify's serialisation. */
+export function send(reply: FastifyReply, answer: Answer): void {
   reply.hijack();
-  if (!reply.raw.headersSent) reply.raw.writeHead(status, headers as string[]).end(body);
+  write(reply.raw, answer);
 }
 
 /** An answer of JSON. */

@@ -450,3 +450,55 @@ test('D1 TRUST_PROXY: forwarded addresses count from these proxies only', async 
   const wary = await listening(t);
   assert.deepEqual(await flood(wary.url), [429, 429]);
 });
+
+test('D5 a recognised caller takes the short way: same answers, counted once', async (t) => {
+  let answers = 0;
+  const ready = { status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' } as const;
+  const ways = [
+    () => ready,
+    async () => ready,
+    () => ({ status: 413, message: 'too many', details: { entries: 2 } }),
+    async () => ({ status: 404 }),
+    () => {
+      throw new Error('sync');
+    },
+    async () => {
+      throw new Error('async');
+    },
+  ];
+  const way = () => ways[Math.floor(answers++ / 2) % ways.length]!();
+  const { url, log } = await listening(t, { answerFeed: way, rateLimit: 14 });
+  const ask = async () => {
+    const answer = await fetch(`${url}/v1/threat/feeds/edge`, { headers: HEADERS });
+    return { status: answer.status, body: await answer.text() };
+  };
+  assert.equal((await ask()).status, 200);
+  assert.equal((await ask()).status, 200);
+  const seen = [];
+  for (let i = 0; i < 10; i += 1) seen.push(await ask());
+  assert.deepEqual(
+    seen.map(({ status }) => status),
+    [200, 200, 413, 413, 404, 404, 500, 500, 500, 500],
+  );
+  assert.deepEqual(seen[2], { status: 413, body: '{"success":false,"error":"too many","details":{"entries":2}}' });
+  assert.equal(seen[6]!.body, '{"success":false,"error":"Internal server error","details":{}}');
+  assert.equal(log.filter((line) => line.includes('a request failed')).length, 4);
+  assert.deepEqual([(await ask()).status, (await ask()).status, (await ask()).status], [200, 200, 429]);
+});
+
+test('D1 closing: what is in flight is finished, and the connection is told to close', async (t) => {
+  let release: (() => void) | undefined;
+  const { app } = world({
+    answerFeed: () => new Promise((resolve) => (release = () => resolve({ status: 200, headers: ['Content-Length', '3'], body: 'ok\n' }))),
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const pending = fetch(`${url}/v1/threat/feeds`, { headers: HEADERS });
+  while (release === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  const closed = app.close();
+  t.after(() => closed);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  release();
+  assert.equal(await (await pending).text(), 'ok\n');
+  await closed;
+  await assert.rejects(fetch(url));
+});

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
@@ -16,9 +16,10 @@ import { errorAnswer, jsonAnswer, send } from './answer.ts';
 import type { Authenticator } from './auth.ts';
 import { registerDocs } from './docs.ts';
 import type { Group, HttpFault } from './errors.ts';
-import { type AnswerFeed, type FeedAnswer, readFeedTarget } from './feeds.ts';
+import { type FeedParts, feedShortcut, registerFeeds } from './feed-routes.ts';
+import type { AnswerFeed } from './feeds.ts';
 import { rateLimiter } from './rate-limit.ts';
-import { groupOf, targetOf, unhandled } from './routes.ts';
+import { groupOf, unhandled } from './routes.ts';
 import { BODY_TOO_LARGE, MALFORMED, type SubmitSignals } from './signals.ts';
 
 /** One named part of readiness; `reason` says what is wrong when it is not `ok`. */
@@ -54,14 +55,22 @@ const MAX_PARAM_LENGTH = 2400;
 /** The HTTP server of the roles that this process runs. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, readiness, now, logger } = parts;
+  const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), now);
+  const report = (err: unknown) => logger.error({ err }, 'a request failed');
+  const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };
+
+  const servers: Server[] = [];
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (parent) => parent,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     bodyLimit: LIMITS.batchBytes,
-    requestTimeout: REQUEST_TIMEOUT,
-    keepAliveTimeout: KEEP_ALIVE,
+    serverFactory(handler) {
+      const server = httpServer(handler, feeds);
+      servers.push(server);
+      return server;
+    },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
@@ -79,17 +88,34 @@ export function createApp(parts: AppParts): FastifyInstance {
     send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
   });
   app.setErrorHandler(fail);
+  app.addHook('preClose', (done) => {
+    for (const server of servers) if (server.listening) closeWhenIdle(server);
+    done();
+  });
 
-  if (submitSignals !== undefined) {
-    registerSignals(app, submitSignals, gate('signal', authenticator, rateLimiter(settings.rateLimitSignals), now));
-  }
-  if (answerFeed !== undefined) registerFeeds(app, answerFeed, gate('feed', authenticator, rateLimiter(settings.rateLimitFeeds), now));
+  if (submitSignals !== undefined) registerSignals(app, submitSignals, gateOf('signal', settings.rateLimitSignals));
+  if (feeds !== undefined) registerFeeds(app, feeds);
   registerHealth(app, readiness);
   registerDocs(app, settings.baseUrl);
   return app;
 }
 
-function registerSignals(app: FastifyInstance, submit: SubmitSignals, admit: Gate): void {
+function httpServer(handler: RequestListener, feeds: FeedParts | undefined): Server {
+  const shortcut = feeds && feedShortcut(feeds);
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE }, (request, response) => {
+    // A server that is closing tells its clients so, which the handler does.
+    if (!(server.listening && shortcut?.(request, response))) handler(request, response);
+  });
+  return server;
+}
+
+/** Connections whose last request was under way when the server closed would stay open until they time out. */
+function closeWhenIdle(server: Server): void {
+  const timer = setInterval(() => server.closeIdleConnections(), 50);
+  server.once('close', () => clearInterval(timer));
+}
+
+function registerSignals(app: FastifyInstance, submit: SubmitSignals, { admit }: Gate): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
   for (const version of [1, 2] as const) {
     app.route({
@@ -108,26 +134,6 @@ function registerSignals(app: FastifyInstance, submit: SubmitSignals, admit: Gat
         const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
         const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body });
         send(reply, 'body' in answer ? jsonAnswer(answer.status, JSON.stringify(answer.body)) : errorAnswer('signal', answer));
-      },
-    });
-  }
-}
-
-function registerFeeds(app: FastifyInstance, answer: AnswerFeed, admit: Gate): void {
-  for (const url of ['/v1/threat/feeds', '/v1/threat/feeds/:list']) {
-    app.route({
-      method: ['GET', 'HEAD'],
-      url,
-      handler(request, reply) {
-        const target = readFeedTarget(targetOf(request.url));
-        if (target === undefined) return send(reply, errorAnswer('feed', { status: 404 }));
-        const serve = (verdict: Caller | HttpFault) =>
-          'status' in verdict ? verdict : answer({ caller: verdict, ...target, headers: request.headers });
-        const finish = (answered: FeedAnswer | HttpFault) => send(reply, 'body' in answered ? answered : errorAnswer('feed', answered));
-        const verdict = admit(request);
-        const answered = verdict instanceof Promise ? verdict.then(serve) : serve(verdict);
-        // Without a promise wherever there is none: most requests are polls of an unchanged feed.
-        return answered instanceof Promise ? answered.then(finish) : finish(answered);
       },
     });
   }

@@ -17,6 +17,8 @@ export interface Authenticator {
    * than a second ago. Only a store that was read says 401; one that cannot be read honours remembered keys.
    */
   authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The caller, where `authenticate` would let him in at once; undefined otherwise, and nothing is counted. */
+  recognise(group: Group, authorization: string | undefined): Caller | undefined;
   /** The keys used since the last call, with the last instant of each. */
   takeUsed(): { id: string; at: number }[];
 }
@@ -54,22 +56,25 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   let looking: Promise<void> | undefined;
 
   const fresh = (at: number) => Math.abs(at - checkedAt) < REVISION_FRESH;
+  /** Whether a remembered caller counts without asking the store: nothing has changed, or it cannot be asked. */
+  const stands = (entry: Remembered) => entry.revision === revision || !readable;
 
   function authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault> {
-    const key = readKey(group, asker.headers.authorization);
-    if (key === undefined) return refuse(group, asker);
-    const digest = hash('sha256', key, 'buffer');
-    if (fresh(now())) {
-      const known = recall(digest);
-      if (known !== undefined && (known.revision === revision || !readable)) return admit(known, group, asker);
-    }
-    return lookUp(digest, group, asker);
+    const digest = digestOf(group, asker.headers.authorization);
+    if (digest === undefined) return refuse(group, asker);
+    return recall(digest) ?? lookUp(digest, group, asker);
+  }
+
+  function recall(digest: Buffer): Caller | undefined {
+    const at = now();
+    const entry = fresh(at) ? find(digest) : undefined;
+    return entry !== undefined && stands(entry) && !lapsed(entry, at) && vouched(entry, at) ? admit(entry, at) : undefined;
   }
 
   async function lookUp(digest: Buffer, group: Group, asker: Asker): Promise<Caller | HttpFault> {
     await refresh();
-    const known = recall(digest);
-    if (known !== undefined && (known.revision === revision || !readable)) return admit(known, group, asker);
+    const known = find(digest);
+    if (known !== undefined && stands(known)) return judge(known, group, asker);
     if (!readable) return FAILED;
     const before = revision!;
     try {
@@ -80,10 +85,29 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
       }
       const entry = { digest, caller, revision: before, seenAt: now() };
       remembered.set(slot(digest), entry);
-      return admit(entry, group, asker);
+      return judge(entry, group, asker);
     } catch {
-      return known === undefined ? FAILED : admit(known, group, asker);
+      return known === undefined ? FAILED : judge(known, group, asker);
     }
+  }
+
+  function judge(entry: Remembered, group: Group, asker: Asker): Caller | HttpFault {
+    const at = now();
+    if (lapsed(entry, at)) return refuse(group, asker);
+    return vouched(entry, at) ? admit(entry, at) : FAILED;
+  }
+
+  const lapsed = ({ caller }: Remembered, at: number) => caller.expiresAt !== null && caller.expiresAt <= at;
+
+  /** Whether the store vouches for the caller, or did within the time that remembered keys are honoured. */
+  function vouched(entry: Remembered, at: number): boolean {
+    if (readable && entry.revision === revision) entry.seenAt = at;
+    return at - entry.seenAt <= HONOURED;
+  }
+
+  function admit({ caller }: Remembered, at: number): Caller {
+    used.set(caller.keyId, at);
+    return caller;
   }
 
   /** Reads the key revision if it is due. While the store is known to be down nobody waits for it. */
@@ -106,19 +130,9 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
     checkedAt = began;
   }
 
-  function recall(digest: Buffer): Remembered | undefined {
+  function find(digest: Buffer): Remembered | undefined {
     const entry = remembered.get(slot(digest));
     return entry !== undefined && timingSafeEqual(entry.digest, digest) ? entry : undefined;
-  }
-
-  function admit(entry: Remembered, group: Group, asker: Asker): Caller | HttpFault {
-    const at = now();
-    const { caller } = entry;
-    if (caller.expiresAt !== null && caller.expiresAt <= at) return refuse(group, asker);
-    if (readable && entry.revision === revision) entry.seenAt = at;
-    else if (at - entry.seenAt > HONOURED) return FAILED;
-    used.set(caller.keyId, at);
-    return caller;
   }
 
   function refuse(group: Group, asker: Asker): HttpFault {
@@ -130,12 +144,21 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
 
   return {
     authenticate,
+    recognise(group, authorization) {
+      const digest = digestOf(group, authorization);
+      return digest === undefined ? undefined : recall(digest);
+    },
     takeUsed() {
       const taken = [...used].map(([id, at]) => ({ id, at }));
       used.clear();
       return taken;
     },
   };
+}
+
+function digestOf(group: Group, authorization: string | undefined): Buffer | undefined {
+  const key = readKey(group, authorization);
+  return key === undefined ? undefined : hash('sha256', key, 'buffer');
 }
 
 /** Where a digest is remembered: its first 48 bits. The whole is compared in constant time. */

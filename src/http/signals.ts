@@ -6,6 +6,7 @@ import { encodeMessage } from '../signal/message.ts';
 import type { EnvelopeCheck } from '../signal/v2.ts';
 import type { HttpFault } from './errors.ts';
 import { signalId } from './signal-id.ts';
+import type { SignalSummary } from './signal-schema.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
@@ -25,12 +26,6 @@ export interface SignalRequest {
   readonly body: Uint8Array;
 }
 
-/** The body of 200 and 206 (spec 2.5). */
-export interface SignalSummary {
-  readonly success: boolean;
-  readonly message: string;
-  readonly errors?: readonly string[];
-}
 export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSummary };
 
 /** Takes one batch: validated entry by entry, and on the stream durably before the answer (spec 4.1, 4.2). */
@@ -142,7 +137,8 @@ export const BODY_TOO_LARGE = badRequest([{ field: 'body', message: `must be at 
 /** The answer to what is no proper HTTP request. */
 export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
 
-function summary(version: 1 | 2, processed: number, errors: readonly string[]): SignalAnswer {
+/** The answer to a batch that was taken (spec 2.5). */
+export function summary(version: 1 | 2, processed: number, errors: string[]): SignalAnswer {
   const message = `Processed ${processed} entries, ${errors.length} failed`;
   if (errors.length > 0) return { status: 206, body: { success: false, message, errors } };
   return { status: 200, body: version === 1 ? { success: true, message } : { success: true, message, errors } };
