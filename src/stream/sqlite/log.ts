@@ -35,7 +35,7 @@ export function streamFile(dataDir: string): string {
 /** Opens the log; makes it with an identity of its own when the file is new. */
 export function openLog(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
   db.exec('BEGIN IMMEDIATE');
   db.exec(SCHEMA);
   if (db.prepare('SELECT id FROM identity').get() === undefined) {

@@ -1,0 +1,65 @@
+import { keyParts } from '../../src/cli/key.ts';
+import type { LandingItem } from '../../src/ports.ts';
+import type { RuleChange } from '../../src/rule.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStream } from '../../src/stream/sqlite.ts';
+import { KEY } from '../../test/support/weir.ts';
+
+const BATCH = 1000;
+
+/** A block of one IPv4 host. */
+export const blockHost = (address: number, expiresAt: number | null): RuleChange => ({
+  change: 'upsert',
+  kind: 'access_rule',
+  rule: {
+    name: null,
+    reason: 'brute force on the login page',
+    labels: null,
+    config: null,
+    expiresAt,
+    ruleRef: null,
+    action: 'block',
+    target: { kind: 'ip', network: { family: 4, address: address >>> 0, prefix: 32 } },
+    confidence: null,
+    severity: null,
+  },
+});
+
+/** The n-th of up to 2^22 hosts, no two of them adjacent, in an order without pattern. */
+export const scattered = (n: number): number => (Math.imul(n, 0x9e3779b1) >>> 10) * 1024 + 1;
+
+/**
+ * Fills an embedded store directly: the key of the tests, and for each list as many scattered hosts as asked for.
+ * The first entry is the default list. The stream's position stays at its beginning.
+ */
+export async function fillStore(
+  dataDir: string,
+  lists: readonly { name: string; rules: number; maxEntries: number }[],
+  expiresAt: (n: number) => number | null = () => null,
+): Promise<void> {
+  const store = await openSqliteStore(dataDir);
+  const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
+  const settings = { format: null, family: null, action: null, confidence: null, severity: null };
+  let position: number | null = null;
+  for (const [index, { name, rules, maxEntries }] of lists.entries()) {
+    const listId =
+      index === 0
+        ? (await store.directory(workspaceId))!.lists[0].id
+        : (await store.createList(workspaceId, name, null, { ...settings, maxEntries })).id;
+    if (index === 0) await store.updateList(workspaceId, listId, { maxEntries });
+    for (let n = 0; n < rules; n += BATCH) {
+      const now = Date.now();
+      const items = Array.from({ length: Math.min(BATCH, rules - n) }, (_, i): LandingItem => {
+        const record = { offset: n + i, timestamp: now, key: workspaceId, headers: {}, value: '' };
+        return { record, workspaceId, listId, receivedAt: now, change: blockHost(scattered(n + i), expiresAt(n + i)) };
+      });
+      const from = position;
+      position = (position ?? 0) + items.length;
+      await store.land({ streamId: 'fill', partition: 0, from, to: position, items, poison: [], now });
+    }
+  }
+  const stream = openSqliteStream(dataDir);
+  await store.adoptStream(await stream.id());
+  await stream.close();
+  await store.close();
+}
