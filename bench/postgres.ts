@@ -1,0 +1,149 @@
+/**
+ * What the PostgreSQL store costs beside the bare statements it is made of, in one run on one server.
+ * Run alone (`node bench/postgres.ts`) it starts a server of its own; other benchmarks call the two functions.
+ */
+import { Client, Query } from 'pg';
+import type { LandingItem, RuleSink } from '../src/ports.ts';
+import { accessRow, accessUpsert, BY_VALUE } from '../src/store/postgres/rule-statements.ts';
+import { scanQuery } from '../src/store/postgres/snapshot.ts';
+import { openPostgresStore } from '../src/store/postgres.ts';
+import { startOwnPostgres } from '../test/support/postgres.ts';
+
+const DAY = 86_400_000;
+const T0 = 1_800_000_000_000;
+
+export interface LandingFigures {
+  /** Rules per second through `land`, and through a loop of the one bulk upsert with the same schema and indexes. */
+  readonly landed: number;
+  readonly bare: number;
+  readonly ratio: number;
+}
+
+/** Lands `batches` of `size` new rules, each followed by the same upsert in a bare loop on a second database of the same server. */
+export async function measureLanding(urls: { store: string; bare: string }, batches = 100, size = 1000): Promise<LandingFigures> {
+  const [store, other] = [await openPostgresStore(urls.store), await openPostgresStore(urls.bare)];
+  const client = new Client({ connectionString: urls.bare });
+  await client.connect();
+  try {
+    const organization = await store.createOrganization('bench', 'active');
+    const workspace = await store.createWorkspace(organization.id, 'bench');
+    const upsert = accessUpsert(BY_VALUE);
+    const spent = { landed: 0, bare: 0 };
+    // A first round, not counted, warms both.
+    for (let n = -5; n < batches; n += 1) {
+      const at = (n + 5) * size;
+      const items = Array.from({ length: size }, (_, i) => landingItem(workspace.id, at + i));
+      const rows = items.map(bareRow);
+      const counts = n >= 0 ? 1 : 0;
+      spent.landed +=
+        counts *
+        (await timed(() => store.land({ streamId: 's', partition: 0, from: at || null, to: at + size, items, poison: [], now: T0 })));
+      spent.bare += counts * (await timed(() => client.query(upsert, [JSON.stringify(rows)])));
+    }
+    const rate = (ms: number) => Math.round((batches * size * 1000) / ms);
+    return { landed: rate(spent.landed), bare: rate(spent.bare), ratio: spent.bare / spent.landed };
+  } finally {
+    await client.end();
+    await store.close();
+    await other.close();
+  }
+}
+
+export interface SnapshotFigures {
+  /** Median ms of a snapshot, and of the same statement read by row events. */
+  readonly snapshot: number;
+  readonly bare: number;
+  readonly ratio: number;
+}
+
+/** Reads `rules` host rules, `rounds` times each way in turn. */
+export async function measureSnapshot(url: string, rules = 131_072, rounds = 15): Promise<SnapshotFigures> {
+  const store = await openPostgresStore(url);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const organization = await store.createOrganization('bench', 'active');
+    const workspace = await store.createWorkspace(organization.id, 'bench');
+    for (let at = 0; at < rules; at += 1000) {
+      const items = Array.from({ length: Math.min(1000, rules - at) }, (_, i) => landingItem(workspace.id, at + i));
+      await store.land({ streamId: 's', partition: 1, from: at || null, to: at + 1000, items, poison: [], now: T0 });
+    }
+    const { rows } = await client.query('SELECT pk FROM lists ORDER BY pk DESC LIMIT 1');
+    const query = scanQuery([rows[0].pk], T0);
+    await client.query('VACUUM ANALYZE access_rules');
+    const times = { snapshot: [] as number[], bare: [] as number[] };
+    for (let n = -3; n < rounds; n += 1) {
+      const sink = countingSink();
+      const snapshot = await timed(() => store.snapshot(workspace.id, null, T0, sink));
+      if (sink.count() !== rules) throw new Error(`the snapshot has ${sink.count()} rules`);
+      const bare = await timed(() => bareScan(client, query));
+      if (n < 0) continue;
+      times.snapshot.push(snapshot);
+      times.bare.push(bare);
+    }
+    const [snapshot, bare] = [median(times.snapshot), median(times.bare)];
+    return { snapshot, bare, ratio: snapshot / bare };
+  } finally {
+    await client.end();
+    await store.close();
+  }
+}
+
+function landingItem(workspaceId: string, n: number): LandingItem {
+  // Scattered addresses, no two the same.
+  const network = { family: 4, address: Math.imul(n + 1, 0x9e3779b1) >>> 0, prefix: 32 } as const;
+  const rule = { name: 'bench', reason: 'failed logins', labels: null, config: null, confidence: null, severity: null };
+  return {
+    record: { offset: n, timestamp: T0, key: workspaceId, headers: {}, value: '' },
+    workspaceId,
+    listId: null,
+    receivedAt: T0,
+    change: {
+      change: 'upsert',
+      kind: 'access_rule',
+      rule: { ...rule, ruleRef: null, expiresAt: T0 + DAY, action: 'block', target: { kind: 'ip', network } },
+    },
+  };
+}
+
+const bareRow = ({ change, receivedAt }: LandingItem) =>
+  change.change === 'upsert' && change.kind === 'access_rule'
+    ? accessRow({ workspace: 1, list: 1, change, createdAt: receivedAt, updatedAt: receivedAt })
+    : {};
+
+function countingSink(): RuleSink & { count(): number } {
+  let rules = 0;
+  const add = () => {
+    rules += 1;
+  };
+  return { v4: add, v6: add, geo: add, count: () => rules };
+}
+
+function bareScan(client: Client, text: string): Promise<void> {
+  const config = { text, rowMode: 'array' };
+  return new Promise((resolve, reject) => {
+    client
+      .query(new Query(config))
+      .on('row', () => {})
+      .on('end', () => resolve())
+      .on('error', reject);
+  });
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+if (import.meta.main) {
+  const server = await startOwnPostgres();
+  try {
+    const [store, bare, feed] = [await server.createDatabase(), await server.createDatabase(), await server.createDatabase()];
+    console.log(JSON.stringify({ landing: await measureLanding({ store, bare }), snapshot: await measureSnapshot(feed) }, undefined, 2));
+  } finally {
+    await server.stop();
+  }
+}

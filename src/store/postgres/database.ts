@@ -1,0 +1,178 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError, Pool, type PoolClient } from 'pg';
+import type { Row } from '../rows.ts';
+import { BinaryCopy, type RowHandler } from './copy.ts';
+import { connectionFault, PostgresFault, serverFault } from './fault.ts';
+
+export type Value = string | number | null | Buffer | readonly string[] | readonly number[];
+
+/** One connection for the length of a transaction or read. */
+export interface Session {
+  /** Runs one statement; `count` is the number of rows read or written. */
+  run(text: string, ...values: Value[]): Promise<{ rows: Row[]; count: number }>;
+  /** Runs several statements without values. */
+  script(text: string): Promise<void>;
+  /** The first row of a statement. */
+  one(text: string, ...values: Value[]): Promise<Row | undefined>;
+  /** Runs a query and hands its rows over in PostgreSQL's binary format, one by one, and keeps none. Values stand in the text. */
+  copy(query: string, row: RowHandler): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /** May be done twice: then it is also tried again when nobody knows whether the commit went through. */
+  readonly repeatable?: boolean;
+  /** ms until the whole of it is given up. */
+  readonly limit?: number;
+}
+
+export interface Database {
+  /** One statement that may be run twice, tried again on a fresh connection when one is lost. */
+  rows(text: string, ...values: Value[]): Promise<Row[]>;
+  one(text: string, ...values: Value[]): Promise<Row | undefined>;
+  /** All or nothing. Tried again when PostgreSQL went away before the commit, or asked for it. */
+  transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Reads on one unchanging view. `work` is run a second time only when `again` allows it. */
+  view<T>(work: (session: Session) => Promise<T>, again: () => boolean): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** How long things may take, ms. A server that hangs answers nothing: the clock on this side decides. */
+export const LIMITS = { connect: 5000, statement: 5000, view: 10_000, transaction: 10_000 };
+/** A connection that fails within this time, ms, is tried again: more patience is the caller's to have. */
+const QUICK = 1000;
+/** Pauses before the second, third, … try. */
+const PAUSES = [50, 200, 500];
+/** A transaction whose process sleeps or is gone holds its locks no longer than this, ms. */
+const IDLE = 10_000;
+
+export interface DatabaseOptions {
+  /** Connections at most. */
+  readonly connections?: number;
+}
+
+/** A pool of connections to the server behind `url`. Connects at the first call; nothing that happens to a connection ends the process. */
+export function openDatabase(url: string, { connections = 10 }: DatabaseOptions = {}): Database {
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: LIMITS.connect,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    fallback_application_name: 'weir',
+  });
+  const open = new Set<PoolClient>();
+  const losses = new WeakMap<PoolClient, Error>();
+  // A lost connection fails the call that uses it; the pool drops an idle one.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => {
+    client.once('error', (error) => losses.set(client, error)); // what follows is its echo
+    client.on('error', () => {});
+    open.add(client);
+    client.on('end', () => open.delete(client));
+  });
+
+  /** Runs `work` on a connection; after `limit` ms the connection is cut, and `work` fails with it. */
+  async function lease<T>(limit: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    const client = await pool.connect().catch((error: Error) => {
+      throw connectionFault(error, performance.now() - begun < QUICK);
+    });
+    let late = false;
+    const cut = () => {
+      late = true;
+      client.connection.stream.destroy(new Error(`no answer within ${limit / 1000} s`));
+    };
+    const timer = setTimeout(cut, limit);
+    let broken = false;
+    try {
+      return await work(client);
+    } catch (error) {
+      const lost = losses.get(client);
+      const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
+      broken = client.getTransactionStatus() !== 'I' || (fault instanceof PostgresFault && fault.again);
+      throw fault;
+    } finally {
+      clearTimeout(timer);
+      client.release(broken);
+    }
+  }
+
+  async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits = () => {}): Promise<T> {
+    return lease(limit, async (client) => {
+      await client.query(
+        `${begin}; SET LOCAL statement_timeout = ${limit}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE}; SET LOCAL jit = off`,
+      );
+      let result: T;
+      try {
+        result = await work(sessionOn(client));
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => {});
+        throw error;
+      }
+      commits();
+      await client.query('COMMIT');
+      return result;
+    });
+  }
+
+  const rows = async (text: string, values: Value[]) =>
+    (await retrying(() => lease(LIMITS.statement, (client) => sessionOn(client).run(text, ...values)))).rows;
+
+  return {
+    rows: (text, ...values) => rows(text, values),
+    one: async (text, ...values) => (await rows(text, values))[0],
+    async transaction(work, { repeatable = false, limit = LIMITS.transaction } = {}) {
+      let committing = false;
+      const once = () => {
+        committing = false;
+        return transact('BEGIN', limit, work, () => {
+          committing = true;
+        });
+      };
+      try {
+        return await retrying(once, () => repeatable || !committing);
+      } catch (error) {
+        if (!committing || !(error instanceof PostgresFault)) throw error;
+        throw new PostgresFault(`${error.message}; whether the change was made is not known`, false, error);
+      }
+    },
+    view: (work, again) => retrying(() => transact('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', LIMITS.view, work), again),
+    async close() {
+      await pool.end();
+      // A server that hangs never closes its side.
+      const cutAll = () => open.forEach((client) => void client.connection.stream.destroy());
+      setTimeout(cutAll, 1000).unref();
+    },
+  };
+}
+
+/** Runs `work` again, after a pause, while its fault and `allowed` say that this may help. */
+async function retrying<T>(work: () => Promise<T>, allowed = () => true): Promise<T> {
+  for (const pause of PAUSES) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PostgresFault && error.again && allowed())) throw error;
+    }
+    await delay(pause);
+  }
+  return work();
+}
+
+function sessionOn(client: PoolClient): Session {
+  const run: Session['run'] = async (text, ...values) => {
+    const { rows, rowCount } = await client.query<Row>(text, values);
+    return { rows, count: rowCount ?? 0 };
+  };
+  return {
+    run,
+    async script(text) {
+      await client.query(text);
+    },
+    one: async (text, ...values) => (await run(text, ...values)).rows[0],
+    copy(query, row) {
+      return client.query(new BinaryCopy(`COPY (${query}) TO STDOUT (FORMAT binary)`, row)).done;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { DatabaseError } from 'pg';
+
+/** What PostgreSQL or the way to it did to a call, in a sentence for people. */
+export class PostgresFault extends Error {
+  override readonly name = 'PostgresFault';
+  /** Nothing was written, and the same call on a fresh connection may succeed. */
+  readonly again: boolean;
+
+  constructor(message: string, again: boolean, cause: unknown) {
+    super(message, { cause });
+    this.again = again;
+  }
+}
+
+/** SQLSTATE (or the beginning of its class) → what it means and whether another try may help. The first match counts. */
+const SQLSTATES: readonly (readonly [prefix: string, meaning: string, again: boolean])[] = [
+  ['08', 'does not answer', true], // connection exception
+  ['57P', 'does not answer', true], // shut down, crashed, starting up
+  ['53', 'is out of resources', true], // disk, memory, connections
+  ['40001', 'asks for another try', true], // serialization failure
+  ['40P01', 'asks for another try', true], // deadlock
+  ['25006', 'is read-only', true], // this connection leads to a standby since a failover
+  ['25P03', 'does not answer', true], // the transaction idled too long
+  ['57014', 'does not answer', false], // statement timeout
+  ['55P03', 'does not answer', false], // lock timeout
+  ['28', 'refuses the connection', false], // password, role, pg_hba.conf
+  ['3D000', 'refuses the connection', false], // no such database
+];
+
+/** The fault behind an error that the server sent. */
+export function serverFault(error: DatabaseError): PostgresFault {
+  const code = error.code ?? '';
+  const [, meaning, again] = SQLSTATES.find(([prefix]) => code.startsWith(prefix)) ?? [code, 'refuses', false];
+  return new PostgresFault(`PostgreSQL ${meaning}: ${error.message}`, again, error);
+}
+
+/** The fault behind a connection that could not be made or was lost. */
+export function connectionFault(error: Error, again: boolean): PostgresFault {
+  if (error instanceof DatabaseError) return serverFault(error);
+  // Node's error for a name with several addresses has its text in the errors of each.
+  const text = error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.message;
+  return new PostgresFault(`PostgreSQL does not answer: ${text}`, again, error);
+}

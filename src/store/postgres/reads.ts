@@ -1,0 +1,175 @@
+import type { RuleState, SnapshotHead, StoredRule, StoreReads, WorkspaceDirectory } from '../../ports.ts';
+import type { Caller, Kind, Permission, Subscription } from '../../rule.ts';
+import { actionOf, deadLetterOf, keyOf, listOf, organizationOf, type Row, RULE_TABLES, ruleOf, workspaceOf } from '../rows.ts';
+import { parseTarget } from '../target.ts';
+import { NOW } from './clock.ts';
+import type { Database } from './database.ts';
+import { scanInto, scanQuery } from './snapshot.ts';
+
+/** Rules fetched at a time where every column is wanted. */
+const PAGE = 1000;
+
+const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revision, w.pk AS workspace_pk, ${NOW} AS taken_at, l.*
+  FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
+
+/** The reads of the PostgreSQL store. None of them waits for a lock of a writer. */
+export function postgresReads(db: Database): StoreReads {
+  const { rows, one } = db;
+  const found = async (workspaceId: string) => directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
+
+  return {
+    async ping() {
+      return Number((await one(`SELECT ${NOW} AS now`))!.now);
+    },
+    async keyRevision() {
+      return Number((await one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);
+    },
+    async findCaller(hash): Promise<Caller | undefined> {
+      const row = await one(
+        `SELECT keys.id, keys.list_id, keys.permissions, keys.expires_at, w.id AS workspace_id, o.id AS organization_id, o.subscription
+         FROM keys JOIN workspaces w ON w.pk = keys.workspace_pk JOIN organizations o ON o.pk = w.organization_pk
+         WHERE keys.hash = $1 AND keys.revoked_at IS NULL`,
+        Buffer.from(hash),
+      );
+      return (
+        row && {
+          keyId: String(row.id),
+          workspaceId: String(row.workspace_id),
+          organizationId: String(row.organization_id),
+          subscription: row.subscription as Subscription,
+          permissions: String(row.permissions).split(' ') as Permission[],
+          listId: row.list_id === null ? null : String(row.list_id),
+          expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+        }
+      );
+    },
+    async directory(workspaceId) {
+      return (await found(workspaceId))?.directory;
+    },
+    async snapshot(workspaceId, listId, now, sink): Promise<SnapshotHead | undefined> {
+      let begun = false;
+      return db.view(
+        async (session) => {
+          const workspace = directoryOf(workspaceId, (await session.run(DIRECTORY, workspaceId)).rows);
+          if (workspace === undefined) return undefined;
+          const { directory, listPks } = workspace;
+          const { name: workspaceName, takenAt, revision } = directory;
+          const list = directory.lists.find(({ id }) => id === listId) ?? null;
+          if (listId !== null && list === null) return undefined;
+          begun = true;
+          const pks = list === null ? [...listPks.values()] : [listPks.get(list.id)!];
+          await session.copy(scanQuery(pks, now), scanInto(sink));
+          return { workspaceName, list, revision: list?.revision ?? revision, takenAt };
+        },
+        // The sink keeps what it was given.
+        () => !begun,
+      );
+    },
+    async ruleStates(workspaceId, ids): Promise<RuleState[]> {
+      const states = await rows(
+        `SELECT r.id, r.action, r.target, r.expires_at FROM workspaces w
+         JOIN lists l ON l.workspace_pk = w.pk JOIN access_rules r ON r.list_pk = l.pk
+         WHERE w.id = $1 AND r.id = ANY($2)`,
+        workspaceId,
+        ids,
+      );
+      return states.map((row) => ({
+        id: Number(row.id),
+        action: actionOf(row.action),
+        target: parseTarget(String(row.target)),
+        expires: row.expires_at === null ? 0 : Math.ceil(Number(row.expires_at) / 1000),
+      }));
+    },
+    async position(streamId, partition) {
+      const row = await one('SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2', streamId, partition);
+      return row && Number(row.next_offset);
+    },
+    async positionStreams() {
+      return (await rows('SELECT DISTINCT stream_id FROM positions')).map((row) => String(row.stream_id));
+    },
+    async organizations() {
+      return (await rows('SELECT * FROM organizations ORDER BY pk')).map(organizationOf);
+    },
+    async workspaces() {
+      const all = await rows(
+        'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk',
+      );
+      return all.map(workspaceOf);
+    },
+    async keys(workspaceId) {
+      const all = await rows(
+        'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = $1 ORDER BY k.created_at, k.id',
+        workspaceId,
+      );
+      return all.map((row) => keyOf(row, workspaceId));
+    },
+    async *rules(workspaceId, { listId, kind, now }): AsyncIterable<StoredRule> {
+      const workspace = await found(workspaceId);
+      if (workspace === undefined) return;
+      if (kind !== 'access_rule') {
+        yield* expressionRules(kind, workspace.pk, now);
+        return;
+      }
+      for (const [id, pk] of workspace.listPks) {
+        if (listId === undefined || id === listId) yield* accessRules(pk, id, now);
+      }
+    },
+    async deadLetters(limit) {
+      const newest = await rows('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit);
+      return newest.map(letterOf);
+    },
+    async deadLetter(id) {
+      const row = await one('SELECT * FROM dead_letters WHERE id = $1', id);
+      return row && letterOf(row);
+    },
+  };
+
+  async function* accessRules(listPk: number, listId: string, now: number): AsyncIterable<StoredRule> {
+    const page = (after: unknown) =>
+      rows(
+        `SELECT * FROM access_rules WHERE list_pk = $1 AND id > $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY id LIMIT ${PAGE}`,
+        listPk,
+        Number(after),
+        now,
+      );
+    for await (const row of pages(page, -1, 'id')) yield ruleOf('access_rule', { ...row, list_id: listId });
+  }
+
+  async function* expressionRules(kind: Kind, workspacePk: number, now: number): AsyncIterable<StoredRule> {
+    const page = (after: unknown) =>
+      rows(
+        `SELECT * FROM ${RULE_TABLES[kind]} WHERE workspace_pk = $1 AND rule_ref > $2 AND (expires_at IS NULL OR expires_at > $3)
+         ORDER BY rule_ref LIMIT ${PAGE}`,
+        workspacePk,
+        String(after),
+        now,
+      );
+    for await (const row of pages(page, '', 'rule_ref')) yield ruleOf(kind, row);
+  }
+}
+
+/** Rows page by page: the next one begins after the last row's `key`. */
+async function* pages(page: (after: unknown) => Promise<Row[]>, first: unknown, key: string): AsyncIterable<Row> {
+  for (let after = first; ; ) {
+    const rows = await page(after);
+    yield* rows;
+    if (rows.length < PAGE) return;
+    after = rows[rows.length - 1][key];
+  }
+}
+
+/** A workspace from the rows of DIRECTORY; every workspace has a list. */
+function directoryOf(workspaceId: string, rows: readonly Row[]) {
+  if (rows.length === 0) return undefined;
+  const [{ workspace_pk, workspace_name, workspace_revision, taken_at }] = rows;
+  const directory: WorkspaceDirectory = {
+    id: workspaceId,
+    name: String(workspace_name),
+    revision: Number(workspace_revision),
+    takenAt: Number(taken_at),
+    lists: rows.map((row) => listOf(row, workspaceId)),
+  };
+  return { directory, pk: Number(workspace_pk), listPks: new Map(rows.map((row) => [String(row.id), Number(row.pk)])) };
+}
+
+const letterOf = (row: Row) => deadLetterOf({ ...row, key: JSON.parse(String(row.key)), value: JSON.parse(String(row.value)) });
