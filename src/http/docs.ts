@@ -2,6 +2,7 @@ import { fastifySwagger } from '@fastify/swagger';
 import { fastifySwaggerUi } from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { apiDocument } from './openapi.ts';
+import { FEED_API } from './openapi-feed.ts';
 import { SIGNAL_API } from './openapi-signal.ts';
 
 /** Everything the page loads comes from this server; no key is needed to read it. */
@@ -17,7 +18,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const APIS = { signal: SIGNAL_API };
+const APIS = { signal: SIGNAL_API, feeds: FEED_API };
 
 /** Interactive documentation of each group at `/docs/<group>/swagger/`, its OpenAPI document at `…/swagger/json`. */
 export function registerDocs(app: FastifyInstance, baseUrl: string | undefined): void {
@@ -29,7 +30,7 @@ export function registerDocs(app: FastifyInstance, baseUrl: string | undefined):
       await scope.register(fastifySwaggerUi, {
         routePrefix: `/docs/${group}/swagger`,
         staticCSP: CONTENT_SECURITY_POLICY,
-        uiConfig: { deepLinking: true, persistAuthorization: false, validatorUrl: null },
+        uiConfig: { layout: 'BaseLayout', deepLinking: true, persistAuthorization: false, validatorUrl: null },
       });
     });
   }

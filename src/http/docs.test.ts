@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fastify } from 'fastify';
+import { packagedSchemes } from '../expression/scheme.ts';
+import { validateBatch } from '../signal/batch.ts';
+import { registerDocs } from './docs.ts';
+
+interface Media {
+  readonly schema: object;
+  readonly examples: Record<string, { readonly value: unknown }>;
+}
+interface Operation {
+  readonly requestBody?: { readonly content: Record<string, Media> };
+  readonly responses: Record<string, { readonly description: string; readonly headers?: object; readonly content?: Record<string, Media> }>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly servers: { readonly url: string }[];
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, object>; readonly securitySchemes: object };
+}
+
+const app = fastify();
+registerDocs(app, undefined);
+const document = async (group: string): Promise<Document> => (await app.inject(`/docs/${group}/swagger/json`)).json();
+const operations = ({ paths }: Document) => Object.values(paths).flatMap((path) => Object.values(path));
+
+test('1 interactive documentation at /docs/signal/swagger/ and /docs/feeds/swagger/, with and without the slash', async () => {
+  for (const group of ['signal', 'feeds']) {
+    for (const path of [`/docs/${group}/swagger`, `/docs/${group}/swagger/`]) {
+      const page = await app.inject(path);
+      assert.equal(page.statusCode, 200);
+      assert.match(page.headers['content-type'] as string, /^text\/html/);
+      assert.doesNotMatch(page.body, /https?:\/\/|<script>|onload=/);
+      const base = `http://x${path}`;
+      for (const [, url] of page.body.matchAll(/(?:src|href)="([^"]+)"/g)) {
+        assert.equal((await app.inject(new URL(url!, base).pathname)).statusCode, 200, url);
+      }
+    }
+  }
+});
+
+test('1 the documentation loads nothing from elsewhere', async () => {
+  const { headers } = await app.inject('/docs/signal/swagger/');
+  const policy = String(headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'; script-src 'self';/);
+  assert.doesNotMatch(policy, /https?:|unsafe-eval|upgrade-insecure/);
+  for (const file of ['swagger-ui.css', 'index.css']) {
+    const css = await app.inject(`/docs/signal/swagger/static/${file}`);
+    assert.doesNotMatch(css.body, /url\(['"]?https?:/);
+  }
+});
+
+test('4 every method of every path is documented, with every status', async () => {
+  const signal = await document('signal');
+  assert.deepEqual(Object.keys(signal.paths), ['/v1/signal', '/v2/signal']);
+  for (const { responses } of operations(signal)) {
+    assert.deepEqual(Object.keys(responses), ['200', '206', '400', '401', '402', '403', '404', '405', '409', '429', '500']);
+  }
+  const feeds = await document('feeds');
+  const statuses = ['200', '304', '400', '401', '402', '403', '405', '412', '413', '429', '500'];
+  for (const [path, methods] of Object.entries(feeds.paths)) {
+    assert.deepEqual(Object.keys(methods), ['get', 'head']);
+    const expected = path.includes('{list}') ? [...statuses, '404', '409'].sort() : statuses;
+    for (const { responses } of Object.values(methods)) assert.deepEqual(Object.keys(responses), expected);
+  }
+  assert.deepEqual(Object.keys(feeds.components.securitySchemes), ['bearer', 'basic']);
+});
+
+test('2, 7 every body has an example, and every example fits its schema', async () => {
+  for (const group of ['signal', 'feeds']) {
+    const api = await document(group);
+    assert.equal(api.openapi, '3.1.0');
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(api, 'api');
+    const qualified = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/'));
+    let bodies = 0;
+    for (const { requestBody, responses } of operations(api)) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        if (status !== '304') assert(content !== undefined, status);
+      }
+      const media = [requestBody, ...Object.values(responses)].flatMap((part) => Object.values(part?.content ?? {}));
+      for (const { schema, examples } of media) {
+        const validate = ajv.compile(qualified(schema));
+        const values = Object.values(examples);
+        assert(values.length > 0);
+        for (const { value } of values) {
+          bodies += 1;
+          assert(validate(value), `${JSON.stringify(value)} ${ajv.errorsText(validate.errors)}`);
+        }
+      }
+    }
+    assert(bodies > 20);
+  }
+});
+
+test('2 what the documentation shows as requests is accepted', async () => {
+  const api = await document('signal');
+  for (const version of [1, 2] as const) {
+    const { requestBody } = api.paths[`/v${version}/signal`]!.post!;
+    for (const { value } of Object.values(requestBody!.content['application/json']!.examples)) {
+      const result = validateBatch(version, value, {
+        hasAsn: () => true,
+        isCountry: () => true,
+        schemes: packagedSchemes(),
+        listBound: false,
+      });
+      assert.deepEqual(result.refused ?? result.errors, [], JSON.stringify(value));
+    }
+  }
+});
+
+test('D1 BASE_URL is the server of the documents', async () => {
+  assert.deepEqual((await document('signal')).servers, [{ url: '/' }]);
+  const other = fastify();
+  registerDocs(other, 'https://weir.example');
+  assert.deepEqual((await other.inject('/docs/feeds/swagger/json')).json().servers, [{ url: 'https://weir.example' }]);
+});
