@@ -284,6 +284,22 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     assert.equal((await store.organizations()).filter(({ name }) => name === 'once').length, 1);
   });
 
+  test('D4 after a failover a connection to a server that is read-only now is replaced', async (t) => {
+    const { url, again } = await open(t);
+    const newSessions = (value: string) =>
+      administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = ${value}`);
+    await newSessions('on');
+    const store = await again();
+    await assert.rejects(store.createOrganization('too soon', 'active'), /^PostgresFault: PostgreSQL is read-only: /);
+    await store.ping();
+    await newSessions('off');
+    await store.createOrganization('in time', 'active');
+    assert.deepEqual(
+      (await store.organizations()).map(({ name }) => name),
+      ['in time'],
+    );
+  });
+
   test('D4 lost connections are replaced, idle ones and busy ones', async (t) => {
     const { url, store } = await open(t);
     const workspaceId = await makeWorkspace(store);
