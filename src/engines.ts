@@ -1,5 +1,5 @@
 /** Which engines a configuration names. With the threads the only place that names drivers. */
-import { type MessagePort, threadId } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Config } from './config.ts';
 import { startEmbeddedEngine } from './embedded.ts';
 import type { Store, Stream } from './ports.ts';
@@ -22,34 +22,82 @@ export interface Engine {
 }
 
 /** How a thread of its own reaches the store: a file beside a port for the writes, or an address. */
-export type FeedSource = { readonly dataDir: string; readonly writes: MessagePort };
+export type FeedSource = { readonly dataDir: string; readonly writes: MessagePort } | { readonly databaseUrl: string };
+
+// Loaded only where they are used: an embedded start does not wait for them.
+const openPostgresStore = async (url: string): Promise<Store> => (await import('./store/postgres.ts')).openPostgresStore(url);
+const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> => {
+  const kafka = await import('./stream/kafka.ts');
+  return kafka.openKafkaStream({
+    brokers,
+    topic: config.kafkaTopic,
+    partitions: 12,
+    replication: -1,
+    retentionHours: config.streamRetentionHours,
+  });
+};
 
 /** Opens the store in this thread and brings its schema up to date: for commands that run beside a server. */
 export async function openStore(config: Config): Promise<Store> {
-  return openSqliteStore(config.dataDir);
+  return config.databaseUrl === undefined ? openSqliteStore(config.dataDir) : openPostgresStore(config.databaseUrl);
 }
 
 /** Opens the stream in this thread. */
 export async function openStream(config: Config): Promise<Stream> {
-  return openSqliteStream(config.dataDir);
+  return config.kafkaBrokers === undefined ? openSqliteStream(config.dataDir) : openKafkaStream(config, config.kafkaBrokers);
 }
 
-/** Opens the engines of a server. Each part that was opened is closed again when a later one cannot be. */
+/** Opens the engines of a server. */
 export async function startEngine(config: Config, log: Log): Promise<Engine> {
-  const embedded = await startEmbeddedEngine({ dataDir: config.dataDir, streamHours: config.streamRetentionHours }, log);
-  const stream = await openStream(config);
+  const { store, feedSource, landEmbedded } = await startStore(config, log);
+  try {
+    const stream = await openStream(config);
+    let stopLanding = async () => {};
+    return {
+      store,
+      stream,
+      feedSource,
+      async land() {
+        if (landEmbedded !== undefined && config.kafkaBrokers === undefined) return landEmbedded();
+        const consumer = startConsumer({ stream, store, now: Date.now, log });
+        const stopHousekeeping = startHousekeeping(
+          () => sweepSlice(stream, store, { streamHours: config.streamRetentionHours }, Date.now()),
+          (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
+        );
+        stopLanding = async () => {
+          stopHousekeeping();
+          await consumer.close();
+        };
+        return async () => consumer.status();
+      },
+      async close() {
+        await stopLanding();
+        await stream.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+interface StartedStore {
+  readonly store: Store;
+  readonly feedSource: () => FeedSource;
+  /** Lands the embedded stream in the thread that writes the embedded store. */
+  readonly landEmbedded?: () => Promise<() => Promise<LandingStatus>>;
+}
+
+async function startStore({ databaseUrl, dataDir, streamRetentionHours }: Config, log: Log): Promise<StartedStore> {
+  if (databaseUrl !== undefined) return { store: await openPostgresStore(databaseUrl), feedSource: () => ({ databaseUrl }) };
+  const embedded = await startEmbeddedEngine({ dataDir, streamHours: streamRetentionHours }, log);
   return {
     store: embedded.store,
-    stream,
-    async land() {
+    feedSource: () => ({ dataDir, writes: embedded.writesPort() }),
+    async landEmbedded() {
       await embedded.startConsumer();
       return () => embedded.landing();
     },
-    feedSource: () => ({ dataDir: config.dataDir, writes: embedded.writesPort() }),
-    async close() {
-      await embedded.store.close();
-      await stream.close();
-    },
   };
 }
-void [threadId, startConsumer, startHousekeeping, sweepSlice];

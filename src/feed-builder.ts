@@ -35,7 +35,10 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData): Feed
     if (running !== undefined) return running;
     const source = newSource();
     const workerData: FeedThreadData = { source, geo: data };
-    const worker = new Worker(new URL('./feed-thread.ts', import.meta.url), { workerData, transferList: [source.writes] });
+    const worker = new Worker(new URL('./feed-thread.ts', import.meta.url), {
+      workerData,
+      transferList: 'writes' in source ? [source.writes] : [],
+    });
     running = { worker, methods: remoteCalls<FeedThreadMethods>(worker, METHODS) };
     worker.on('exit', () => {
       if (running?.worker === worker) running = undefined;

@@ -1,29 +1,45 @@
 /** The feed thread: reads snapshots, expands countries and ASNs, coalesces and renders, so that no request waits behind a rebuild. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from './clock.ts';
+import type { FeedSource } from './engines.ts';
 import { feedEngine } from './feed/engine.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feed-builder.ts';
 import { geoDatabase } from './geo/database.ts';
-import type { StoreWrites } from './ports.ts';
+import type { StoreReads, StoreWrites } from './ports.ts';
 import { openSqliteReads } from './store/sqlite.ts';
 import { remoteCalls, serveCalls } from './thread.ts';
 
+/** One read at a time, one write beside it. */
+const CONNECTIONS = 4;
+
 const { source, geo } = workerData as FeedThreadData;
 const port = parentPort!;
-const store = openSqliteReads(source.dataDir);
-const { recordFeed } = remoteCalls<Pick<StoreWrites, 'recordFeed'>>(source.writes, ['recordFeed']);
+const store = await openSource(source);
 let database = geoDatabase(geo);
 
 const methods: FeedThreadMethods = {
-  ...feedEngine({ store, recordFeed, geo: () => database, clock: systemClock }),
+  ...feedEngine({ store, recordFeed: store.recordFeed, geo: () => database, clock: systemClock }),
   async useGeo(data) {
     database = geoDatabase(data);
   },
   async shutdown() {
     await store.close();
-    source.writes.close();
     setImmediate(() => port.close());
   },
 };
 const body = (value: unknown) => (value as { bytes?: Uint8Array<ArrayBuffer> } | undefined)?.bytes;
 serveCalls(port, methods, (value) => [body(value)?.buffer ?? []].flat());
+
+async function openSource(from: FeedSource): Promise<StoreReads & Pick<StoreWrites, 'recordFeed'> & { close(): Promise<void> }> {
+  if ('databaseUrl' in from) return (await import('./store/postgres.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
+  const reads = openSqliteReads(from.dataDir);
+  const { recordFeed } = remoteCalls<Pick<StoreWrites, 'recordFeed'>>(from.writes, ['recordFeed']);
+  return {
+    ...reads,
+    recordFeed,
+    async close() {
+      await reads.close();
+      from.writes.close();
+    },
+  };
+}
