@@ -7,6 +7,9 @@ import type { Field } from './scheme.ts';
 import type { FunctionSignature } from './signature.ts';
 import type { Type } from './types.ts';
 
+/** A whole expression: its type is Bool. */
+export type FilterAst = Expression;
+
 /** What has a truth value (type Bool), or several (Array(Bool), under `[*]`). */
 export type Expression = Combination | Negation | Quantifier | Comparison;
 

@@ -55,6 +55,17 @@ export function skipSpace(c: Cursor): void {
   c.steps += i - from + 1;
 }
 
+/** What stands here, for the end of a message. */
+function found(text: string, pos: number): string {
+  return pos === text.length ? ', found the end' : `, found ${quote(String.fromCodePoint(text.codePointAt(pos)!))}`;
+}
+
+/** Notes that something else was expected here. */
+export function failExpected(c: Cursor, what: string): null {
+  const { text, pos } = c;
+  return failHere(c, () => `expected ${what}${found(text, pos)}`);
+}
+
 /** Takes one character if it is the one expected. */
 export function take(c: Cursor, code: number): boolean {
   c.steps++;

@@ -5,7 +5,7 @@
 
 import { parseAddress } from './address.ts';
 import { type Argument, type Call, type Comparison, EACH, type Expression, type Index, type Value } from './ast.ts';
-import { type Cursor, fail, failHere, isHex, isLetter, isWord, isWordNotHex, skipSpace, take } from './cursor.ts';
+import { type Cursor, fail, failExpected, failHere, isHex, isLetter, isWord, isWordNotHex, skipSpace, take } from './cursor.ts';
 import { describeIndex, indexedType, lexIndex, lexLiteral, lexTest } from './operand.ts';
 import { LOGICAL, lexComparison, lookAhead, negationLength, operatorHint, quantifierParenthesis } from './operators.ts';
 import { accepts, describeParameter, type FunctionSignature, parameterAt } from './signature.ts';
@@ -85,7 +85,14 @@ function parseOperand(c: Cursor, depth: number): Expression | null {
 function close(c: Cursor): boolean {
   skipSpace(c);
   if (take(c, 0x29)) return true;
-  return failHere(c, c.pos === c.text.length ? 'a closing parenthesis is missing' : 'expected ")"') !== null;
+  return failExpected(c, '")"') !== null;
+}
+
+/** Between arguments: behind ONE comparison only parentheses let an operator follow. */
+function failInside(c: Cursor, expected: string): null {
+  lookAhead(c);
+  if (c.ahead === 0) return failExpected(c, expected);
+  return failHere(c, 'joined comparisons need parentheses of their own here, as in any((… or …))');
 }
 
 function parseQuantifier(c: Cursor, depth: number, parenthesis: number): Expression | null {
@@ -97,14 +104,15 @@ function parseQuantifier(c: Cursor, depth: number, parenthesis: number): Express
   const argument = parseArgument(c, depth + 1);
   if (argument === null) return null;
   if (argument.kind === 'literal' || argument.type !== BOOL_ARRAY) {
-    return fail(
-      c,
-      start,
-      c.pos,
-      () => `${op}(…) needs an array of truth values, such as a comparison with [*], and this is ${argument.type.text}`,
-    );
+    return fail(c, start, c.pos, () => notTruths(op, argument));
   }
-  return close(c) ? { kind: 'quantifier', type: BOOL, op, argument } : null;
+  skipSpace(c);
+  return take(c, 0x29) ? { kind: 'quantifier', type: BOOL, op, argument } : failInside(c, '")"');
+}
+
+function notTruths(op: string, argument: Argument): string {
+  if (argument.kind === 'value' && argument.mapped > 0) return `${op}(…) needs truth values: compare the elements with something`;
+  return `${op}(…) needs an array of truth values, such as a comparison with [*], and this is ${argument.type.text}`;
 }
 
 /** What is asked of a value: nothing when it is a truth value already, else an operator is mandatory. */
@@ -146,7 +154,7 @@ function lexName(c: Cursor): string | null {
     while (isWord(text.charCodeAt(end))) end++;
     if (end === from) {
       c.pos = end;
-      return failHere(c, end === text.length ? 'expected a field or a function, found the end' : 'expected a field or a function');
+      return failExpected(c, 'a field or a function');
     }
     if (text.charCodeAt(end) !== 0x2e) break;
     end++;
@@ -165,7 +173,7 @@ function parseIndexes(c: Cursor, source: Value['source']): Value | null {
     const index = lexIndex(c);
     if (index === null) return null;
     skipSpace(c);
-    if (!take(c, 0x5d)) return failHere(c, 'expected "]"');
+    if (!take(c, 0x5d)) return failExpected(c, '"]"');
     const part = indexedType(type, index);
     if (part === null) {
       const whole = type;
@@ -182,11 +190,11 @@ function parseCall(c: Cursor, signature: FunctionSignature, depth: number): Call
   const { name, required, most } = signature;
   skipSpace(c);
   if (depth >= MAX_DEPTH) return fail(c, c.pos, c.pos + 1, TOO_DEEP);
-  if (!take(c, 0x28)) return failHere(c, `${name} is a function: expected "("`);
+  if (!take(c, 0x28)) return failExpected(c, `"(" because ${name} is a function`);
   skipSpace(c);
   const list: Argument[] = [];
   while (c.pos < c.text.length && c.text.charCodeAt(c.pos) !== 0x29) {
-    if (list.length > 0 && !take(c, 0x2c)) return failHere(c, `expected "," or ")" between the arguments of ${name}`);
+    if (list.length > 0 && !take(c, 0x2c)) return failInside(c, '"," or ")"');
     skipSpace(c);
     const start = c.pos;
     const argument = parseArgument(c, depth + 1);
@@ -200,7 +208,7 @@ function parseCall(c: Cursor, signature: FunctionSignature, depth: number): Call
     skipSpace(c);
   }
   if (list.length < required) return failHere(c, `${name} needs at least ${count(required)}`);
-  if (!take(c, 0x29)) return failHere(c, 'a closing parenthesis is missing');
+  if (!take(c, 0x29)) return failExpected(c, '")"');
   const returned = signature.returns ?? list[0].type;
   const each = list.length > 0 && list[0].kind === 'value' && list[0].mapped > 0;
   return { kind: 'call', type: each ? arrayOf(returned) : returned, signature, arguments: list };

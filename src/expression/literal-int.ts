@@ -1,6 +1,6 @@
 /** Integers: decimal, octal (leading zero) or hexadecimal (0x), 64 bits with sign. */
 import type { Range } from './ast.ts';
-import { type Cursor, fail, failHere, isHex, quote } from './cursor.ts';
+import { type Cursor, fail, failExpected, isHex, quote } from './cursor.ts';
 
 const LEAST = -(2n ** 63n);
 const GREATEST = 2n ** 63n - 1n;
@@ -32,7 +32,7 @@ function lexDigits(c: Cursor, start: number, radix: number, negative: boolean): 
   let end = from;
   while (isHex(text.charCodeAt(end))) end++;
   c.steps += end - from + 1;
-  if (end === from) return failHere(c, 'expected an integer');
+  if (end === from) return failExpected(c, 'an integer');
   let significant = from;
   while (significant < end - 1 && text.charCodeAt(significant) === 0x30) significant++;
   let value = 0;

@@ -3,7 +3,7 @@
 import { lastOfNetwork, parseAddress, parseLooseAddress } from './address.ts';
 import type { Range } from './ast.ts';
 import type { ByteString } from './bytes.ts';
-import { type Cursor, fail, failHere, isHex, quote } from './cursor.ts';
+import { type Cursor, fail, failExpected, isHex, quote } from './cursor.ts';
 
 /** The run of characters that may belong to an address, a network or a range: it is taken whole, then judged. */
 function lexRun(c: Cursor): string | null {
@@ -13,7 +13,7 @@ function lexRun(c: Cursor): string | null {
   for (let code = text.charCodeAt(end); isHex(code) || (code >= 0x2e && code <= 0x3a); code = text.charCodeAt(end)) end++;
   c.steps += end - start + 1;
   if (end === start) {
-    return failHere(c, text.charCodeAt(start) === 0x22 ? 'expected an IP address, without quotes' : 'expected an IP address');
+    return failExpected(c, text.charCodeAt(start) === 0x22 ? 'an IP address without quotes' : 'an IP address');
   }
   c.pos = end;
   return text.slice(start, end);
@@ -23,7 +23,11 @@ export function lexAddress(c: Cursor): ByteString | null {
   const start = c.pos;
   const run = lexRun(c);
   if (run === null) return null;
-  return parseAddress(run) ?? fail(c, start, c.pos, () => notAnAddress(run, 'a network or a range stands in braces: in {…}'));
+  const { text, pos: end } = c;
+  return (
+    parseAddress(run) ??
+    fail(c, start, c.pos, () => notAnAddress(run, 'a network or a range stands in braces: in {…}', text.startsWith('nd', end)))
+  );
 }
 
 export function lexAddressRange(c: Cursor): Range<ByteString> | null {
@@ -67,6 +71,8 @@ function parsePrefix(text: string): number | null {
   return prefix < 256 ? prefix : null;
 }
 
-function notAnAddress(text: string, hint: string): string {
-  return `${quote(text)} is no IP address${hint !== '' && /[/.]{1,2}/.test(text) ? `; ${hint}` : ''}`;
+/** `hint` is for networks and ranges; `glued`: what follows makes an "and" of a final "a". */
+function notAnAddress(text: string, hint: string, glued = false): string {
+  if (glued && text.endsWith('a')) return `${quote(text)} is no IP address; a space is missing before "and"`;
+  return `${quote(text)} is no IP address${hint !== '' && /\/|\.\./.test(text) ? `; ${hint}` : ''}`;
 }

@@ -1,5 +1,5 @@
 /** Regular expressions as literals: quoted, where escapes are left to the pattern, or raw. */
-import { type Cursor, fail, failHere } from './cursor.ts';
+import { type Cursor, fail, failExpected } from './cursor.ts';
 import { lexRaw } from './literal-string.ts';
 import { checkRegex } from './regex-check.ts';
 
@@ -11,7 +11,7 @@ export function lexRegex(c: Cursor): string | null {
     // The engine points behind a raw literal.
     return inner === null ? null : check(c, text.slice(inner.start, inner.end), c.pos, text.length);
   }
-  if (code !== 0x22) return failHere(c, 'expected a regular expression in quotes');
+  if (code !== 0x22) return failExpected(c, 'a regular expression in quotes');
   const start = c.pos + 1;
   const pattern = lexQuoted(c);
   return pattern === null ? null : check(c, pattern, start, c.pos - 1);

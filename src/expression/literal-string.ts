@@ -1,6 +1,6 @@
 /** String literals: quoted with escapes, raw, or bytes in hexadecimal. */
 import { type ByteString, encodeText } from './bytes.ts';
-import { type Cursor, fail, failHere, isHex, type Span } from './cursor.ts';
+import { type Cursor, fail, failExpected, isHex, type Span } from './cursor.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -11,7 +11,7 @@ const NO_END = 'the closing quote is missing';
 export function lexBytes(c: Cursor): ByteString | null {
   const code = c.text.charCodeAt(c.pos);
   if (code === QUOTE || code === 0x72) return lexString(c);
-  return c.pos === c.text.length ? failHere(c, 'expected a string') : lexHexPairs(c);
+  return c.pos === c.text.length ? failExpected(c, 'a string in quotes') : lexHexPairs(c);
 }
 
 /** Quoted or raw. */
@@ -19,7 +19,7 @@ export function lexString(c: Cursor): ByteString | null {
   const code = c.text.charCodeAt(c.pos);
   c.steps++;
   if (code === QUOTE) return lexQuoted(c);
-  if (code !== 0x72) return failHere(c, 'expected a string in quotes');
+  if (code !== 0x72) return failExpected(c, 'a string in quotes');
   const inner = lexRaw(c);
   return inner === null ? null : encodeText(c.text.slice(inner.start, inner.end));
 }
@@ -98,7 +98,7 @@ function lexHexPairs(c: Cursor): ByteString | null {
 function lexHexPair(c: Cursor, expected: string): ByteString | null {
   const { text } = c;
   const start = c.pos;
-  c.steps += 2;
+  c.steps += 3;
   // The engine's number parser takes a plus sign for a digit: "+f" is 15.
   const signed = text.charCodeAt(start) === 0x2b;
   if ((!signed && !isHex(text.charCodeAt(start))) || !isHex(text.charCodeAt(start + 1))) {

@@ -1,7 +1,7 @@
 /** The right sides of comparisons, chosen by the type of the left side, and the indexes of values. */
 import { EACH, type Index, type Item, type Literal, type Test } from './ast.ts';
 import { type ByteString, decodeText } from './bytes.ts';
-import { type Cursor, fail, failHere, quote, skipSpace, take } from './cursor.ts';
+import { type Cursor, fail, failExpected, failHere, quote, skipSpace, take } from './cursor.ts';
 import { lexInt, lexIntRange } from './literal-int.ts';
 import { lexAddress, lexAddressRange } from './literal-ip.ts';
 import { lexRegex } from './literal-regex.ts';
@@ -24,7 +24,7 @@ export function lexTest(c: Cursor, type: Type, op: ComparisonOperator, opStart: 
       if (type === BYTES) return withRight(op, lexRegex(c));
     } else if (op === 'wildcard' || op === 'strict wildcard') {
       if (type === BYTES) return withRight(op, lexWildcard(c));
-    } else return withRight(op, lexLiteral(c, type));
+    } else return withRight(op, lexRight(c, type));
   }
   return fail(c, opStart, opEnd, () => unsupported(op, type));
 }
@@ -33,13 +33,22 @@ function withRight<O extends string, R>(op: O, right: R | null): { op: O; right:
   return right === null ? null : { op, right };
 }
 
+/** A literal; the engine has no comparison between two fields. */
+function lexRight(c: Cursor, type: Type): Literal | null {
+  const start = c.pos;
+  const literal = lexLiteral(c, type);
+  const name = literal === null ? /^[\w.]+/.exec(c.text.slice(start, start + 128)) : null;
+  if (name === null || !c.scheme.names.has(name[0])) return literal;
+  return fail(c, c.fault!.start, c.fault!.end, `the right side must be a literal: ${name[0]} cannot stand there`);
+}
+
 export function lexLiteral(c: Cursor, type: Type): Literal | null {
   const value = type === INT ? lexInt(c) : type === IP ? lexAddress(c) : lexBytes(c);
   return value === null ? null : ({ kind: 'literal', type, value } as Literal);
 }
 
 function lexList(c: Cursor, type: Type): Test | null {
-  if (!take(c, 0x7b)) return failHere(c, 'expected a list in braces, such as {1 2 3}');
+  if (!take(c, 0x7b)) return failExpected(c, 'a list in braces, such as {1 2 3}');
   const lexItem: (c: Cursor) => Item | null = type === INT ? lexIntRange : type === IP ? lexAddressRange : lexBytes;
   const right: Item[] = [];
   for (;;) {

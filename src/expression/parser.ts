@@ -1,5 +1,5 @@
 /** Parses filter expressions of the enforcement engine against a scheme (docs/expressions.md). */
-import type { Expression } from './ast.ts';
+import type { FilterAst } from './ast.ts';
 import { type Cursor, fail, failHere, quote } from './cursor.ts';
 import { locate, type ParseError } from './fault.ts';
 import { mismatch, parseExpression as parseLogical } from './grammar.ts';
@@ -14,7 +14,7 @@ export const MAX_REGEXES = 64;
 export type ParseResult =
   | {
       readonly ok: true;
-      readonly ast: Expression;
+      readonly ast: FilterAst;
       /** `response` when a response field is used, wherever it stands in the tree. */
       readonly phase: 'request' | 'response';
       /** Names of the fields used, in order of first use. */
@@ -50,7 +50,7 @@ export function parseExpression(text: string, scheme: Scheme): ParseResult {
   return { ok: true, ast, phase: phaseOf(c.fields), fields: Array.from(c.fields, (field) => field.name), regexes, steps };
 }
 
-function parseWhole(c: Cursor): Expression | null {
+function parseWhole(c: Cursor): FilterAst | null {
   const ast = parseLogical(c, 0);
   if (ast === null) return null;
   if (ast.type !== BOOL) return failHere(c, mismatch(BOOL, ast.type));
@@ -67,7 +67,10 @@ function phaseOf(fields: ReadonlySet<Field>): 'request' | 'response' {
 function leftOver(rest: string): string {
   const text = rest.trimStart();
   if (rest.startsWith('\t')) return 'a tab is no white space here';
-  if (text.startsWith('#') || text.startsWith('//')) return 'comments are not supported';
+  if (/^\s+(#|\/\/)/.test(rest)) return 'comments are not supported';
+  if (/^(AND|OR|XOR)\b/.test(text)) return 'operators are lower case: "and", "or", "xor"';
+  if (/^([=!<>]=|[<>&~]|(eq|ne|ge|le|gt|lt|in|contains|matches)\b)/.test(text))
+    return 'what stands before this operator is a truth value already and takes no other comparison';
   if (text.startsWith(')')) return 'the closing parenthesis closes nothing';
   return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
 }

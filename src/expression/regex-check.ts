@@ -189,14 +189,17 @@ function lexPrimitive(s: Scanner): Node | null {
   }
   bump(s);
   if (code === 0x5e || code === 0x24) return ASSERTION;
-  if (code === 0x2e) return s.unicode ? unicodeClass(430) : charClass(2);
+  if (code === 0x2e) return s.unicode ? unicodeClass(1_000) : charClass(2);
   return code < 0x80 && !s.fold ? BYTE : atomNode(s, { kind: 'character', code, byte: false });
 }
 
 function atomNode(s: Scanner, atom: Atom): Node {
   if (atom.kind !== 'character') return atom.node;
   const lower = atom.code | 0x20;
-  if (s.fold && lower >= 0x61 && lower <= 0x7a && atom.code < 0x80) return s.unicode ? unicodeClass(160) : FOLDED_BYTE;
+  if (s.fold && lower >= 0x61 && lower <= 0x7a && atom.code < 0x80) {
+    // K and S also have a third form, beyond ASCII.
+    return s.unicode && (lower === 0x6b || lower === 0x73) ? unicodeClass(236) : FOLDED_BYTE;
+  }
   if (atom.byte && !s.unicode) return literal(1);
   return literal(encodeCodePoint(atom.code).length);
 }

@@ -10,8 +10,9 @@ const NOT_CLOSED = 'the class is not closed';
 
 /** What the checker keeps of a set while it reads it. */
 interface Members {
-  /** Members of the union under construction. */
+  /** Members of the union under construction, and how many of them are one character. */
   items: number;
+  characters: number;
   height: number;
   ranges: number;
   /** Bytes of automaton for members beyond ASCII. */
@@ -27,7 +28,7 @@ interface Level {
 }
 
 function startSet(): Members {
-  return { items: 0, height: 0, ranges: 0, beyond: 0 };
+  return { items: 0, characters: 0, height: 0, ranges: 0, beyond: 0 };
 }
 
 function add(set: Members, height: number, ranges: number, beyond: number): void {
@@ -77,16 +78,16 @@ export function lexClass(s: Scanner): Node | null {
 /** Both sides of an operator; its height is final, it is no union. */
 function combine(left: Members, right: Members): Members {
   const height = Math.max(left.height, unionHeight(right)) + 1;
-  return { items: left.items + right.items, height, ranges: left.ranges + right.ranges, beyond: left.beyond + right.beyond };
+  return { items: left.items + right.items, characters: 0, height, ranges: left.ranges + right.ranges, beyond: left.beyond + right.beyond };
 }
 
 function classNode(s: Scanner, set: Members, operator: boolean, negated: boolean): Node {
   const height = (operator ? set.height : unionHeight(set)) + 1;
-  if (set.items === 1 && set.ranges === 1 && !negated && !s.fold) return nest(BYTE, height);
+  if (set.items === 1 && set.characters === 1 && set.beyond === 0 && !negated && !s.fold) return nest(BYTE, height);
   const ranges = (s.fold ? 2 * set.ranges : set.ranges) + (negated ? 1 : 0);
   const node = charClass(ranges);
   // Beyond ASCII a negation also holds what the engine needs for all other characters.
-  const beyond = set.beyond + (s.unicode && negated ? 500 : 0);
+  const beyond = set.beyond + (s.unicode && negated ? 930 : 0);
   return nest(beyond === 0 ? node : unicodeClass(node.bytes + beyond), height);
 }
 
@@ -99,10 +100,12 @@ function open(s: Scanner, levels: Level[], parent: Members): Members | null {
   // Hyphens that come first, and a closing bracket before anything else, stand for themselves.
   while (peek(s) === 0x2d) {
     add(set, 0, 1, 0);
+    set.characters++;
     if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
   }
   if (set.items === 0 && peek(s) === 0x5d) {
     add(set, 0, 1, 0);
+    set.characters++;
     if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
   }
   levels.push({ start, negated, parent, left: null });
@@ -153,7 +156,8 @@ function addAtom(s: Scanner, set: Members, atom: Atom, start: number): boolean {
     add(set, 0, atom.node.ranges, atom.node.ranges === 0 ? atom.node.bytes : 0);
     return true;
   }
-  add(set, 0, 1, atom.code > 0x7f && s.unicode ? 130 : 0);
+  add(set, 0, 1, atom.code > 0x7f && s.unicode ? 64 : 0);
+  set.characters++;
   return checkCharacter(s, atom, start);
 }
 

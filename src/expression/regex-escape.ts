@@ -24,12 +24,12 @@ const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
 ]);
 /** Ranges of the Perl classes in bytes, and the size of the same classes in Unicode. */
 const PERL: ReadonlyMap<string, readonly [ranges: number, unicodeSize: number]> = new Map([
-  ['d', [1, 1_600]],
-  ['D', [2, 1_600]],
-  ['s', [2, 430]],
-  ['S', [3, 430]],
-  ['w', [4, 20_800]],
-  ['W', [5, 20_800]],
+  ['d', [1, 5_100]],
+  ['D', [2, 5_500]],
+  ['s', [2, 700]],
+  ['S', [3, 1_000]],
+  ['w', [4, 50_000]],
+  ['W', [5, 47_000]],
 ]);
 const BOUNDARIES = new Set(['start', 'end', 'start-half', 'end-half']);
 

@@ -37,7 +37,7 @@ export const ASSERTION = EMPTY;
 export const BYTE = leaf(STATE, 1, false);
 /** An ASCII letter that matches both cases. */
 export const FOLDED_BYTE = charClass(2);
-export const DIRECTIVE: Node = { ...EMPTY, directive: true };
+export const DIRECTIVE: Node = { ...EMPTY, bytes: 0, directive: true };
 
 /** A character of so many bytes. */
 export function literal(bytes: number): Node {

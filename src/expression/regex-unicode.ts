@@ -4,7 +4,8 @@
  */
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-const BINARY = words(`ahex asciihexdigit alpha alphabetic bidic bidicontrol ci caseignorable cased cwcf changeswhencasefolded cwcm
+const BINARY =
+  words(`ahex asciihexdigit alpha alphabetic bidic bidicontrol bidim bidimirrored ci caseignorable cased cwcf changeswhencasefolded cwcm
   changeswhencasemapped cwl changeswhenlowercased cwt changeswhentitlecased cwu changeswhenuppercased dash di defaultignorablecodepoint dep
   deprecated dia diacritic emoji ecomp emojicomponent emod emojimodifier ebase emojimodifierbase epres emojipresentation extpict
   extendedpictographic ext extender grbase graphemebase grext graphemeextend grlink graphemelink hex hexdigit hyphen idsb idsbinaryoperator
@@ -89,7 +90,7 @@ export function unicodeClassFault(written: string): string | null {
 
 /** About how many bytes of automaton the class takes. */
 export function unicodeClassSize(written: string): number {
-  return LARGE.has(normalize(written)) ? 20_000 : 4_000;
+  return LARGE.has(normalize(written)) ? 45_000 : 6_000;
 }
 
 function normalize(name: string): string {

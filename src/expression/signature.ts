@@ -78,5 +78,6 @@ export function describeParameter(parameter: Parameter, first: Type): string {
   if (parameter.asFirst) return first.text;
   const types = parameter.types.map((type) => type.text);
   if (parameter.anyArray) types.push('an array');
-  return types.join(' or ');
+  const last = types.pop()!;
+  return types.length === 0 ? last : `${types.join(', ')} or ${last}`;
 }

@@ -11,7 +11,7 @@ const LONGEST = 128;
 export function unknownName(name: string, scheme: Scheme): string {
   const word = WORDS.get(name);
   if (word !== undefined) return word;
-  if (/^[0-9]/.test(name)) return `expected a field or a function, found ${quote(name)}: literals stand on the right side only`;
+  if (/^[0-9]/.test(name)) return `expected a field or a function, found ${quote(name)}: a name begins with a letter`;
   if (
     scheme.kind === 'smart_firewall_rule' &&
     name.startsWith('http.') &&
@@ -39,11 +39,22 @@ function nearest(name: string, scheme: Scheme): string | null {
     const distance = editDistance(lower, candidate, least);
     if (distance < least) [best, least] = [candidate, distance];
   }
-  if (best !== null) return best;
+  if (best !== null && least < 2) return best;
+  const entry = entryOf(name, scheme);
+  if (entry !== null || best !== null) return entry ?? best;
   // A part of a name: `request.path`, or `http.request` alone.
   const ending = known.filter((candidate) => candidate.endsWith(`.${lower}`));
   if (ending.length === 1) return ending[0];
   return known.find((candidate) => candidate.startsWith(`${lower}.`)) ?? null;
+}
+
+/** For `http.request.headers.accept`: the entry of the map. */
+function entryOf(name: string, scheme: Scheme): string | null {
+  for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
+    const known = scheme.names.get(name.slice(0, dot));
+    if (known?.kind === 'field') return known.type.kind === 'Map' ? `${known.name}["${name.slice(dot + 1)}"]` : known.name;
+  }
+  return null;
 }
 
 /** Insertions, deletions and substitutions from one to the other; `limit` when there are at least so many. */
