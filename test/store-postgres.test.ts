@@ -286,8 +286,10 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
 
   test('D4 after a failover a connection to a server that is read-only now is replaced', async (t) => {
     const { url, again } = await open(t);
+    const administration = new URL(url);
+    administration.searchParams.set('options', '-c default_transaction_read_only=off');
     const newSessions = (value: string) =>
-      administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = ${value}`);
+      administer(administration.href, `ALTER DATABASE ${administration.pathname.slice(1)} SET default_transaction_read_only = ${value}`);
     await newSessions('on');
     const store = await again();
     await assert.rejects(store.createOrganization('too soon', 'active'), /^PostgresFault: PostgreSQL is read-only: /);
