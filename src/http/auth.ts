@@ -37,7 +37,7 @@ const HONOURED = 24 * 3600 * 1000;
 const FAILED: HttpFault = { status: 500 };
 
 interface Remembered {
-  readonly digest: Uint8Array;
+  readonly digest: Buffer;
   readonly caller: Caller;
   /** The key revision as it was before the caller was read: an equal one now means that nothing has changed. */
   readonly revision: number;
@@ -46,7 +46,7 @@ interface Remembered {
 }
 
 export function authenticator({ store, now }: AuthenticatorOptions): Authenticator {
-  const remembered = new Map<number, Remembered>();
+  const remembered = new Map<string, Remembered>();
   const used = new Map<string, number>();
   const failures = failureLimiter();
   let revision: number | undefined;
@@ -65,25 +65,25 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
     return recall(digest) ?? lookUp(digest, group, asker);
   }
 
-  function recall(digest: Buffer): Caller | undefined {
+  function recall(digest: string): Caller | undefined {
     const at = now();
     const entry = fresh(at) ? find(digest) : undefined;
     return entry !== undefined && stands(entry) && !lapsed(entry, at) && vouched(entry, at) ? admit(entry, at) : undefined;
   }
 
-  async function lookUp(digest: Buffer, group: Group, asker: Asker): Promise<Caller | HttpFault> {
+  async function lookUp(digest: string, group: Group, asker: Asker): Promise<Caller | HttpFault> {
     await refresh();
     const known = find(digest);
     if (known !== undefined && stands(known)) return judge(known, group, asker);
     if (!readable) return FAILED;
     const before = revision!;
     try {
-      const caller = await inTime(store.findCaller(digest));
+      const caller = await inTime(store.findCaller(Buffer.from(digest, 'hex')));
       if (!caller?.workspaceId || !caller.organizationId) {
         remembered.delete(slot(digest));
         return refuse(group, asker);
       }
-      const entry = { digest, caller, revision: before, seenAt: now() };
+      const entry = { digest: Buffer.from(digest), caller, revision: before, seenAt: now() };
       remembered.set(slot(digest), entry);
       return judge(entry, group, asker);
     } catch {
@@ -130,9 +130,9 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
     checkedAt = began;
   }
 
-  function find(digest: Buffer): Remembered | undefined {
+  function find(digest: string): Remembered | undefined {
     const entry = remembered.get(slot(digest));
-    return entry !== undefined && timingSafeEqual(entry.digest, digest) ? entry : undefined;
+    return entry !== undefined && timingSafeEqual(entry.digest, Buffer.from(digest)) ? entry : undefined;
   }
 
   function refuse(group: Group, asker: Asker): HttpFault {
@@ -156,13 +156,14 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   };
 }
 
-function digestOf(group: Group, authorization: string | undefined): Buffer | undefined {
+/** SHA-256 of the key, hexadecimal: what the store knows it by. */
+function digestOf(group: Group, authorization: string | undefined): string | undefined {
   const key = readKey(group, authorization);
-  return key === undefined ? undefined : hash('sha256', key, 'buffer');
+  return key === undefined ? undefined : hash('sha256', key);
 }
 
-/** Where a digest is remembered: its first 48 bits. The whole is compared in constant time. */
-const slot = (digest: Buffer) => digest.readUIntBE(0, 6);
+/** Where a digest is remembered: by its first half. The whole is compared in constant time. */
+const slot = (digest: string) => digest.slice(0, 32);
 
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
