@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigResourceTypes } from '@platformatic/kafka';
+import type { Cluster } from './cluster.ts';
+import { isAnswer, mayPass, reasonOf } from './fault.ts';
+import type { KafkaOptions } from './options.ts';
+
+/** How long brokers may take to be there at start, ms. */
+const START = 10_000;
+const PAUSE = 100;
+
+/** Waits for the brokers; makes the topic when it is missing; refuses one that would lose messages. */
+export async function openTopic(cluster: Cluster, options: KafkaOptions): Promise<void> {
+  const deadline = Date.now() + START;
+  for (let fault: unknown; ; await sleep(PAUSE)) {
+    try {
+      const names = await cluster.admin.listTopics();
+      if (names.includes(options.topic)) {
+        await hearLeaders(cluster);
+        return await refuseCompaction(cluster);
+      }
+      await createTopic(cluster, options);
+    } catch (error) {
+      if (error instanceof TopicFault) throw error;
+      if (!mayPass(error)) throw unreachable(options, error);
+      fault = error;
+    }
+    if (Date.now() > deadline) throw unreachable(options, fault);
+  }
+}
+
+/** The brokers are there, the topic is not right. */
+class TopicFault extends Error {}
+
+function unreachable({ brokers }: KafkaOptions, fault: unknown): Error {
+  return new Error(`Kafka at ${brokers.join(', ')}: ${reasonOf(fault ?? 'the topic that was made does not appear')}`);
+}
+
+async function createTopic({ admin }: Cluster, { topic, partitions, replication, retentionHours }: KafkaOptions): Promise<void> {
+  const retention = String(retentionHours * 3_600_000);
+  const configs = [
+    { name: 'cleanup.policy', value: 'delete' },
+    { name: 'retention.ms', value: retention },
+  ];
+  try {
+    await admin.createTopics({ topics: [topic], partitions, replicas: replication, configs });
+  } catch (error) {
+    if (isAnswer(error, 'TOPIC_ALREADY_EXISTS')) return;
+    if (mayPass(error)) throw error;
+    throw new TopicFault(
+      `the Kafka topic ${topic} is not there or not to be seen, and cannot be made (${reasonOf(error)}): ` +
+        `make it with ${partitions} partitions, cleanup.policy=delete and retention.ms=${retention}, or grant the rights named in docs/kafka.md`,
+    );
+  }
+}
+
+/** The leaders of a topic that was just made are not there at once. */
+async function hearLeaders({ admin, topic, describe }: Cluster): Promise<void> {
+  const { partitions } = await describe(true);
+  const ends = Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: -1n }));
+  await admin.listOffsets({ topics: [{ name: topic, partitions: ends }] });
+}
+
+/** Compaction keeps the last message of each key, and the key is the workspace. */
+async function refuseCompaction({ admin, topic }: Cluster): Promise<void> {
+  const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic, configurationKeys: ['cleanup.policy'] };
+  try {
+    const [{ configs }] = await admin.describeConfigs({ resources: [resource] });
+    const policy = configs.find(({ name }) => name === 'cleanup.policy')?.value ?? '';
+    if (policy.includes('compact')) {
+      throw new TopicFault(`the Kafka topic ${topic} has cleanup.policy=${policy}, which would lose messages: set it to delete`);
+    }
+  } catch (error) {
+    if (!isAnswer(error, 'TOPIC_AUTHORIZATION_FAILED')) throw error;
+  }
+}
