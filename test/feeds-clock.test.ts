@@ -278,17 +278,238 @@ describe('4.3 Last-Modified', () => {
     const first = await replica.get('');
     await clock.advance(100);
     store.add(list, '192.0.2.1');
-    const builds = store.calls.recordFeed + 1;
     for (let round = 0; round < 5; round++) {
-      const reply = await replica.get('');
-      assert.deepEqual(reply, first);
+      assert.deepEqual(await replica.get(''), first);
       store.add(list, `192.0.2.${10 * round + 10}`);
       await clock.advance(100);
     }
-    assert.equal(store.calls.recordFeed, builds);
+    assert.equal(store.calls.recordFeed, 2);
     await clock.advance(400);
     const second = await replica.get('');
-    assert.equal(second.body, '192.0.2.1/32\n');
-    assert.equal(lastModified(second), clock.second);
+    assert.deepEqual([second.body, lastModified(second)], ['192.0.2.1/32\n', lastModified(first) + 1]);
+    await clock.advance(1_000);
+    const third = await replica.get('');
+    assert.deepEqual([third.body.split('\n').length, lastModified(third)], [7, lastModified(first) + 2]);
+  });
+
+  test('D5 beginnings do not run ahead of the clock, however often the content changes', async () => {
+    const { clock, store, list, replica } = world(EVERY_REQUEST);
+    let shown = await replica.get('');
+    for (let round = 0; round < 200; round++) {
+      store.add(list, `10.0.${round}.1`);
+      const reply = await replica.get('', { 'if-modified-since': shown.headers['last-modified'] });
+      if (reply.status === 200) {
+        assert.ok(lastModified(reply) > lastModified(shown), 'another content has another Last-Modified');
+        shown = reply;
+      }
+      assert.ok(lastModified(reply) <= clock.second);
+      await clock.advance(130);
+    }
+    for (const { since } of store.records.values()) assert.ok(since <= clock.second + 1);
+    assert.ok(shown.body.split('\n').length > 180);
+  });
+
+  test('D5 a content that is yet to begin holds nothing that lapses until then', async () => {
+    const { clock, store, list, replica } = world(EVERY_REQUEST);
+    store.add(list, '192.0.2.1', { ttl: 1 });
+    const first = await replica.get('');
+    await clock.advance(200);
+    store.add(list, '192.0.2.3');
+    assert.deepEqual(await replica.get(''), first);
+    await clock.advance(800);
+    const second = await replica.get('');
+    assert.deepEqual([second.body, lastModified(second)], ['192.0.2.3/32\n', lastModified(first) + 1]);
+    for (let second = 0; second < 3; second++) {
+      await clock.advance(1_000);
+      assert.equal((await replica.get('')).headers['last-modified'], (await replica.get('')).headers['last-modified']);
+    }
+    assert.equal(lastModified(await replica.get('')), lastModified(first) + 1);
+  });
+
+  test('D5 a rule that is renewed in the last moment before such a beginning is back at once', async () => {
+    const { clock, store, list, replica } = world(EVERY_REQUEST);
+    const rule = store.add(list, '192.0.2.1', { ttl: 1 });
+    await replica.get('');
+    await clock.advance(200);
+    store.add(list, '192.0.2.3');
+    await replica.get('');
+    await clock.advance(200);
+    store.renew(rule, 60);
+    await clock.advance(600);
+    assert.equal((await replica.get('')).body, '192.0.2.1/32\n192.0.2.3/32\n');
+  });
+
+  test('D5 a lapse while another content is yet to begin: no lapsed rule is served, Last-Modified is never ahead', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1', { ttl: 31 });
+    store.add(list, '192.0.2.3', { ttl: 33 });
+    for (const format of ['plain', 'commented']) await replica.get(`?format=${format}`);
+    // Another replica, whose clock is ahead, has shown something else meanwhile.
+    for (const [name, row] of store.records)
+      store.records.set(name, { hash: 'other', snapshotAt: row.snapshotAt + 1, since: row.since + 32 });
+    await clock.advance(30_000);
+    store.add(list, '192.0.2.5');
+    const expected = ['1 3', '3 5', '3 5', '5', '5', '5'].map((hosts) => hosts.replaceAll(/\d/g, '192.0.2.$&/32\n').replaceAll(' ', ''));
+    const modified: number[] = [];
+    for (const body of expected) {
+      const plain = await replica.get('');
+      const commented = await replica.get('?format=commented');
+      assert.equal(plain.body, body);
+      assert.ok(commented.body.endsWith(body));
+      assert.ok(commented.body.includes(`# generated: ${new Date(lastModified(commented) * 1000).toISOString().replace('.000', '')}\n`));
+      assert.ok(lastModified(plain) <= clock.second);
+      modified.push(lastModified(plain) - clock.second);
+      await clock.advance(1_000);
+    }
+    assert.deepEqual(modified, [-30, 0, -1, 0, -1, 0]);
+  });
+
+  test('D5 a beginning that lies far ahead is a wrong clock, and holds no change back', async () => {
+    const { clock, store, list, replica } = world();
+    const first = await replica.get('');
+    for (const [name, row] of store.records) store.records.set(name, { ...row, hash: 'other', since: row.since + 100_000 });
+    store.add(list, '192.0.2.1');
+    await clock.advance(30_000);
+    const second = await replica.get('');
+    assert.deepEqual([second.body, lastModified(second)], ['192.0.2.1/32\n', lastModified(first) + 30]);
+    await clock.advance(30_000);
+    assert.deepEqual((await replica.get('')).headers, second.headers);
+  });
+
+  test('D5 where the store takes no writes, beginnings live in memory', async () => {
+    const { clock, store, list, replica } = world();
+    store.readOnly = true;
+    const first = await replica.get('');
+    store.add(list, '192.0.2.1');
+    await clock.advance(30_000);
+    const second = await replica.get('');
+    assert.equal(lastModified(second), lastModified(first) + 30);
+    await clock.advance(30_000);
+    assert.deepEqual((await replica.get('')).headers, second.headers);
+    store.readOnly = false;
+    await clock.advance(30_000);
+    const third = await replica.get('');
+    assert.ok(lastModified(third) >= lastModified(second));
+    assert.equal(third.body, second.body);
+  });
+});
+
+describe('D5 failure', () => {
+  const STALE = 'x-feed-stale-since';
+
+  test('a store that cannot be read: the last good snapshot with the time of the last good read, and it recovers', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1', { ttl: 45 });
+    store.add(list, '192.0.2.9');
+    const good = await replica.get('/edge');
+    store.down = true;
+    await clock.advance(30_000);
+    const stale = await replica.get('/edge');
+    assert.deepEqual(stale.headers, { ...good.headers, [STALE]: 'Fri, 20 Nov 2026 10:00:00 GMT' });
+    const unchanged = await replica.get('/edge', { 'if-none-match': good.headers.etag });
+    assert.deepEqual([unchanged.status, unchanged.headers[STALE]], [304, stale.headers[STALE]]);
+    // Lapsed rules are out, also in a format that nobody has asked for before.
+    await clock.advance(15_000);
+    assert.equal((await replica.get('/edge')).body, '192.0.2.9/32\n');
+    const commented = await replica.get('/edge?format=commented');
+    assert.match(commented.body, /# entries: 1\n192\.0\.2\.9\/32\n$/);
+    assert.equal(commented.headers[STALE], stale.headers[STALE]);
+    store.down = false;
+    await clock.advance(1_000);
+    const fresh = await replica.get('/edge');
+    assert.deepEqual([fresh.body, fresh.headers[STALE]], ['192.0.2.9/32\n', undefined]);
+  });
+
+  test('while the store fails it is asked once a second, and nobody waits meanwhile', async () => {
+    const { clock, store, replica } = world();
+    await replica.get('');
+    store.down = true;
+    await clock.advance(30_000);
+    const before = store.calls.directory;
+    for (let i = 0; i < 40; i++) {
+      assert.equal((await replica.get('')).status, 200);
+      await clock.advance(100);
+    }
+    assert.equal(store.calls.directory, before + 4);
+    assert.equal(replica.errors.length, 4);
+  });
+
+  test('for up to 24 h, then 500; never an empty 200', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.9');
+    await replica.get('');
+    store.down = true;
+    await clock.advance(24 * 3_600_000);
+    assert.equal((await replica.get('')).body, '192.0.2.9/32\n');
+    await clock.advance(1_001);
+    assert.equal((await replica.get('')).status, 500);
+  });
+
+  test('without a good snapshot 500; an unknown list is 500 too, an ambiguous one is known', async () => {
+    const { clock, store, replica } = world();
+    store.down = true;
+    for (const target of ['', '/edge', '/nowhere']) assert.equal((await replica.get(target)).status, 500, target);
+    store.down = false;
+    store.addList('twin');
+    store.addList('twin');
+    await replica.get('');
+    store.down = true;
+    await clock.advance(30_000);
+    assert.deepEqual(
+      await Promise.all(['', '/edge', '/nowhere', '/twin'].map(async (target) => (await replica.get(target)).status)),
+      [200, 500, 500, 409],
+    );
+  });
+
+  test('a store that does not answer a build within 10 s', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.9');
+    const first = new Replica(clock, store).get('');
+    await settled();
+    assert.equal((await first).status, 200);
+    await replica.get('');
+    store.hanging = true;
+    const hopeless = new Replica(clock, store).get('');
+    await clock.advance(30_000);
+    assert.equal((await hopeless).status, 500);
+    const waiting = replica.get('');
+    await clock.advance(9_999);
+    assert.equal(await Promise.race([waiting, 'waiting']), 'waiting');
+    await clock.advance(1);
+    assert.equal((await waiting).headers[STALE], 'Fri, 20 Nov 2026 10:00:00 GMT');
+    // Known to hang, it keeps nobody for longer than a second.
+    await clock.advance(1_000);
+    const next = replica.get('');
+    await clock.advance(1_000);
+    assert.equal((await next).status, 200);
+    store.hanging = false;
+    await clock.advance(1_000);
+    assert.equal((await replica.get('')).headers[STALE], undefined);
+  });
+
+  test('a snapshot that cannot be read although the names can', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.9');
+    await replica.get('');
+    const { snapshot } = store;
+    store.snapshot = () => Promise.reject(new Error('broken'));
+    store.add(list, '192.0.2.1');
+    await clock.advance(30_000);
+    const stale = await replica.get('');
+    assert.deepEqual([stale.body, stale.headers[STALE]], ['192.0.2.9/32\n', 'Fri, 20 Nov 2026 10:00:00 GMT']);
+    store.snapshot = snapshot;
+    await clock.advance(1_000);
+    const fresh = await replica.get('');
+    assert.deepEqual([fresh.body, fresh.headers[STALE]], ['192.0.2.1/32\n192.0.2.9/32\n', undefined]);
+  });
+
+  test('a list that is deleted is 404 from the next read on', async () => {
+    const { clock, store, replica } = world();
+    const other = store.addList('other');
+    assert.equal((await replica.get('/other')).status, 200);
+    store.deleteList(other);
+    await clock.advance(30_000);
+    assert.equal((await replica.get('/other')).status, 404);
+    assert.equal((await replica.get(`/${other}`)).status, 404);
   });
 });

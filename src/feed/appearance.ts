@@ -23,13 +23,13 @@ export interface Appearance {
   readonly settles: number;
 }
 
-/** How far ahead a beginning is waited for. Beyond it a clock is wrong somewhere, which must not hold a change back. */
-const LONGEST_WAIT = 10;
+/** How far ahead a beginning is waited for, seconds. Beyond it a clock is wrong somewhere, which must not hold a change back. */
+const LONGEST_WAIT = 3;
 
 /**
  * When the content `hash`, ready at `second`, appears. `record` is the store's row after this content was shown to it, undefined
  * when the store could not be written; `takenAt` (ms, the store's clock) is the age of the snapshot behind the content.
- * On one replica `lastModified` never goes back, and grows with every other content.
+ * On one replica `lastModified` never goes back.
  */
 export function appearance(
   hash: string,
@@ -38,17 +38,24 @@ export function appearance(
   record: FeedRecord | undefined,
   shown: Shown | undefined,
 ): Appearance {
-  const least = shown === undefined ? 0 : shown.hash === hash ? shown.lastModified : shown.lastModified + 1;
-  const unaided = shown?.hash === hash ? least : Math.max(second, least);
-  let since = Math.max(recorded(), least);
-  if (since > second + LONGEST_WAIT) since = unaided;
-  if (since <= second || shown?.usable) return { lastModified: since, begins: since, settles: Number.POSITIVE_INFINITY };
-  return { lastModified: Math.min(unaided, second), begins: second, settles: since };
-
-  function recorded(): number {
-    if (record === undefined) return unaided;
-    if (record.hash === hash) return record.since;
-    // Another replica has a newer content already: this one must look older than that.
-    return Math.min(Math.floor(takenAt / 1000), record.since - 1, second);
+  const settled = { begins: second, settles: Number.POSITIVE_INFINITY };
+  if (record !== undefined && record.hash !== hash) {
+    // Another replica has newer content already: this one must look older than that, whatever it has shown before.
+    const older = Math.min(Math.floor(takenAt / 1000), record.since - 1, second);
+    return { ...settled, lastModified: Math.max(older, shown?.lastModified ?? 0) };
   }
+  const least = leastAfter(shown, hash);
+  // What one would say without the store.
+  const unaided = shown?.hash === hash ? least : Math.max(second, least);
+  const isUsable = record !== undefined && record.since <= second + LONGEST_WAIT;
+  const since = isUsable ? Math.max(record.since, least) : unaided;
+  if (since <= second) return { ...settled, lastModified: since };
+  if (shown?.usable) return { ...settled, lastModified: since, begins: since };
+  return { lastModified: Math.min(unaided, second), begins: second, settles: since };
+}
+
+/** The least that may follow what was shown: the same content keeps its second, another one has a later one. */
+function leastAfter(shown: Shown | undefined, hash: string): number {
+  if (shown === undefined) return 0;
+  return shown.hash === hash ? shown.lastModified : shown.lastModified + 1;
 }

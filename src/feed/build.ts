@@ -1,5 +1,4 @@
 /** The seam between the thread that serves feeds and the thread that builds them. */
-import type { AccessList } from '../rule.ts';
 import type { Shown } from './appearance.ts';
 import type { View } from './names.ts';
 
@@ -23,9 +22,9 @@ export interface BuildSource {
   readonly generation: number;
   /** When its read began by this machine's clock, ms. */
   readonly readAt: number;
+  /** The store's clock when it was read or last confirmed, ms. */
+  readonly takenAt: number;
   readonly geoVersion: string;
-  /** As read with the rules; null for the workspace feed. */
-  readonly list: AccessList | null;
   readonly entryCount: number;
   readonly entryLimit: number;
   /** Whole seconds: from then on this build must not be served. Infinity when nothing in it ends. */
@@ -41,8 +40,6 @@ export interface BuiltFeed extends BuildSource {
   readonly md5: string;
   /** Names the content: SHA-256 of `bytes` without the line that says when they were generated. */
   readonly hash: string;
-  /** As the store's clock counts, ms: what `recordFeed` was told. */
-  readonly snapshotAt: number;
   /** Whole seconds. */
   readonly lastModified: number;
   /** Whole seconds: lies ahead when what was shown before is to be served until then. */

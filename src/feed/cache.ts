@@ -88,8 +88,8 @@ interface Feed {
   revision: number;
   /** When the snapshot was read, ms. */
   readAt: number;
-  /** The store's clock when the snapshot's revision was last found unmoved, ms; 0 when it never was. */
-  confirmedAt: number;
+  /** The store's clock when the snapshot was read or its revision last found unmoved, ms. */
+  takenAt: number;
   /** When the snapshot was last known to be current, ms. */
   goodAt: number;
   /** ms: until then the snapshot counts as current. */
@@ -241,14 +241,14 @@ export class FeedCache {
     const recordedAt = feed.workspace.readBegan.tick;
     if (outcome.kind === 'feed' && standing.recordedAt < recordedAt) {
       const { hash, lastModified } = outcome;
-      const seen = { hash, snapshotAt: Math.max(standing.snapshotAt, feed.confirmedAt), second: secondOf(now) };
+      const seen = { hash, snapshotAt: feed.takenAt, second: secondOf(now) };
       const record = store.recordFeed(feed.workspace.id, { listId: feed.listId, ...state.view }, seen);
       const row = await within(record, RECORD_LIMIT, clock, 'the store').catch(() => undefined);
       // Another replica may have set another beginning; while the store cannot be written it lives in memory.
       if (row !== undefined && (row.hash !== hash || row.since > lastModified)) return false;
       if (state.current !== standing) return false;
     }
-    state.extend({ outcome, recordedAt }, feed.validUntil);
+    state.extend({ outcome, recordedAt, validUntil: feed.validUntil });
     return true;
   }
 
@@ -260,7 +260,7 @@ export class FeedCache {
     const staleSince = secondOf(feed.goodAt);
     const standing = state.current;
     if (standing?.generation === feed.generation && state.lasts(now) && (!withBody || state.hasBody())) {
-      state.extend({ outcome: { ...standing.outcome, staleSince } }, now + this.#pause);
+      state.extend({ outcome: { ...standing.outcome, staleSince }, validUntil: now + this.#pause });
     } else {
       const build = async () => {
         const result = await builder.build({ ...this.#request(feed, state), generation: 0, offline: true });
@@ -272,8 +272,8 @@ export class FeedCache {
   }
 
   #request(feed: Feed, state: ViewState) {
-    const { workspace, listId, confirmedAt } = feed;
-    return { workspaceId: workspace.id, listId, view: state.view, confirmedAt, shown: state.shown(this.#options.clock.now()) };
+    const { workspace, listId, takenAt } = feed;
+    return { workspaceId: workspace.id, listId, view: state.view, confirmedAt: takenAt, shown: state.shown(this.#options.clock.now()) };
   }
 
   /** Takes in a build; `staleSince` (seconds) when it was made without the store. */
@@ -290,19 +290,19 @@ export class FeedCache {
     if (generation !== feed.generation || result.readAt !== feed.readAt) {
       feed.generation = generation;
       feed.revision = result.revision;
+      feed.takenAt = result.takenAt;
       feed.readAt = feed.goodAt = result.readAt;
       feed.validUntil = result.readAt + this.#interval;
     }
     const now = clock.now();
     const validUntil = staleSince === undefined ? feed.validUntil : now + this.#pause;
-    const basis = { generation, geoVersion, until, recordedAt: feed.workspace.readBegan.tick };
+    const basis = { generation, geoVersion, until, validUntil, recordedAt: feed.workspace.readBegan.tick };
     if (result.kind === 'too_large') {
       const outcome: TooLarge = { kind: 'too_large', entryCount, entryLimit, hint: result.hint, staleSince };
-      state.accept({ ...basis, outcome, provisional: false, snapshotAt: 0 }, 0, validUntil, now);
+      state.accept({ ...basis, outcome, provisional: false }, 0, now);
     } else {
-      const { provisional, snapshotAt } = result;
       const outcome = { ...representationOf(result, state.view, this.#bodies.hold(result.bytes), zlib), staleSince };
-      state.accept({ ...basis, outcome, provisional, snapshotAt }, result.begins, validUntil, now);
+      state.accept({ ...basis, outcome, provisional: result.provisional }, result.begins, now);
     }
   }
 
@@ -343,7 +343,7 @@ export class FeedCache {
         generation: -1,
         revision: -1,
         readAt: never,
-        confirmedAt: 0,
+        takenAt: 0,
         goodAt: never,
         validUntil: never,
         retryAt: 0,
@@ -384,7 +384,7 @@ export class FeedCache {
 /** The snapshot's revision has not moved: it is as good as read with the directory. */
 function confirm(feed: Feed): void {
   const { workspace } = feed;
-  feed.confirmedAt = workspace.directory!.takenAt;
+  feed.takenAt = workspace.directory!.takenAt;
   feed.goodAt = Math.max(feed.goodAt, workspace.readAt);
   feed.validUntil = Math.max(feed.validUntil, workspace.freshUntil);
 }

@@ -32,8 +32,6 @@ export interface Content {
   readonly count: number;
   /** The next second at which a rule that is not settled yet lapses; Infinity when none does. */
   readonly until: number;
-  /** The latest second at which a rule of the snapshot left by lapse; 0 when none did. */
-  readonly lapsed: number;
 }
 
 interface ClassRanges {
@@ -47,7 +45,6 @@ export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDat
   const ranges: (ClassRanges | undefined)[] = [];
   const [withV4, withV6] = [query.family !== 'v6', query.family !== 'v4'];
   let until = Number.POSITIVE_INFINITY;
-  let lapsed = 0;
 
   select(snapshot.v4, withV4, ({ v4 }, table, row) => v4.pushNetwork(table.words[row], table.prefixes[row]));
   select(snapshot.v6, withV6, ({ v6 }, table, row) => v6.pushNetwork(table.words, row * 4, table.prefixes[row]));
@@ -62,7 +59,7 @@ export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDat
     const [v4, v6] = [coalesceV4(each.v4), coalesceV6(each.v6)];
     return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
   });
-  return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until, lapsed };
+  return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until };
 
   function select(table: RuleTable, asked: boolean, push: (ranges: ClassRanges, table: RuleTable, row: number) => void): void {
     if (!asked) return;
@@ -72,10 +69,7 @@ export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDat
       const expires = table.expires[row];
       if (expires !== 0) {
         if (expires > snapshot.settledThrough && expires < until) until = expires;
-        if (expires <= query.asOf) {
-          if (expires > lapsed) lapsed = expires;
-          continue;
-        }
+        if (expires <= query.asOf) continue;
       }
       const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];
       ranges[index] ??= { v4: new V4Ranges(), v6: new V6Ranges() };

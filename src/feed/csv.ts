@@ -24,7 +24,8 @@ const rowRoom = (address: number) => 2 * address + LONGEST_ENDING;
 export function renderCsv(classes: readonly ContentClass[]): Uint8Array<ArrayBuffer> {
   const v4 = classes.map((each) => each.v4);
   const v6 = classes.map((each) => each.v6);
-  const out = new Uint8Array(total(v4) * rowRoom(MAX_V4_TEXT) + total(v6) * rowRoom(MAX_V6_TEXT));
+  const bytes = new Uint8Array(total(v4) * rowRoom(MAX_V4_TEXT) + total(v6) * rowRoom(MAX_V6_TEXT));
+  const out = { bytes, view: new DataView(bytes.buffer) };
   let at = 0;
   const byAddressV4 = (a: number, i: number, b: number, j: number) => compareV4(v4[a], i, v4[b], j);
   mergeSorted(v4, byAddressV4, (list, i) => {
@@ -34,7 +35,13 @@ export function renderCsv(classes: readonly ContentClass[]): Uint8Array<ArrayBuf
   mergeSorted(v6, byAddressV6, (list, i) => {
     at = writeRowV6(out, at, v6[list], i, classes[list].index);
   });
-  return out.slice(0, at);
+  return bytes.slice(0, at);
+}
+
+/** Where rows are written: the same bytes for text and for addresses. */
+interface Out {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
 }
 
 const total = (lists: readonly { readonly length: number }[]) => lists.reduce((sum, { length }) => sum + length, 0);
@@ -68,24 +75,24 @@ function compareV6(a: CidrsV6, i: number, b: CidrsV6, j: number): number {
   return a.prefixes[i] - b.prefixes[j];
 }
 
-function writeRowV4(out: Uint8Array, from: number, { addresses, prefixes }: CidrsV4, i: number, index: number): number {
-  const at = writeV4(out, from, addresses[i]);
-  if (prefixes[i] === 32) return write(out, at, ENDINGS[index].host);
-  out[at] = DASH;
-  return write(out, writeV4(out, at + 1, lastAddressV4(addresses[i], prefixes[i])), ENDINGS[index].range);
+function writeRowV4(out: Out, from: number, { addresses, prefixes }: CidrsV4, i: number, index: number): number {
+  const at = writeV4(out.view, from, addresses[i]);
+  if (prefixes[i] === 32) return write(out.bytes, at, ENDINGS[index].host);
+  out.bytes[at] = DASH;
+  return write(out.bytes, writeV4(out.view, at + 1, lastAddressV4(addresses[i], prefixes[i])), ENDINGS[index].range);
 }
 
 const last = new Uint32Array(4);
 
-function writeRowV6(out: Uint8Array, from: number, { words, prefixes }: CidrsV6, i: number, index: number): number {
-  const at = writeV6(out, from, words, 4 * i);
-  if (prefixes[i] === 128) return write(out, at, ENDINGS[index].host);
-  out[at] = DASH;
+function writeRowV6(out: Out, from: number, { words, prefixes }: CidrsV6, i: number, index: number): number {
+  const at = writeV6(out.view, from, words, 4 * i);
+  if (prefixes[i] === 128) return write(out.bytes, at, ENDINGS[index].host);
+  out.bytes[at] = DASH;
   lastAddressV6(words, 4 * i, prefixes[i], last);
-  return write(out, writeV6(out, at + 1, last, 0), ENDINGS[index].range);
+  return write(out.bytes, writeV6(out.view, at + 1, last, 0), ENDINGS[index].range);
 }
 
-function write(out: Uint8Array, at: number, text: Uint8Array): number {
-  for (let i = 0; i < text.length; i++) out[at + i] = text[i];
+function write(bytes: Uint8Array, at: number, text: Uint8Array): number {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text[i];
   return at + text.length;
 }

@@ -1,5 +1,7 @@
 import type { GeoDatabase, RuleSink, SnapshotHead, StoreReads } from '../ports.ts';
 import type { AccessAction } from '../rule.ts';
+import type { BuildRequest } from './build.ts';
+import { secondOf } from './clock.ts';
 import { RuleTable } from './rule-table.ts';
 
 export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
@@ -11,6 +13,8 @@ export interface Snapshot {
   readonly generation: number;
   /** When the read began by this process's clock, ms. */
   readonly readAt: number;
+  /** The store's clock when it was read or last confirmed, ms. */
+  takenAt: number;
   readonly v4: RuleTable;
   readonly v6: RuleTable;
   readonly geo: RuleTable;
@@ -48,9 +52,7 @@ class Columns implements RuleSink {
 /** Reads a feed's rules that are active at `now`; undefined when workspace or list is gone. */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
-  workspaceId: string,
-  listId: string | null,
-  generation: number,
+  { workspaceId, listId, generation }: BuildRequest,
   now: number,
 ): Promise<Snapshot | undefined> {
   const columns = new Columns();
@@ -58,5 +60,5 @@ export async function readSnapshot(
   if (head === undefined) return undefined;
   const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
   for (const table of [v4, v6, geo]) table.trim();
-  return { head, generation, readAt: now, v4, v6, geo, geoTargets, settledThrough: Math.floor(now / 1000) };
+  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, settledThrough: secondOf(now) };
 }

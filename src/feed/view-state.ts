@@ -10,8 +10,8 @@ export interface Standing {
   readonly outcome: Representation | TooLarge;
   readonly generation: number;
   readonly geoVersion: string;
-  /** What `recordFeed` was told, ms. */
-  readonly snapshotAt: number;
+  /** ms: until then it counts as current, as far as the age of the read behind it goes. */
+  readonly validUntil: number;
   /** Whole seconds: from then on it must not be served. */
   readonly until: number;
   /** Nothing is to be built in its place before `until`. */
@@ -20,6 +20,9 @@ export interface Standing {
   readonly recordedAt: number;
 }
 
+/** How much longer than it counts as current a content may stand in for one that is yet to begin, ms. */
+const GRACE = 2_000;
+
 /** What is served of one view of a feed: now, and from a second on that has not begun (decisions on Last-Modified). */
 export class ViewState {
   readonly view: View;
@@ -27,7 +30,7 @@ export class ViewState {
   readonly rescue: SharedWork<void>;
   readonly #bodies: Bodies;
   #current: Standing | undefined;
-  #pending: { readonly standing: Standing; readonly begins: number; readonly validUntil: number } | undefined;
+  #pending: { readonly standing: Standing; readonly begins: number } | undefined;
   /** The last feed that was current, also when none is now. */
   #last: Pick<Shown, 'hash' | 'lastModified'> | undefined;
   #freshUntil = 0;
@@ -56,7 +59,9 @@ export class ViewState {
   /** What a build has to know of it. */
   shown(now: number): Shown | undefined {
     if (this.#last === undefined) return undefined;
-    return { ...this.#last, usable: this.#current?.outcome.kind === 'feed' && this.lasts(now) && this.hasBody() };
+    const { hash, lastModified } = this.#last;
+    const isRecent = this.#current !== undefined && now <= this.#current.validUntil + GRACE;
+    return { hash, lastModified, usable: isRecent && this.#current?.outcome.kind === 'feed' && this.lasts(now) && this.hasBody() };
   }
 
   hasBody(): boolean {
@@ -64,27 +69,27 @@ export class ViewState {
     return outcome?.kind !== 'feed' || outcome.body.identity !== undefined;
   }
 
-  /** Takes in a build that may be served from the second `begins` on, and counts as current until `validUntil` (ms). */
-  accept(standing: Standing, begins: number, validUntil: number, now: number): void {
+  /** Takes in a build that may be served from the second `begins` on. */
+  accept(standing: Standing, begins: number, now: number): void {
     if (begins * 1000 <= now || this.#current === undefined) {
-      this.#begin(standing, validUntil);
+      this.#begin(standing);
       return;
     }
     this.#release(this.#pending?.standing);
-    this.#pending = { standing, begins, validUntil };
+    this.#pending = { standing, begins };
     // Until it begins nothing else is built, or beginnings would run ahead of the clock.
     this.#freshUntil = Math.min(begins, this.#current.until) * 1000;
   }
 
   /** Lets the content that has begun take the place of the one before. */
   promote(now: number): void {
-    if (this.#pending !== undefined && this.#pending.begins * 1000 <= now) this.#begin(this.#pending.standing, this.#pending.validUntil);
+    if (this.#pending !== undefined && this.#pending.begins * 1000 <= now) this.#begin(this.#pending.standing);
   }
 
-  /** Keeps the current content for longer, as it is or with other words around it. */
-  extend(change: Partial<Standing>, validUntil: number): void {
+  /** Keeps the current content for longer. */
+  extend(change: Pick<Standing, 'validUntil'> & Partial<Standing>): void {
     this.#current = { ...this.#current!, ...change };
-    this.#freshUntil = Math.min(validUntil, this.#current.until * 1000);
+    this.#freshUntil = Math.min(change.validUntil, this.#current.until * 1000);
   }
 
   /** Forgets all, because the feed is gone. */
@@ -95,8 +100,8 @@ export class ViewState {
     this.#freshUntil = 0;
   }
 
-  #begin(standing: Standing, validUntil: number): void {
-    const { outcome, until, provisional } = standing;
+  #begin(standing: Standing): void {
+    const { outcome, until, validUntil, provisional } = standing;
     if (this.#pending?.standing !== standing) this.#release(this.#pending?.standing);
     this.#release(this.#current);
     this.#pending = undefined;

@@ -171,8 +171,9 @@ export class MemoryStore implements Pick<StoreReads, 'directory' | 'snapshot' | 
     const name = JSON.stringify([workspaceId, key.listId, key.format, key.family, key.action]);
     let row = this.records.get(name);
     if (row === undefined) row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: seen.second };
-    else if (seen.hash !== row.hash && seen.snapshotAt > row.snapshotAt) {
-      row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: Math.max(seen.second, row.since + 1) };
+    else if (seen.snapshotAt >= row.snapshotAt) {
+      const since = seen.hash === row.hash ? row.since : Math.max(seen.second, row.since + 1);
+      row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since };
     }
     this.records.set(name, row);
     return row;
