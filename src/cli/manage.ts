@@ -210,11 +210,11 @@ const inWorkspace = (c: Command) => c.requiredOption('--workspace <workspace>', 
 
 const UNSET: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
 
-/** An empty text unsets, anything else is read. */
+/** Anything but an empty text, which unsets, is read. Commander takes no null from a parser. */
 const orUnset =
   <T>(read: (text: string) => T) =>
-  (text: string): T | null =>
-    text === '' ? null : read(text);
+  (text: string): T | '' =>
+    text === '' ? '' : read(text);
 
 function listOptions(c: Command): Command {
   return inWorkspace(c)
@@ -229,7 +229,9 @@ function listOptions(c: Command): Command {
 
 function listSettings(options: Record<string, never>): Partial<ListSettings> & { description?: string | null } {
   const names = ['description', 'format', 'family', 'action', 'maxEntries', 'confidence', 'severity'];
-  return Object.fromEntries(names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]));
+  return Object.fromEntries(
+    names.filter((name) => options[name] !== undefined).map((name) => [name, options[name] === '' ? null : options[name]]),
+  );
 }
 
 function checkFormat(text: string): string {

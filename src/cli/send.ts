@@ -58,6 +58,8 @@ export function sendCommand(add: AddCommand): void {
 
 async function sendFile(context: Context, file: string, url: URL, key: string): Promise<Sent> {
   const total = file === '-' ? 0 : (await readable(file)).size;
+  const first = file === '-' ? undefined : await firstCharacter(file);
+  // Nothing is awaited from here to the first read: the listener makes the bytes flow.
   const input = file === '-' ? process.stdin : createReadStream(file);
   let bytes = 0;
   input.on('data', (chunk: Buffer | string) => {
@@ -74,9 +76,9 @@ async function sendFile(context: Context, file: string, url: URL, key: string): 
   bar.start(Math.max(total, 1), 0, { signals: 0, failed: 0 });
   try {
     let version: Version | undefined;
-    for await (const batch of batches(signals(input, file === '-' ? undefined : await firstCharacter(file)))) {
+    for await (const batch of batches(signals(input, first))) {
       for (const signal of batch) version = sameVersion(version, signal, file);
-      const first = batch[0].number;
+      const from = batch[0].number;
       const answer = await post(
         new URL(`/v${version}/signal`, url),
         key,
@@ -84,7 +86,7 @@ async function sendFile(context: Context, file: string, url: URL, key: string): 
       );
       const errors = answer.errors ?? [];
       result.sent += batch.length - errors.length;
-      result.failed.push(...errors.map((error) => inFile(error, first)));
+      result.failed.push(...errors.map((error) => inFile(error, from)));
       bar.update(Math.min(bytes, total), { signals: result.sent, failed: result.failed.length });
     }
     bar.update(Math.max(total, 1));
