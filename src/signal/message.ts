@@ -29,11 +29,18 @@ export function encodeMessage(signal: Signal, context: SignalContext): Message {
       workspace_id: context.workspaceId,
       ...(context.listId !== undefined && { list_id: context.listId }),
       organization_id: context.organizationId,
-      received_at: new Date(context.receivedAt).toISOString(),
+      received_at: isoInstant(context.receivedAt),
       signal_id: context.signalId,
     },
     value: JSON.stringify(signal.version === 1 ? signal.event : signal.envelope),
   };
+}
+
+/** The entries of a batch have one instant: it is written out once. */
+let written = { at: Number.NaN, text: '' };
+function isoInstant(at: number): string {
+  if (written.at !== at) written = { at, text: new Date(at).toISOString() };
+  return written.text;
 }
 
 type Landed = Omit<LandingItem, 'record'>;
