@@ -19,7 +19,8 @@ export interface FeedText {
 
 type Render = (content: Content, view: View, title: Title) => FeedText;
 
-const NOTHING = new Uint8Array(0);
+/** A body without bytes. Always a new one: its buffer is handed to another thread, which takes it away here. */
+const nothing = () => new Uint8Array(0);
 const STAMP = '0000-00-00T00:00:00Z';
 const TITLE_LENGTH = 200;
 
@@ -31,7 +32,7 @@ function networks({ classes }: Content, separator: string, head: string, tail: s
 
 /** The dialects (spec 4.5, decisions on the empty feed). Only csv_indicator takes contents of several classes. */
 const RENDERERS: Readonly<Record<Format, Render>> = {
-  plain: (content) => unstamped(content.count === 0 ? NOTHING : networks(content, '\n', '', '\n')),
+  plain: (content) => unstamped(content.count === 0 ? nothing() : networks(content, '\n', '', '\n')),
 
   commented(content, { action, family }, { name, description }) {
     const titles = [comment(name), comment(description ?? ''), `# action: ${action}`, `# family: ${family}`];
@@ -43,7 +44,7 @@ const RENDERERS: Readonly<Record<Format, Render>> = {
   csv_indicator: ({ classes }) => unstamped(renderCsv(classes)),
 
   // nft refuses an empty set of elements and takes an empty file.
-  set_elements: (content) => unstamped(content.count === 0 ? NOTHING : networks(content, ', ', 'elements = { ', ' }\n')),
+  set_elements: (content) => unstamped(content.count === 0 ? nothing() : networks(content, ', ', 'elements = { ', ' }\n')),
 };
 
 /** The content in the view's dialect. */
