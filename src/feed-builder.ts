@@ -40,9 +40,10 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData): Feed
       transferList: 'writes' in source ? [source.writes] : [],
     });
     running = { worker, methods: remoteCalls<FeedThreadMethods>(worker, METHODS) };
-    worker.on('exit', () => {
+    const ended = () => {
       if (running?.worker === worker) running = undefined;
-    });
+    };
+    worker.on('error', ended).on('exit', ended);
     return running;
   }
 

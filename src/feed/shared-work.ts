@@ -17,7 +17,7 @@ export class SharedWork<T> {
     this.#age = age;
   }
 
-  /** The result of work that began after `arrival`, or less than `age` before it; starts it unless it runs. */
+  /** The result of work that began after `arrival` by tick, or less than `age` before it by time (`at` Infinity: never); starts it unless it runs. */
   async join(arrival: Moment, work: (begun: Moment) => Promise<T>): Promise<T> {
     while (this.#running !== undefined) {
       const { begun, result } = this.#running;

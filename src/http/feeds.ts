@@ -1,5 +1,6 @@
-import { type FeedCache, FeedUnavailable, type Found } from '../feed/cache.ts';
+import type { FeedCache, Found } from '../feed/cache.ts';
 import type { Representation } from '../feed/representation.ts';
+import { FeedUnavailable } from '../feed/upkeep.ts';
 import type { Caller } from '../rule.ts';
 import { type Conditions, evaluate, formatHttpDate } from './conditional.ts';
 import { CHALLENGES } from './credentials.ts';

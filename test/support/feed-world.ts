@@ -1,8 +1,9 @@
 /** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
-import { FeedCache, type FeedCacheOptions } from '../../src/feed/cache.ts';
+import { FeedCache } from '../../src/feed/cache.ts';
 import type { Clock } from '../../src/feed/clock.ts';
 import { feedEngine } from '../../src/feed/engine.ts';
 import { levelCode } from '../../src/feed/levels.ts';
+import type { FeedCacheOptions } from '../../src/feed/upkeep.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { type FeedAnswer, feedEndpoint, readFeedTarget } from '../../src/http/feeds.ts';
 import type { Network } from '../../src/network/network.ts';

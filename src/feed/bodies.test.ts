@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Bodies } from './bodies.ts';
+
+const bytes = (length: number) => new Uint8Array(length).fill(length);
+
+describe('D1 FEED_CACHE_MB', () => {
+  test('the least recently used body goes first', () => {
+    const bodies = new Bodies(100);
+    const [a, b, c] = [40, 41, 42].map((length) => bodies.hold(bytes(length)));
+    assert.deepEqual(
+      [a, b, c].map((body) => body.identity?.length),
+      [undefined, 41, 42],
+    );
+    bodies.identity(b);
+    bodies.hold(bytes(20));
+    assert.deepEqual(
+      [b, c].map((body) => body.identity?.length),
+      [41, undefined],
+    );
+  });
+
+  test('one body is always held, however large', () => {
+    const bodies = new Bodies(10);
+    const large = bodies.hold(bytes(1_000));
+    assert.equal(bodies.identity(large)?.length, 1_000);
+    bodies.hold(bytes(1));
+    assert.equal(bodies.identity(large), undefined);
+    assert.equal(bodies.gzip(large), undefined);
+  });
+
+  test('compressed once for all who wait, and counted', async () => {
+    const bodies = new Bodies(3_000);
+    const body = bodies.hold(crypto.getRandomValues(new Uint8Array(1_000)));
+    const [first, second] = [bodies.gzip(body), bodies.gzip(body)];
+    assert.equal(first, second);
+    const gzip = await first!;
+    assert.deepEqual(new Uint8Array(gunzipSync(gzip)), body.identity);
+    assert.equal(bodies.gzip(body), gzip);
+    const other = bodies.hold(bytes(900));
+    bodies.identity(body);
+    bodies.hold(bytes(200));
+    assert.equal(other.identity, undefined);
+    assert.equal(bodies.identity(body)?.length, 1_000);
+  });
+
+  test('a body that is dropped while it is compressed is still sent, and not kept', async () => {
+    const bodies = new Bodies(1 << 20);
+    const body = bodies.hold(bytes(500_000));
+    const compressing = bodies.gzip(body)!;
+    bodies.drop(body);
+    assert.equal(gunzipSync(await compressing).length, 500_000);
+    assert.deepEqual([body.identity, body.gzip], [undefined, undefined]);
+  });
+});
