@@ -1,5 +1,5 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -8,7 +8,6 @@ import { UsageError } from './cli/usage.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Engine, startEngine } from './engines.ts';
-import { loadSchemes, packagedSchemes, type Schemes } from './expression/scheme.ts';
 import { FeedCache } from './feed/cache.ts';
 import { type FeedThread, startFeedThread } from './feed-builder.ts';
 import type { GeoData } from './geo/data.ts';
@@ -26,6 +25,7 @@ import { caughtUp } from './landing.ts';
 import { createLogger } from './logging.ts';
 import type { Store } from './ports.ts';
 import { readiness } from './readiness.ts';
+import { readSchemes } from './schemes.ts';
 
 export interface ServiceOptions {
   /** Where the bootstrap key and the ready line are printed. */
@@ -41,8 +41,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Longest time that stopping takes after the drain time, ms. */
-const STOP_LIMIT = 10_000;
+/** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
+const STOP_LIMIT = 9_000;
 const FLUSH_EVERY = 60_000;
 
 const { now } = systemClock;
@@ -62,7 +62,6 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   closing.push(() => engine.close());
   const { store, stream } = engine;
   try {
-    const bootstrapKey = await bootstrap(config, store, logger);
     const geoData = await loadingGeo;
     let geo = geoDatabase(geoData);
     const builder = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData) : undefined;
@@ -100,7 +99,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       now,
       logger,
     });
+    // The last step that can be in vain is behind us, but for the port: a key that is made is shown.
+    const bootstrapKey = await bootstrap(config, store, logger);
     await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
+      if (bootstrapKey !== undefined) stdout.write(`${keyLine(bootstrapKey)}\n`);
       throw new UsageError(`cannot listen on ${config.host}:${config.port}: ${error.message}`);
     });
     closing.push(() => app.close());
@@ -158,19 +160,6 @@ async function loadGeoData(config: Config, logger: Logger): Promise<GeoData> {
   }
 }
 
-function readSchemes(file: string | undefined): Schemes {
-  if (file === undefined) return packagedSchemes();
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`SCHEMES_FILE ${file} cannot be read as JSON: ${(error as Error).message}`);
-  }
-  const schemes = loadSchemes(json);
-  if (Array.isArray(schemes)) throw new UsageError(`SCHEMES_FILE ${file}: ${schemes.join('; ')}`);
-  return schemes;
-}
-
 /** Makes the first key (decisions of section "keys"); returns its text when it has to be shown. */
 async function bootstrap(config: Config, store: Store, logger: Logger): Promise<string | undefined> {
   const given = config.bootstrapApiKey;
@@ -180,10 +169,12 @@ async function bootstrap(config: Config, store: Store, logger: Logger): Promise<
   return created && given === undefined ? text : undefined;
 }
 
+const keyLine = (key: string) => `API key (shown only now): ${key}`;
+
 /** What is printed once, with the first key. */
 function welcome(url: string, key: string): string {
   return [
-    `API key (shown only now): ${key}`,
+    keyLine(key),
     'Block an address, then read the feed:',
     `  curl -sS -H 'Authorization: Bearer ${key}' -d '[{"type":"access_rules","action":"block","ip":"192.0.2.1"}]' ${url}/v1/signal`,
     `  curl -sS -H 'Authorization: Bearer ${key}' ${url}/v1/threat/feeds`,

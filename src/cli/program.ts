@@ -5,6 +5,7 @@ import type { Store, Stream } from '../ports.ts';
 import { StoreFault } from '../store/fault.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
+import { expressionCommands } from './expression.ts';
 import { geoCommands } from './geo.ts';
 import { manageCommands } from './manage.ts';
 import { ruleCommands } from './rules.ts';
@@ -51,7 +52,8 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       });
     });
   };
-  for (const commands of [serveCommand, manageCommands, ruleCommands, deadLetterCommands, sendCommand, geoCommands]) commands(add);
+  for (const commands of [serveCommand, manageCommands, ruleCommands, deadLetterCommands, sendCommand, geoCommands, expressionCommands])
+    commands(add);
 
   try {
     await root.parseAsync([...args], { from: 'user' });

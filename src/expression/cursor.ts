@@ -104,8 +104,9 @@ export function isWordNotHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & (WORD | HEX)) === WORD;
 }
 
-/** A user's text inside a message: on one line, and not too long. */
+/** A user's text inside a message: on one line, not too long, and nothing in it invisible. */
 export function quote(text: string): string {
   const characters = Array.from(text.slice(0, 100));
-  return JSON.stringify(characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : text);
+  const short = JSON.stringify(characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : text);
+  return short.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }

@@ -35,8 +35,13 @@ export function faultLine(e: ParseError): string {
 
 const WINDOW = 100;
 
-/** The same, then the line at fault with carets under the faulty stretch; a long line is cut around it. */
+/** The same, then `faultExcerpt`. */
 export function formatFault(text: string, e: ParseError): string {
+  return `${faultLine(e)}\n${faultExcerpt(text, e)}`;
+}
+
+/** The line at fault with carets under the faulty stretch, both indented; a long line is cut around it. */
+export function faultExcerpt(text: string, e: ParseError): string {
   let lineStart = 0;
   for (let line = 1; line < e.line; line++) lineStart = text.indexOf('\n', lineStart) + 1;
   const source = text.slice(lineStart, endOfLine(text, lineStart));
@@ -48,7 +53,7 @@ export function formatFault(text: string, e: ParseError): string {
   const after = from + WINDOW < source.length ? '…' : '';
   const indent = ' '.repeat(before.length + width(source, from, at));
   const carets = '^'.repeat(Math.max(1, width(source, at, Math.min(end, from + WINDOW))));
-  return `${faultLine(e)}\n  ${before}${shown.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}${after}\n  ${indent}${carets}`;
+  return `  ${before}${shown.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}${after}\n  ${indent}${carets}`;
 }
 
 function endOfLine(text: string, from: number): number {

@@ -1,3 +1,5 @@
+import { MAX_CHARACTERS, MAX_REGEXES } from '../expression/parser.ts';
+
 /** Limits of spec 8 and of one signal entry. Characters are Unicode code points, sizes are bytes of JSON in UTF-8. */
 export const LIMITS = {
   batchEntries: 1000,
@@ -5,8 +7,8 @@ export const LIMITS = {
   entryBytes: 64 * 1024,
   name: 256,
   text: 2048,
-  expression: 4096,
-  regexes: 64,
+  expression: MAX_CHARACTERS,
+  regexes: MAX_REGEXES,
   labelsBytes: 8 * 1024,
   configBytes: 32 * 1024,
   jsonDepth: 8,

@@ -52,13 +52,17 @@ export async function startWeir(settings: Environment): Promise<Weir> {
   };
 }
 
-/** Runs one weir command; resolves with its exit code and output. */
-export async function weir(args: readonly string[], settings: Environment): Promise<{ code: number; stdout: string; stderr: string }> {
+/** Runs one weir command with `input` as its standard input; resolves with its exit code and output. */
+export async function weir(
+  args: readonly string[],
+  settings: Environment,
+  input: string | Uint8Array = '',
+): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
-      env: testEnvironment(settings),
-      maxBuffer: 1 << 28,
-    });
+    const running = promisify(execFile)(process.execPath, [MAIN, ...args], { env: testEnvironment(settings), maxBuffer: 1 << 28 });
+    // A command that does not read its input may end before all of it is written.
+    running.child.stdin!.on('error', () => {}).end(input);
+    const { stdout, stderr } = await running;
     return { code: 0, stdout, stderr };
   } catch (error) {
     const failed = error as { code?: number; stdout: string; stderr: string };

@@ -1,0 +1,108 @@
+/** `weir expression check`: judges filter expressions as the signal endpoint does, before they are sent. */
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { faultExcerpt, faultLine, locate, type ParseError } from '../expression/fault.ts';
+import { parseExpression } from '../expression/parser.ts';
+import type { Scheme } from '../expression/scheme.ts';
+import type { ExpressionKind } from '../rule.ts';
+import { readSchemes } from '../schemes.ts';
+import { LIMITS } from '../signal/limits.ts';
+import type { AddCommand } from './program.ts';
+import { oneOf, UsageError } from './usage.ts';
+
+/** One expression and where it was found; `file` is null for standard input. */
+interface Source {
+  readonly file: string | null;
+  /** The line that it begins on when a file holds one a line; null when it is the whole file. */
+  readonly line: number | null;
+  readonly expression: string;
+}
+
+type Verdict = { readonly fault: ParseError } | { readonly fault: null; readonly phase: string | null; readonly fields: readonly string[] };
+
+const EXPRESSION_KINDS = ['waf_rule', 'smart_firewall_rule'] as const satisfies readonly ExpressionKind[];
+const STANDARD_INPUT = '-';
+
+export function expressionCommands(add: AddCommand): void {
+  add(
+    'expression check [files...]',
+    'check filter expressions, one a file; without a file, or for -, standard input',
+    (c) =>
+      c
+        .requiredOption('--kind <kind>', EXPRESSION_KINDS.join(' or '), oneOf('--kind', EXPRESSION_KINDS))
+        .option('--lines', 'each line is an expression of its own; empty lines are skipped'),
+    {
+      async run(context, files, options) {
+        const scheme = readSchemes(context.config.schemesFile)[options.kind as ExpressionKind];
+        const [split, print] = [options.lines ? lines : whole, options.json ? verdictJson : verdictText];
+        for (const file of files.length > 0 ? files : [STANDARD_INPUT]) {
+          for (const source of split(file === STANDARD_INPUT ? null : file, await readText(file))) {
+            const verdict = judge(source.expression, scheme);
+            if (verdict.fault !== null) context.exitCode = 1;
+            context.stdout.write(`${print(source, verdict)}\n`);
+          }
+        }
+      },
+      show: () => '',
+    },
+  );
+}
+
+/** A byte order mark at the beginning is the file's and not the expression's. */
+async function readText(file: string): Promise<string> {
+  const bytes = file === STANDARD_INPUT ? await buffer(process.stdin) : await readFile(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`${file === STANDARD_INPUT ? 'standard input' : file} is not UTF-8`);
+  }
+}
+
+/** The line break at the end of a file is no part of the expression. */
+const whole = (file: string | null, text: string): Source[] => [{ file, line: null, expression: text.replace(/\r?\n$/, '') }];
+
+const lines = (file: string | null, text: string): Source[] =>
+  text
+    .split(/\r?\n/)
+    .map((expression, index) => ({ file, line: index + 1, expression }))
+    .filter(({ expression }) => expression.trim() !== '');
+
+/** The engine's verdict, and what weir refuses besides (limits of a signal). */
+function judge(expression: string, scheme: Scheme): Verdict {
+  const characters = Array.from(expression);
+  if (characters.length > LIMITS.expression) {
+    const most = characters.slice(0, LIMITS.expression).join('').length;
+    return { fault: locate(expression, most, expression.length, `must be at most ${LIMITS.expression} characters`) };
+  }
+  const nul = expression.indexOf('\0');
+  if (nul !== -1) return { fault: locate(expression, nul, nul + 1, 'must not hold U+0000') };
+  const parsed = parseExpression(expression, scheme);
+  if (!parsed.ok) return { fault: parsed.fault };
+  if (parsed.regexes > LIMITS.regexes) {
+    const text = `must hold at most ${LIMITS.regexes} regular expressions, holds ${parsed.regexes}`;
+    return { fault: locate(expression, 0, expression.length, text) };
+  }
+  // A smart firewall rule decides before a connection is made: it has no phase.
+  return { fault: null, phase: scheme.kind === 'waf_rule' ? parsed.phase : null, fields: parsed.fields };
+}
+
+/** The fault as it lies in the file. */
+const inFile = (fault: ParseError, { line }: Source): ParseError => ({ ...fault, line: fault.line + (line ?? 1) - 1 });
+
+function verdictText(source: Source, verdict: Verdict): string {
+  const { file, line, expression } = source;
+  const prefix = file === null ? '' : `${file}: `;
+  if (verdict.fault !== null) return `${prefix}${faultLine(inFile(verdict.fault, source))}\n${faultExcerpt(expression, verdict.fault)}`;
+  const { phase, fields } = verdict;
+  const uses = `uses ${fields.length > 0 ? fields.join(', ') : 'no field'}`;
+  return `${prefix}${line === null ? '' : `line ${line}: `}valid${phase === null ? '' : `, ${phase} phase`}, ${uses}`;
+}
+
+function verdictJson(source: Source, verdict: Verdict): string {
+  const { file, expression } = source;
+  const { line, column, length, text } = verdict.fault === null ? NO_FAULT : inFile(verdict.fault, source);
+  const { phase, fields } = verdict.fault === null ? verdict : UNKNOWN;
+  return JSON.stringify({ file, expression, valid: verdict.fault === null, line, column, span: length, text, phase, fields });
+}
+const NO_FAULT = { line: null, column: null, length: null, text: null };
+const UNKNOWN = { phase: null, fields: null };
