@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { GEO, lastModified, ManualClock, MemoryStore, Replica, settled } from './support/feed-world.ts';
+import { GEO, lastModified, ManualClock, MemoryStore, Replica, settled, WORKSPACE } from './support/feed-world.ts';
 
 function world(options: ConstructorParameters<typeof Replica>[2] = {}) {
   const clock = new ManualClock();
@@ -33,6 +33,20 @@ describe('4.3 caching: D5 snapshot', () => {
       assert.deepEqual((await replica.get('/edge')).headers, first.headers);
     }
     assert.deepEqual([store.calls.directory, store.calls.snapshot], [20, 1]);
+  });
+
+  test('D5 a feed that was built or confirmed stands ready for 30 seconds, without a promise', async () => {
+    const { clock, list, replica } = world();
+    const hit = (boundTo: string | null = null) => replica.cache.hit({ workspaceId: WORKSPACE, list: 'edge', view: {}, boundTo });
+    assert.equal(hit(), undefined);
+    for (let round = 0; round < 3; round++) {
+      await replica.get('/edge');
+      assert.deepEqual([hit()?.kind, hit(list)?.kind, hit('another list')], ['feed', 'feed', undefined]);
+      await clock.advance(29_999);
+      assert.equal(hit()?.kind, 'feed');
+      await clock.advance(1);
+      assert.equal(hit(), undefined);
+    }
   });
 
   test('D5 one read of the names confirms every feed of the workspace, and no feed is read twice in 30 seconds', async () => {
