@@ -23,8 +23,7 @@ const WORKLOADS = [
   { name: '1,000,000 dense v4 hosts', source: denseV4Host, count: 1_000_000, family: 4, target: 0.25 },
   { name: '1,000,000 mixed v6', source: mixedV6, count: 1_000_000, family: 6 },
 ] as const;
-const ROUNDS = { weir: 15, iprange: 9, cidrTools: 3 };
-const WARM_UP = { weir: 10, iprange: 2, cidrTools: 1 };
+const WARM_UP = 10;
 
 function weir(text: Uint8Array): Uint8Array {
   const [v4, v6] = [new V4Ranges(), new V6Ranges()];
@@ -46,15 +45,17 @@ function run(program: string, args: string[], input: string, output: string): vo
   if (status !== 0) throw new Error(`${program} ended with ${status}`);
 }
 
-/** Median milliseconds of `rounds` calls, after `warmUp` others. */
-function time(rounds: number, warmUp: number, work: () => void): number {
-  for (let i = 0; i < warmUp; i++) work();
-  const times = Array.from({ length: rounds }, () => {
-    const begun = performance.now();
-    work();
-    return performance.now() - begun;
-  });
-  return quantile(times, 0.5);
+/** Median milliseconds of each work, taken in turns, so that a noisy neighbour meets them all. */
+function medians(rounds: number, works: readonly (() => void)[]): number[] {
+  const times = works.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    works.forEach((work, i) => {
+      const begun = performance.now();
+      work();
+      times[i].push(performance.now() - begun);
+    });
+  }
+  return times.map((each) => quantile(each, 0.5));
 }
 
 /** Throws unless two texts list the same networks in the same order; a host may have its prefix or not. */
@@ -71,31 +72,32 @@ if (missing !== false) {
 }
 const folder = mkdtempSync(join('/dev/shm', 'weir-bench-'));
 const [input, output] = [join(folder, 'in'), join(folder, 'out')];
-const lines = (bytes: Uint8Array) => bytes.reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 0);
-const rows: (string | number)[][] = [['text to minimal text', 'out', 'weir ms', 'iprange ms', 'ratio', 'target', 'cidr-tools ms', 'ratio']];
+const iprange = () => run('iprange', ['--optimize', '-'], input, output);
+const rows: (string | number)[][] = [
+  ['text to minimal text', 'networks', 'weir ms', 'iprange ms', 'ratio', 'target', 'cidr-tools ms', 'ratio'],
+];
 try {
-  for (const workload of WORKLOADS) {
-    const { name, source, count, family } = workload;
+  for (const { name, source, count, family, ...goal } of WORKLOADS) {
     const text = networkText(source, seededRandom(count + family), count);
     const bytes = Buffer.from(text);
     writeFileSync(input, bytes);
-    const decoded = Buffer.from(weir(bytes)).toString();
 
-    const ours = time(ROUNDS.weir, WARM_UP.weir, () => weir(bytes));
-    let theirs = Number.NaN;
-    if (family === 4) {
-      theirs = time(ROUNDS.iprange, WARM_UP.iprange, () => run('iprange', ['--optimize', '-'], input, output));
-      assertEqual(name, decoded, readFileSync(output, 'latin1'));
+    let ours = '';
+    for (let i = 0; i < WARM_UP; i++) ours = Buffer.from(weir(bytes)).toString();
+    assertEqual(name, ours, cidrTools(text));
+    const peers = family === 4 ? [iprange] : [];
+    for (const peer of peers) {
+      peer();
+      assertEqual(name, ours, readFileSync(output, 'latin1'));
     }
-    const js = time(ROUNDS.cidrTools, WARM_UP.cidrTools, () => cidrTools(text));
-    assertEqual(name, decoded, cidrTools(text));
-    const ratio = (peer: number) => (Number.isNaN(peer) ? '-' : (ours / peer).toFixed(3));
-    const ms = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(1));
-    const target = 'target' in workload ? `<= ${workload.target}` : '';
-    rows.push([name, lines(weir(bytes)), ms(ours), ms(theirs), ratio(theirs), target, ms(js), ratio(js)]);
+    const [ms, iprangeMs] = medians(15, [() => weir(bytes), ...peers]);
+    const [cidrToolsMs] = medians(3, [() => cidrTools(text)]);
+    const against = (peer: number | undefined) => (peer === undefined ? ['-', '-'] : [peer.toFixed(1), (ms / peer).toFixed(3)]);
+    const target = 'target' in goal ? `<= ${goal.target}` : '';
+    rows.push([name, ours.split('\n').length - 1, ms.toFixed(1), ...against(iprangeMs), target, ...against(cidrToolsMs)]);
   }
   printTable(rows);
-  const start = time(ROUNDS.iprange, WARM_UP.iprange, () => run('true', [], input, output));
+  const [start] = medians(15, [() => run('true', [], input, output)]);
   console.log(`\nOf each iprange figure, ${start.toFixed(1)} ms are the start of a process (\`true\` in the same harness).`);
 } finally {
   rmSync(folder, { recursive: true });

@@ -1,5 +1,6 @@
+import { explainFault } from './faults.ts';
 import type { V4Ranges, V6Ranges } from './ranges.ts';
-import { explainFault, newReading, readNetwork } from './read.ts';
+import { newReading, readNetwork } from './read.ts';
 
 const LINE_FEED = 0x0a;
 

@@ -1,5 +1,6 @@
+import { explainFault } from './faults.ts';
 import type { Network } from './network.ts';
-import { explainFault, newReading, readNetwork } from './read.ts';
+import { newReading, readNetwork } from './read.ts';
 
 /** No network is longer: six groups, an IPv4 address in place of the last two, and a prefix. */
 const MAX_TEXT = 49;
