@@ -13,6 +13,7 @@ import { gzipSync } from 'node:zlib';
 import { KEY, startWeir, type Weir } from '../test/support/weir.ts';
 import { fillStore } from './support/fill.ts';
 import { printTable } from './support/load.ts';
+import { cpuSeconds } from './support/process.ts';
 import { wrk } from './support/wrk.ts';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '5' }, entries: { type: 'string', default: '131072' } } });
@@ -64,12 +65,6 @@ async function etagOf(url: string, headers: Record<string, string>): Promise<str
   const response = await fetch(url, { headers });
   await response.arrayBuffer();
   return response.headers.get('etag') ?? '';
-}
-
-/** CPU seconds that a process has used. */
-function cpuSeconds(pid: number): number {
-  const fields = process.getBuiltinModule('node:fs').readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 console.error(`filling a store with ${ENTRIES} rules …`);
