@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Config } from '../config.ts';
 import type { Store, Stream } from '../ports.ts';
 import type { AccessList } from '../rule.ts';
@@ -13,6 +14,11 @@ export interface Context {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Set by a command that ran but whose work failed in part. */
   exitCode: number;
+}
+
+/** Writes one line; resolves when the reader keeps up. */
+export async function writeLine(output: NodeJS.WritableStream, line: string): Promise<void> {
+  if (!output.write(`${line}\n`)) await once(output, 'drain');
 }
 
 /** Rows for people: columns padded to equal width, a heading above. */

@@ -1,3 +1,4 @@
+import type { DeadLetter, Store } from '../ports.ts';
 import { isoTime, table } from './context.ts';
 import type { AddCommand } from './program.ts';
 import { UsageError } from './usage.ts';
@@ -31,12 +32,7 @@ export function deadLetterCommands(add: AddCommand): void {
   add('dead-letter replay <id...>', 'append messages to the end of the stream again, as received at their first time', (c) => c, {
     async run(context, ids) {
       const store = await context.store();
-      const letters = [];
-      for (const id of ids) {
-        const letter = /^\d{1,15}$/.test(id) ? await store.deadLetter(Number(id)) : undefined;
-        if (letter === undefined) throw new UsageError(`there is no dead letter ${id}`);
-        letters.push(letter);
-      }
+      const letters = await findLetters(store, ids);
       const stream = await context.stream();
       await stream.publish(
         letters.map(({ key, headers, value, timestamp }) => ({
@@ -53,12 +49,9 @@ export function deadLetterCommands(add: AddCommand): void {
   add('dead-letter drop <id...>', 'delete dead letters', (c) => c, {
     async run(context, ids) {
       const store = await context.store();
-      const dropped = [];
-      for (const id of ids) {
-        if (!/^\d{1,15}$/.test(id) || !(await store.dropDeadLetter(Number(id)))) throw new UsageError(`there is no dead letter ${id}`);
-        dropped.push({ id: Number(id), dropped: true });
-      }
-      return dropped;
+      const letters = await findLetters(store, ids);
+      for (const { id } of letters) await store.dropDeadLetter(id);
+      return letters.map(({ id }) => ({ id, dropped: true }));
     },
     show: (rows) => `${rows.length} dropped`,
   });
@@ -70,4 +63,15 @@ export function deadLetterCommands(add: AddCommand): void {
     },
     show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning; restart the consumers`,
   });
+}
+
+/** The dead letters of these ids, each once; all of them or a fault. */
+async function findLetters(store: Store, ids: readonly string[]): Promise<DeadLetter[]> {
+  const letters: DeadLetter[] = [];
+  for (const id of new Set(ids)) {
+    const letter = /^\d{1,15}$/.test(id) ? await store.deadLetter(Number(id)) : undefined;
+    if (letter === undefined) throw new UsageError(`there is no dead letter "${id}"`);
+    letters.push(letter);
+  }
+  return letters;
 }

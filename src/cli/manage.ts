@@ -246,5 +246,5 @@ function checkDescription(text: string): string {
 }
 
 function collectPermission(text: string, before: Permission[] = []): Permission[] {
-  return [...before, oneOf('--permission', PERMISSIONS)(text)];
+  return [...new Set([...before, oneOf('--permission', PERMISSIONS)(text)])];
 }

@@ -62,14 +62,15 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const sentence = readable(error);
     if (sentence === undefined) throw error;
-    stderr.write(`weir: ${sentence}\n`);
+    for (const line of sentence.split('\n')) stderr.write(`weir: ${line}\n`);
     return 2;
   }
 }
 
 /** The sentence to show for a mistake of the person; undefined for a fault of ours. */
 function readable(error: unknown): string | undefined {
-  if (error instanceof UsageError || error instanceof StoreFault) return error.message;
+  // By name: a fault of the writer thread has lost its class on the way.
+  if (error instanceof UsageError || (error as Error).name === StoreFault.name) return (error as Error).message;
   if (error instanceof CommanderError) {
     return error.code === 'commander.help'
       ? 'name a command; weir --help lists them'

@@ -1,7 +1,7 @@
 import type { StoredRule } from '../ports.ts';
 import { KINDS } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
-import { findList, isoTime, workspaceId } from './context.ts';
+import { findList, isoTime, workspaceId, writeLine } from './context.ts';
 import type { AddCommand } from './program.ts';
 import { oneOf } from './usage.ts';
 
@@ -46,8 +46,7 @@ export function ruleCommands(add: AddCommand): void {
         const workspace = await workspaceId(store, options.workspace);
         const listId = options.list === undefined ? undefined : (await findList(store, workspace, options.list)).id;
         for await (const rule of store.rules(workspace, { listId, kind: options.kind, now: Date.now() })) {
-          const line = options.json ? JSON.stringify(ruleJson(rule)) : ruleLine(rule);
-          if (!context.stdout.write(`${line}\n`)) await new Promise((resolve) => context.stdout.once('drain', resolve));
+          await writeLine(context.stdout, options.json ? JSON.stringify(ruleJson(rule)) : ruleLine(rule));
         }
       },
       show: () => '',

@@ -22,7 +22,7 @@ async function service(t: TestContext) {
       const entries = JSON.parse(body) as Entry[];
       batches.push({ path: request.url!, entries });
       const errors = entries.flatMap((entry, i) => ('bad' in entry ? [`Entry ${i}: is bad`] : []));
-      response.writeHead(errors.length > 0 ? 206 : 200).end(JSON.stringify({ errors }));
+      response.writeHead(errors.length > 0 ? 206 : 200).end(JSON.stringify({ success: errors.length === 0, errors }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -75,6 +75,6 @@ test('D1 weir send: a mixed file is refused at its first odd line, exit 2', asyn
   writeFileSync(file, `${JSON.stringify(block(1))}\n{"kind":"access_rule"}\n`);
   const { code, stderr } = await send(file, url);
   assert.equal(code, 2);
-  assert.match(stderr, /entry 2 of .* is a v2 signal in a file of v1 signals/);
+  assert.match(stderr, /line 2 is a v2 signal among v1 signals; send them as two files; nothing was sent/);
   assert.deepEqual(batches, []);
 });

@@ -1,38 +1,12 @@
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+/** `weir send`: a file of signals to the service, batch by batch. */
 import { SingleBar } from 'cli-progress';
-import chain from 'stream-chain';
-import { parser } from 'stream-json';
-import { streamArray } from 'stream-json/streamers/stream-array.js';
-import type { Context } from './context.ts';
+import { type Context, writeLine } from './context.ts';
+import { postBatch, SendFailure, type Target } from './post.ts';
 import type { AddCommand } from './program.ts';
+import { type FileSignal, type Input, openInput, readSignals, type Version } from './signal-file.ts';
 import { UsageError } from './usage.ts';
 
 const BATCH = 1000;
-/** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on. */
-const TRIES = 8;
-const FIRST_PAUSE = 250;
-const MOST_PAUSE = 15_000;
-
-type Version = 1 | 2;
-interface Signal {
-  /** Number of the entry in the file, from 1. */
-  readonly number: number;
-  readonly value: Record<string, unknown>;
-}
-interface Answer {
-  readonly message?: string;
-  readonly errors?: string[];
-}
-
-/** What `weir send` did; `failed` holds one line an entry. */
-interface Sent {
-  sent: number;
-  failed: string[];
-}
 
 export function sendCommand(add: AddCommand): void {
   add(
@@ -40,118 +14,97 @@ export function sendCommand(add: AddCommand): void {
     'send a file of signals, a JSON array or one JSON object a line; "-" reads standard input',
     (c) =>
       c
-        .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080')
+        .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080', readUrl)
         .option('--key <key>', 'API key; also from WEIR_API_KEY'),
     {
       async run(context, [file], options) {
-        if (!URL.canParse(options.url)) throw new UsageError(`--url must be an address, not "${options.url}"`);
         const key = options.key ?? context.environment.WEIR_API_KEY;
         if (!key) throw new UsageError('give an API key with --key or in WEIR_API_KEY');
-        const sent = await sendFile(context, file, new URL(options.url), key);
-        if (sent.failed.length > 0) context.exitCode = 1;
-        return sent;
+        if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('an API key has visible ASCII characters only');
+        await sendFile(context, await openInput(file), { url: options.url, key }, options.json ? jsonReport : textReport);
       },
-      show: ({ sent, failed }) => [...failed, `${sent} signals processed, ${failed.length} failed`].join('\n'),
+      show: () => '',
     },
   );
 }
 
-async function sendFile(context: Context, file: string, url: URL, key: string): Promise<Sent> {
-  const total = file === '-' ? 0 : (await readable(file)).size;
-  const first = file === '-' ? undefined : await firstCharacter(file);
-  // Nothing is awaited from here to the first read: the listener makes the bytes flow.
-  const input = file === '-' ? process.stdin : createReadStream(file);
-  let bytes = 0;
-  input.on('data', (chunk: Buffer | string) => {
-    bytes += chunk.length;
-  });
-  const bar = new SingleBar({
-    stream: context.stderr,
-    noTTYOutput: true,
-    notTTYSchedule: 5000,
-    format: 'sending {bar} {percentage}% | {signals} signals | {failed} failed',
-    hideCursor: true,
-  });
-  const result: Sent = { sent: 0, failed: [] };
-  bar.start(Math.max(total, 1), 0, { signals: 0, failed: 0 });
+/** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
+interface Report {
+  failed(entry: string): Promise<void>;
+  end(processed: number, failed: number): Promise<void>;
+}
+
+const textReport = ({ stdout }: Context): Report => ({
+  failed: (entry) => writeLine(stdout, entry),
+  end: (processed, failed) => writeLine(stdout, `${processed} signals processed, ${failed} failed`),
+});
+
+/** `{"failed":["Entry 7: …",…],"sent":n}` */
+function jsonReport({ stdout }: Context): Report {
+  let begin = '{"failed":[';
+  return {
+    async failed(entry) {
+      await writeLine(stdout, `${begin}${JSON.stringify(entry)}`);
+      begin = ',';
+    },
+    end: (sent) => writeLine(stdout, `${begin === ',' ? '' : begin}],"sent":${sent}}`),
+  };
+}
+
+async function sendFile(
+  context: Context,
+  input: Input,
+  { url, key }: Pick<Target, 'url' | 'key'>,
+  reporter: (context: Context) => Report,
+): Promise<void> {
+  const report = reporter(context);
+  const progress = startProgress(context, input.size);
+  const target = (version: Version) => ({ url: endpoint(url, version), key, onRetry: (text: string) => progress.say(text) });
+  let processed = 0;
+  let failed = 0;
   try {
-    let version: Version | undefined;
-    for await (const batch of batches(signals(input, first))) {
-      for (const signal of batch) version = sameVersion(version, signal, file);
-      const from = batch[0].number;
-      const answer = await post(
-        new URL(`/v${version}/signal`, url),
-        key,
-        batch.map((signal) => signal.value),
-      );
-      const errors = answer.errors ?? [];
-      result.sent += batch.length - errors.length;
-      result.failed.push(...errors.map((error) => inFile(error, from)));
-      bar.update(Math.min(bytes, total), { signals: result.sent, failed: result.failed.length });
+    for await (const batch of batches(readSignals(progress.counted(input.chunks)))) {
+      const first = processed + failed;
+      const entries = batch.map(({ value }) => value);
+      const errors = await postBatch(target(batch[0].version), entries).catch((error: unknown) => {
+        throw inFile(error, first);
+      });
+      processed += batch.length - errors.length;
+      failed += errors.length;
+      if (errors.length > 0) progress.clear();
+      for (const error of errors) await report.failed(numbered(error, first));
+      progress.update(processed, failed);
     }
-    bar.update(Math.max(total, 1));
-  } finally {
-    bar.stop();
-  }
-  return result;
-}
-
-async function readable(file: string): Promise<{ size: number }> {
-  const found = await stat(file).catch(() => undefined);
-  if (found === undefined || !found.isFile()) throw new UsageError(`the file "${file}" cannot be read`);
-  return found;
-}
-
-/** The first character of a file that is not white space: `[` begins an array. */
-async function firstCharacter(file: string): Promise<string> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
-    return buffer
-      .toString('utf8', 0, bytesRead)
-      .replace(/^\uFEFF/, '')
-      .trimStart()
-      .charAt(0);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The signals of an input one by one, in constant memory. Standard input must hold one object a line. */
-async function* signals(input: NodeJS.ReadableStream, first: string | undefined): AsyncIterable<Signal> {
-  let number = 0;
-  for await (const value of first === '[' ? arrayItems(input) : lineItems(input)) {
-    number += 1;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UsageError(`entry ${number} is not an object`);
-    yield { number, value: value as Record<string, unknown> };
-  }
-}
-
-async function* arrayItems(input: NodeJS.ReadableStream): AsyncIterable<unknown> {
-  try {
-    const items = chain([input as Readable, parser(), streamArray()] as never) as unknown as AsyncIterable<{ value: unknown }>;
-    for await (const { value } of items) yield value;
+    if (failed > 0) context.exitCode = 1;
   } catch (error) {
-    throw new UsageError(`the file is not a JSON array: ${(error as Error).message}`);
+    if (error instanceof UsageError) throw new UsageError(`${error.message}${afterwards(processed + failed)}`);
+    if (!(error instanceof SendFailure)) throw error;
+    context.exitCode = 1;
+    progress.say(`${error.message}${afterwards(processed + failed)}`);
+  } finally {
+    progress.stop();
+    await report.end(processed, failed);
   }
 }
 
-async function* lineItems(input: NodeJS.ReadableStream): AsyncIterable<unknown> {
-  let number = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number += 1;
-    const text = line.replace(/^\uFEFF/, '');
-    if (text.trim() === '') continue;
-    try {
-      yield JSON.parse(text);
-    } catch {
-      throw new UsageError(`line ${number} is not JSON`);
-    }
-  }
+const afterwards = (sent: number) => (sent === 0 ? '; nothing was sent' : `; the ${sent} signals before its batch were sent`);
+
+/** The service's address may have a path of its own, behind a proxy. */
+function endpoint(base: URL, version: Version): URL {
+  return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal`, base);
 }
 
-async function* batches(items: AsyncIterable<Signal>): AsyncIterable<Signal[]> {
-  let batch: Signal[] = [];
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError('--url must be an address that begins with http:// or https://');
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('--url takes no user or password; give the key with --key or in WEIR_API_KEY');
+  return url;
+}
+
+async function* batches(items: AsyncIterable<FileSignal>): AsyncGenerator<FileSignal[]> {
+  let batch: FileSignal[] = [];
   for await (const item of items) {
     batch.push(item);
     if (batch.length === BATCH) {
@@ -162,51 +115,42 @@ async function* batches(items: AsyncIterable<Signal>): AsyncIterable<Signal[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** An object with `kind` goes to v2, with `type` to v1; all of a file go the same way. */
-function sameVersion(before: Version | undefined, { number, value }: Signal, file: string): Version {
-  const version: Version | undefined = 'kind' in value ? 2 : 'type' in value ? 1 : undefined;
-  if (version === undefined) throw new UsageError(`entry ${number} of ${file} has neither "kind" (v2) nor "type" (v1)`);
-  if (before !== undefined && before !== version) {
-    throw new UsageError(`entry ${number} of ${file} is a v${version} signal in a file of v${before} signals; send them as two files`);
-  }
-  return version;
+/** The service numbers the entries of a batch; the reader wants the number in the file, from 0 as well. */
+function numbered(text: string, first: number): string {
+  return text.replace(/\bEntry (\d+):/, (_, index: string) => `Entry ${first + Number(index)}:`);
 }
 
-/** Entry numbers of an answer count from the batch's start; the reader wants the one in the file, from 0 as well. */
-function inFile(error: string, first: number): string {
-  return error.replace(/^Entry (\d+):/, (_, index: string) => `Entry ${first - 1 + Number(index)}:`);
+function inFile(error: unknown, first: number): unknown {
+  return error instanceof SendFailure ? new SendFailure(numbered(error.message, first)) : error;
 }
 
-async function post(url: URL, key: string, entries: readonly unknown[]): Promise<Answer> {
-  const body = JSON.stringify(entries);
-  for (let attempt = 1; ; attempt += 1) {
-    const pause = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), MOST_PAUSE);
-    let reason: string;
-    let wait = pause;
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        body,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      });
-      const text = await response.text();
-      if (response.status === 200 || response.status === 206) return JSON.parse(text) as Answer;
-      reason = `${url} answered ${response.status}: ${explain(text)}`;
-      if (response.status !== 429 && response.status < 500) throw new UsageError(reason);
-      wait = Math.max(pause, Number(response.headers.get('retry-after') ?? 0) * 1000);
-    } catch (error) {
-      if (error instanceof UsageError) throw error;
-      reason = `${url} cannot be reached: ${((error as Error).cause as Error | undefined)?.message ?? (error as Error).message}`;
-    }
-    if (attempt === TRIES) throw new UsageError(`${reason} (given up after ${TRIES} tries)`);
-    await sleep(wait);
-  }
-}
-
-function explain(text: string): string {
-  try {
-    return (JSON.parse(text) as { message?: string }).message ?? text;
-  } catch {
-    return text.slice(0, 200);
-  }
+/** A bar on standard error, now and then a line of it where that is no terminal. */
+function startProgress({ stderr }: Context, size: number | undefined) {
+  const counts = '{signals} signals | {failed} failed';
+  const bar = new SingleBar({
+    stream: stderr,
+    noTTYOutput: true,
+    notTTYSchedule: 5000,
+    format: size === undefined ? `sending ${counts}` : `sending {bar} {percentage}% | ${counts}`,
+    hideCursor: true,
+  });
+  let bytes = 0;
+  /** Makes room on a terminal for lines between two drawings of the bar. */
+  const clear = () => void (stderr.isTTY && stderr.write('\r\x1b[K'));
+  bar.start(Math.max(size ?? 0, 1), 0, { signals: 0, failed: 0 });
+  return {
+    async *counted(chunks: Input['chunks']): AsyncGenerator<Buffer> {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    },
+    update: (processed: number, failed: number) => bar.update(Math.min(bytes, size ?? 0), { signals: processed, failed }),
+    clear,
+    say(text: string) {
+      clear();
+      stderr.write(`weir: ${text}\n`);
+    },
+    stop: () => bar.stop(),
+  };
 }

@@ -1,22 +1,36 @@
-import { startService } from '../service.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddCommand } from './program.ts';
+
+/** How long a start that a signal comes into may go on, ms. */
+const START_LIMIT = 5000;
 
 export function serveCommand(add: AddCommand): void {
   add('serve', 'run the service until SIGTERM or SIGINT', (c) => c, {
     async run(context) {
-      const service = await startService(context.config, { stdout: context.stdout });
-      process.on('SIGHUP', () => void service.reload());
-      await new Promise<void>((resolve) => {
-        for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+      // Repeated signals change nothing: a terminal sends one to npm and to us, and npm passes its own on.
+      const stopped = new Promise<void>((resolve) => {
+        for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
       });
-      await service.stop();
+      // The other commands start faster without the HTTP stack.
+      const { startService } = await import('../service.ts');
+      const starting = startService(context.config, { stdout: context.stdout });
+      process.on('SIGHUP', () => {
+        starting.then((service) => service.reload()).catch(() => undefined);
+      });
+      await Promise.race([starting, stopped]);
+      await stopped;
+      const service = await Promise.race([starting, sleep(START_LIMIT)]);
+      await service?.stop();
+      // Whatever could not be finished in time ends here.
+      process.exit(0);
     },
     show: () => '',
   });
   add('migrate', 'bring the schema of the store up to date', (c) => c, {
     async run(context) {
-      const { applied } = await (await context.store()).migrate();
-      return { up_to_date: true, applied };
+      // Opening the store does it.
+      await context.store();
+      return { up_to_date: true };
     },
     show: () => 'the schema of the store is up to date',
   });

@@ -24,7 +24,7 @@ export function wholeNumber(option: string, least: number, most: number): (text:
   };
 }
 
-/** One of the allowed words from an option, in any letter case when they are lower case. */
+/** One of the allowed words from an option. */
 export function oneOf<T extends string>(option: string, allowed: readonly T[]): (text: string) => T {
   return (text) => {
     const found = allowed.find((word) => word === text);

@@ -1,0 +1,84 @@
+/** Posts one batch of signals for `weir send`, again and again where that helps. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on, ms. */
+const TRIES = 8;
+const FIRST_PAUSE = 250;
+const MOST_PAUSE = 15_000;
+
+export interface Target {
+  readonly url: URL;
+  readonly key: string;
+  /** Is told why a batch has to wait. */
+  readonly onRetry: (text: string) => void;
+}
+
+/** The service takes no signals from us: it cannot be reached, or refused a batch. Says why in one sentence. */
+export class SendFailure extends Error {
+  override readonly name = 'SendFailure';
+}
+
+/** The reasons of the entries that failed, in the service's words (spec 2.5). */
+export async function postBatch({ url, key, onRetry }: Target, entries: readonly object[]): Promise<readonly string[]> {
+  const body = JSON.stringify(entries);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
+    const answer = await request(url, { method: 'POST', body, headers, redirect: 'manual' });
+    if (answer.status === 200 || answer.status === 206) return errorsOf(answer);
+    const again = answer.status === undefined || answer.status === 429 || answer.status >= 500;
+    if (!again) throw new SendFailure(answer.reason);
+    if (attempt === TRIES) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
+    const wait = Math.max(pause, answer.retryAfter);
+    onRetry(`${answer.reason}; next try in ${wait / 1000} s`);
+    await sleep(wait);
+  }
+}
+
+interface Answer {
+  /** undefined when there was none. */
+  readonly status: number | undefined;
+  readonly text: string;
+  readonly reason: string;
+  /** ms; 0 when the service does not say. */
+  readonly retryAfter: number;
+}
+
+async function request(url: URL, options: RequestInit): Promise<Answer> {
+  try {
+    const response = await fetch(url, options);
+    const text = await response.text();
+    const { message } = read(text) as { message?: string };
+    return {
+      status: response.status,
+      text,
+      reason: `${url} answered ${response.status}: ${message ?? response.headers.get('location') ?? text.slice(0, 200)}`,
+      retryAfter: readRetryAfter(response.headers.get('retry-after')),
+    };
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: Error };
+    const reason = `${url} cannot be reached: ${cause?.message || message}`;
+    return { status: undefined, text: '', reason, retryAfter: 0 };
+  }
+}
+
+function errorsOf({ text, reason }: Answer): readonly string[] {
+  const { success, errors = [] } = read(text) as { success?: boolean; errors?: string[] };
+  if (success === undefined) throw new SendFailure(`${reason} - that is not weir's answer`);
+  return errors;
+}
+
+/** The object in an answer's body; an empty one when there is none. */
+function read(text: string): object {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** RFC 9110, 10.2.3: seconds or a date. */
+function readRetryAfter(value: string | null): number {
+  if (value === null) return 0;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? 0 : ms;
+}
