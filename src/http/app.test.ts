@@ -502,3 +502,17 @@ test('D1 closing: what is in flight is finished, and the connection is told to c
   await closed;
   await assert.rejects(fetch(url));
 });
+
+test('7.2 a client that goes away in the middle of a body does no harm', async (t) => {
+  const { url, log } = await listening(t);
+  const { port } = new URL(url);
+  for (const headers of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`POST /v1/signal HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n${headers}\r\n\r\n[`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+  assert.doesNotMatch(log.join(''), /failed/);
+});

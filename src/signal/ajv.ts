@@ -1,9 +1,7 @@
 import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
 
-/**
- * Text that every store can keep: no U+0000, no lone surrogate.
- */
+/** Text that every store can keep: no U+0000, no lone surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -11,7 +9,7 @@ export function isStorableText(text: string): boolean {
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
 export interface JsonLimits {
   readonly maxDepth: number;
-  readonly maxBytes: number;
+  readonly maxBytes?: number;
 }
 
 /** Why free-form JSON cannot be kept, or undefined. Never recurses: hostile input is millions of levels deep. */
@@ -31,12 +29,13 @@ export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): st
     }
     level = deeper;
   }
-  return Buffer.byteLength(JSON.stringify(value)) > maxBytes ? `must be at most ${maxBytes} bytes as JSON` : undefined;
+  return maxBytes !== undefined && Buffer.byteLength(JSON.stringify(value)) > maxBytes
+    ? `must be at most ${maxBytes} bytes as JSON`
+    : undefined;
 }
 
 const ajv = new Ajv({ allErrors: true, strict: true, verbose: true, coerceTypes: false, removeAdditional: false, useDefaults: false });
 ajv.addFormat('text', isStorableText);
-ajv.addVocabulary(['example']);
 ajv.addKeyword({
   keyword: 'x-json',
   type: 'object',

@@ -55,7 +55,7 @@ interface Poison {
 export function decodeRecord(record: StreamRecord): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
-  if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version)}` };
+  if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
   if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
   const receivedAt = received === undefined ? record.timestamp : parseInstant(received);
   if (Number.isNaN(receivedAt)) return { poison: 'header received_at is not an ISO 8601 instant' };
@@ -68,8 +68,11 @@ export function decodeRecord(record: StreamRecord): Landed | Poison {
 type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | string;
 const DECODERS: Record<string, Decoder> = { '1': decodeEvent, '2': decodeEnvelope };
 
+/** Deeper JSON than this was never accepted, and would be a danger to whoever writes it out again. */
+const MAX_DEPTH = 64;
+
 const text = Type.String({ format: 'text' });
-const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
+const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: MAX_DEPTH } });
 const seconds = Type.Integer({ minimum: 0, maximum: LIMITS.expirySeconds });
 const ref = Type.String({ pattern: RULE_REF_PATTERN });
 const op = Type.Enum(['upsert', 'delete']);

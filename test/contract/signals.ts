@@ -499,6 +499,25 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
       assert.equal((await rules()).length, 2);
     });
 
+    test('7.1, 8 429 with Retry-After when a key has used up its requests', async (t) => {
+      const { key } = await client();
+      const limited = await startWeir({ ...settings, RATE_LIMIT_SIGNALS: '3', ROLES: 'signals' });
+      t.after(() => limited.kill('SIGTERM'));
+      const ask = () =>
+        fetch(`${limited.url}/v1/signal?dry_run=1`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}` },
+          body: JSON.stringify([event({ ip: '192.0.2.1' })]),
+        });
+      for (let i = 0; i < 3; i += 1) assert.equal((await ask()).status, 200);
+      const answer = await ask();
+      assert.deepEqual([answer.status, ((await answer.json()) as Json).error], [429, 'TooManyRequests']);
+      const wait = Number(answer.headers.get('retry-after'));
+      assert(Number.isInteger(wait) && wait >= 1 && wait <= 20, String(wait));
+      // This process does not serve feeds.
+      assert.equal((await fetch(`${limited.url}/v1/threat/feeds`)).status, 404);
+    });
+
     test('1 the documentation is served', async () => {
       for (const group of ['signal', 'feeds']) assert.equal((await fetch(`${weir.url}/docs/${group}/swagger/`)).status, 200);
     });
