@@ -1,5 +1,5 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
-import type { DeadLetter, KeyInfo, Organization, StoredRule, Workspace } from '../ports.ts';
+import type { DeadLetter, KeyInfo, Organization, SavedKey, StoredRule, Workspace } from '../ports.ts';
 import {
   ACCESS_ACTIONS,
   type AccessAction,
@@ -22,6 +22,17 @@ export const RULE_TABLES: Record<Kind, string> = {
   waf_rule: 'waf_rules',
   smart_firewall_rule: 'smart_firewall_rules',
 };
+
+/** Counts the rules of a workspace; `now` and `id` are a dialect's placeholders, which stand in this order. */
+export function ruleCount(now: string, id: string): string {
+  const active = '(r.expires_at IS NULL OR r.expires_at > at.now)';
+  const counts = Object.values(RULE_TABLES).map((table) =>
+    table === RULE_TABLES.access_rule
+      ? `(SELECT count(*) FROM lists l JOIN ${table} r ON r.list_pk = l.pk WHERE l.workspace_pk = w.pk AND ${active})`
+      : `(SELECT count(*) FROM ${table} r WHERE r.workspace_pk = w.pk AND ${active})`,
+  );
+  return `SELECT ${counts.join(' + ')} AS rules FROM workspaces w, (SELECT CAST(${now} AS BIGINT) AS now) at WHERE w.id = ${id}`;
+}
 
 const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
 const integer = (value: unknown) => (value === null || value === undefined ? null : Number(value));
@@ -70,6 +81,11 @@ export function keyOf(row: Row, workspaceId: string): KeyInfo {
     revokedAt: integer(row.revoked_at),
     lastUsedAt: integer(row.last_used_at),
   };
+}
+
+export function savedKeyOf(row: Row): SavedKey {
+  const { workspaceId: _, ...key } = keyOf(row, '');
+  return { ...key, hash: row.hash as Uint8Array };
 }
 
 export function deadLetterOf(row: Row): DeadLetter {

@@ -21,6 +21,8 @@ export const STORE_WRITES: readonly (keyof StoreWrites)[] = [
   'createList',
   'updateList',
   'deleteList',
+  'restoreLists',
+  'restoreKeys',
   'dropDeadLetter',
   'adoptStream',
 ];

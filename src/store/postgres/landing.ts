@@ -62,10 +62,14 @@ interface ResolvedWorkspace {
 async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Map<string, ResolvedWorkspace>> {
   const found = new Map<string, ResolvedWorkspace>();
   const ids = new Set(items.map((item) => item.workspaceId));
+  // Only access rules are in feeds.
+  const feedIds = new Set(items.filter(({ change }) => change.kind === 'access_rule').map((item) => item.workspaceId));
   const locked = await session.run(
     `WITH locked AS MATERIALIZED (SELECT pk FROM workspaces WHERE id = ANY($1) ORDER BY pk FOR NO KEY UPDATE)
-     UPDATE workspaces w SET revision = revision + 1 FROM locked WHERE w.pk = locked.pk RETURNING w.pk, w.id`,
+     UPDATE workspaces w SET revision = revision + CASE WHEN w.id = ANY($2) THEN 1 ELSE 0 END
+     FROM locked WHERE w.pk = locked.pk RETURNING w.pk, w.id`,
     [...ids].filter(isText),
+    [...feedIds].filter(isText),
   );
   const byPk = new Map<number, ResolvedWorkspace>();
   for (const row of locked.rows) {

@@ -142,17 +142,17 @@ export function postgresManagement(db: Database): Management {
 }
 
 /** Holds the workspace's row until the commit and moves its revision: landings and other changes of its lists wait. */
-async function lockWorkspace(session: Session, id: string): Promise<number> {
+export async function lockWorkspace(session: Session, id: string): Promise<number> {
   const row = await session.one('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw new StoreFault(`there is no such workspace: ${id}`);
   return Number(row.pk);
 }
 
-async function audit(session: Session, event: string, object: string): Promise<void> {
+export async function audit(session: Session, event: string, object: string): Promise<void> {
   await session.run(`INSERT INTO audit (at, event, object) VALUES (${NOW}, $1, $2)`, event, object);
 }
 
-async function moveKeyRevision(session: Session): Promise<void> {
+export async function moveKeyRevision(session: Session): Promise<void> {
   await session.run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 

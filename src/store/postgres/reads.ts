@@ -1,6 +1,18 @@
 import type { RuleState, SnapshotHead, StoredRule, StoreReads, WorkspaceDirectory } from '../../ports.ts';
 import type { Caller, Kind, Permission, Subscription } from '../../rule.ts';
-import { actionOf, deadLetterOf, keyOf, listOf, organizationOf, type Row, RULE_TABLES, ruleOf, workspaceOf } from '../rows.ts';
+import {
+  actionOf,
+  deadLetterOf,
+  keyOf,
+  listOf,
+  organizationOf,
+  type Row,
+  RULE_TABLES,
+  ruleCount,
+  ruleOf,
+  savedKeyOf,
+  workspaceOf,
+} from '../rows.ts';
 import { parseTarget } from '../target.ts';
 import { NOW } from './clock.ts';
 import type { Database } from './database.ts';
@@ -11,6 +23,9 @@ const PAGE = 1000;
 
 const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revision, w.pk AS workspace_pk, ${NOW} AS taken_at, l.*
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
+
+const KEYS = 'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = $1 ORDER BY k.created_at, k.id';
+const RULE_COUNT = ruleCount('$1', '$2');
 
 /** The reads of the PostgreSQL store. None of them waits for a lock of a writer. */
 export function postgresReads(db: Database): StoreReads {
@@ -97,11 +112,13 @@ export function postgresReads(db: Database): StoreReads {
       return all.map(workspaceOf);
     },
     async keys(workspaceId) {
-      const all = await rows(
-        'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = $1 ORDER BY k.created_at, k.id',
-        workspaceId,
-      );
-      return all.map((row) => keyOf(row, workspaceId));
+      return (await rows(KEYS, workspaceId)).map((row) => keyOf(row, workspaceId));
+    },
+    async savedKeys(workspaceId) {
+      return (await rows(KEYS, workspaceId)).map(savedKeyOf);
+    },
+    async countRules(workspaceId, now) {
+      return Number((await one(RULE_COUNT, now, workspaceId))?.rules ?? 0);
     },
     async *rules(workspaceId, { listId, kind, now }): AsyncIterable<StoredRule> {
       const workspace = await found(workspaceId);

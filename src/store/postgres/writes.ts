@@ -4,11 +4,13 @@ import type { Database } from './database.ts';
 import { land } from './landing.ts';
 import { postgresManagement } from './management.ts';
 import { migrateDatabase } from './migrate.ts';
+import { postgresRestore } from './restore.ts';
 
 /** The writes of the PostgreSQL store. */
 export function postgresWrites(db: Database): StoreWrites {
   return {
     ...postgresManagement(db),
+    ...postgresRestore(db),
     async migrate() {
       return { applied: await migrateDatabase(db) };
     },

@@ -85,8 +85,8 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
           continue;
         }
         const { change } = item;
-        touchedWorkspaces.add(workspace.pk);
         if (change.kind === 'access_rule') {
+          touchedWorkspaces.add(workspace.pk);
           const list = (item.listId === null ? undefined : workspace.lists.get(item.listId)) ?? workspace.defaultList;
           touchedLists.add(list);
           if (change.change === 'upsert') writeAccessRule(list, id, item.receivedAt, change.rule);

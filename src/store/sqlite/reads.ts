@@ -5,6 +5,7 @@ import type {
   Organization,
   RuleSink,
   RuleState,
+  SavedKey,
   SnapshotHead,
   StoredRule,
   StoreReads,
@@ -12,12 +13,15 @@ import type {
   WorkspaceDirectory,
 } from '../../ports.ts';
 import type { Caller, Kind, Permission, Subscription } from '../../rule.ts';
-import { actionOf, deadLetterOf, keyOf, listOf, organizationOf, RULE_TABLES, ruleOf, workspaceOf } from '../rows.ts';
+import { actionOf, deadLetterOf, keyOf, listOf, organizationOf, RULE_TABLES, ruleCount, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
 import { parseTarget } from '../target.ts';
 import { readTransaction } from './database.ts';
 
 /** Rows fetched at a time: `all()` on a page is twice as fast as `iterate()` and needs no more memory than the page. */
 const PAGE = 8192;
+
+const KEYS = 'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = ? ORDER BY k.created_at, k.id';
+const RULE_COUNT = ruleCount('?', '?');
 
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
@@ -122,9 +126,8 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     },
     async ruleStates(workspaceId, ids): Promise<RuleState[]> {
       const rows = all(
-        `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted
-         JOIN lists l ON l.workspace_pk = (SELECT pk FROM workspaces WHERE id = ?)
-         JOIN access_rules r ON r.list_pk = l.pk AND r.id = wanted.value`,
+        `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
+         WHERE r.list_pk IN (SELECT l.pk FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE w.id = ?)`,
         JSON.stringify(ids),
         workspaceId,
       );
@@ -151,10 +154,13 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       ).map(workspaceOf);
     },
     async keys(workspaceId): Promise<KeyInfo[]> {
-      return all(
-        'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = ? ORDER BY k.created_at, k.id',
-        workspaceId,
-      ).map((row) => keyOf(row, workspaceId));
+      return all(KEYS, workspaceId).map((row) => keyOf(row, workspaceId));
+    },
+    async savedKeys(workspaceId): Promise<SavedKey[]> {
+      return all(KEYS, workspaceId).map(savedKeyOf);
+    },
+    async countRules(workspaceId, now) {
+      return Number(one(RULE_COUNT, now, workspaceId)?.rules ?? 0);
     },
     async *rules(workspaceId, { listId, kind, now }): AsyncIterable<StoredRule> {
       const found = directory(workspaceId);

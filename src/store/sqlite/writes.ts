@@ -3,6 +3,7 @@ import type { StoreWrites } from '../../ports.ts';
 import { migrateDatabase, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 import { sqliteManagement } from './management.ts';
+import { sqliteRestore } from './restore.ts';
 
 /**
  * The writes of the embedded store on one connection. The schema must exist: `migrate` runs before everything else,
@@ -12,6 +13,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number): StoreWrites
   let landing: ReturnType<typeof sqliteLanding> | undefined;
   return {
     ...sqliteManagement(db, clock),
+    ...sqliteRestore(db, clock),
     async migrate() {
       return { applied: migrateDatabase(db) };
     },
