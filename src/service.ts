@@ -50,7 +50,6 @@ const { now } = systemClock;
 /** Starts every role of the configuration; nothing is served before the ready line. */
 export async function startService(config: Config, { stdout }: ServiceOptions): Promise<Service> {
   const logger = createLogger(config.logLevel);
-  const schemes = readSchemes(config.schemesFile);
   const closing: (() => Promise<void> | void)[] = [];
   let draining = false;
 
@@ -58,6 +57,14 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const loadingGeo = loadGeoData(config, logger);
   // Awaited below; a fault there must not count as unhandled until then.
   loadingGeo.catch(() => undefined);
+  const schemes = await Promise.try(() => readSchemes(config.schemesFile)).catch(async (fault: Error) => {
+    // Every fault in the settings at once.
+    const geoFault = await loadingGeo.then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    throw geoFault === undefined ? fault : new UsageError(`${fault.message}\n${geoFault.message}`);
+  });
   const engine = await startEngine(config, (level, message) => logger[level](message));
   closing.push(() => engine.close());
   const { store, stream } = engine;
