@@ -197,6 +197,14 @@ export interface NewKey {
   readonly listId: string | null;
   readonly expiresAt: number | null;
 }
+
+/** A list and a key as a store holds them, for `weir export` and `weir import`. */
+export type SavedList = Omit<AccessList, 'workspaceId' | 'revision'>;
+export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
+  /** SHA-256 of the key text. */
+  readonly hash: Uint8Array;
+}
+
 export interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */
   readonly hash: Uint8Array;
@@ -239,6 +247,10 @@ export interface StoreReads {
   organizations(): Promise<Organization[]>;
   workspaces(): Promise<Workspace[]>;
   keys(workspaceId: string): Promise<KeyInfo[]>;
+  /** The same with their hashes; only `weir export` asks for them. */
+  savedKeys(workspaceId: string): Promise<SavedKey[]>;
+  /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
+  countRules(workspaceId: string, now: number): Promise<number>;
   /** Active rules in primary-key order, streamed. */
   rules(workspaceId: string, filter: { listId?: string; kind: Kind; now: number }): AsyncIterable<StoredRule>;
   /** Oldest first, the newest `limit`. */
@@ -280,6 +292,13 @@ export interface StoreWrites {
   updateList(workspaceId: string, listId: string, patch: Partial<ListSettings> & { description?: string | null }): Promise<AccessList>;
   /** Deletes the list, its rules and revokes the keys bound to it. The default list cannot be deleted: rejects. */
   deleteList(workspaceId: string, listId: string): Promise<void>;
+  /**
+   * Makes these lists in a workspace, each with its id unless another list has it; one that the workspace has already is set as given.
+   * The default one stands for the workspace's own. Returns the id that each has now, by the given one.
+   */
+  restoreLists(workspaceId: string, lists: readonly SavedList[]): Promise<ReadonlyMap<string, string>>;
+  /** Makes these keys as they were. A key whose hash is known stays as it is: returns the given ids of those. */
+  restoreKeys(workspaceId: string, keys: readonly SavedKey[]): Promise<string[]>;
   dropDeadLetter(id: number): Promise<boolean>;
   /** Forgets the positions of every other stream, so that landing begins with this one at its beginning. */
   adoptStream(streamId: string): Promise<void>;
