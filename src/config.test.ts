@@ -22,6 +22,16 @@ test('D1 settings: the defaults are those that are documented', () => {
     databaseUrl: undefined,
     kafkaBrokers: undefined,
     kafkaTopic: 'signals',
+    kafkaGroup: undefined,
+    kafkaPartitions: 12,
+    kafkaReplication: undefined,
+    kafkaTls: false,
+    kafkaCaFile: undefined,
+    kafkaCertFile: undefined,
+    kafkaKeyFile: undefined,
+    kafkaSaslMechanism: undefined,
+    kafkaSaslUsername: undefined,
+    kafkaSaslPassword: undefined,
     roles: ['signals', 'consumer', 'feeds'],
     bootstrapApiKey: undefined,
     feedRebuildSeconds: 30,
@@ -65,6 +75,28 @@ test('D1 settings: an empty variable is an unset one; any subset of roles is tak
   assert.deepEqual(configOf({ KAFKA_BROKERS: 'a:9092, [::1]:9093' }).kafkaBrokers, ['a:9092', '[::1]:9093']);
 });
 
+test('D1 settings: what is set without what belongs to it is a fault, and a password is in none', () => {
+  assert.deepEqual(
+    faultsOf({ KAFKA_CA_FILE: 'ca.pem', KAFKA_CERT_FILE: 'cert.pem', KAFKA_SASL_PASSWORD: 'open sesame', KAFKA_SASL_USERNAME: 'weir' }),
+    [
+      'KAFKA_TLS must be set, because KAFKA_CA_FILE is',
+      'KAFKA_TLS must be set, because KAFKA_CERT_FILE is',
+      'KAFKA_KEY_FILE must be set, because KAFKA_CERT_FILE is',
+      'KAFKA_SASL_MECHANISM must be set, because KAFKA_SASL_USERNAME is',
+      'KAFKA_SASL_MECHANISM must be set, because KAFKA_SASL_PASSWORD is',
+    ],
+  );
+  assert.deepEqual(faultsOf({ KAFKA_TLS: 'off', KAFKA_CA_FILE: 'ca.pem' }), ['KAFKA_TLS must be set, because KAFKA_CA_FILE is']);
+  const { kafkaTls, kafkaSaslMechanism } = configOf({
+    KAFKA_TLS: 'on',
+    KAFKA_CA_FILE: 'ca.pem',
+    KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    KAFKA_SASL_USERNAME: 'weir',
+    KAFKA_SASL_PASSWORD: 'open sesame',
+  });
+  assert.deepEqual([kafkaTls, kafkaSaslMechanism], [true, 'scram-sha-512']);
+});
+
 test('D2 BOOTSTRAP_API_KEY has 8 to 64 visible ASCII characters', () => {
   for (const key of ['12345678', '~'.repeat(64)]) assert.equal(configOf({ BOOTSTRAP_API_KEY: key }).bootstrapApiKey, key);
   for (const key of ['1234567', 'x'.repeat(65), 'with blank', 'ümlaut-key']) assert.equal(faultsOf({ BOOTSTRAP_API_KEY: key }).length, 1);
@@ -75,6 +107,9 @@ test('D1 docs/settings.md names every setting with its default', () => {
   for (const { variable, fallback } of Object.values(SETTINGS)) {
     const row = docs.split('\n').find((line) => line.startsWith(`| \`${variable}\` |`));
     assert.ok(row !== undefined, `${variable} is not in docs/settings.md`);
-    assert.ok(row.includes(fallback === undefined ? 'unset' : `\`${fallback}\``), `the default of ${variable} is ${fallback ?? 'unset'}: ${row}`);
+    assert.ok(
+      row.includes(fallback === undefined ? 'unset' : `\`${fallback}\``),
+      `the default of ${variable} is ${fallback ?? 'unset'}: ${row}`,
+    );
   }
 });

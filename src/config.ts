@@ -3,6 +3,8 @@ import { isIP } from 'node:net';
 export const ROLES = ['signals', 'consumer', 'feeds'] as const;
 export type Role = (typeof ROLES)[number];
 
+const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
 /** The settings of a process, checked and frozen. Durations say their unit. */
 export interface Config {
   readonly host: string;
@@ -11,6 +13,16 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly kafkaBrokers: readonly string[] | undefined;
   readonly kafkaTopic: string;
+  readonly kafkaGroup: string | undefined;
+  readonly kafkaPartitions: number;
+  readonly kafkaReplication: number | undefined;
+  readonly kafkaTls: boolean;
+  readonly kafkaCaFile: string | undefined;
+  readonly kafkaCertFile: string | undefined;
+  readonly kafkaKeyFile: string | undefined;
+  readonly kafkaSaslMechanism: (typeof SASL_MECHANISMS)[number] | undefined;
+  readonly kafkaSaslUsername: string | undefined;
+  readonly kafkaSaslPassword: string | undefined;
   readonly roles: readonly Role[];
   readonly bootstrapApiKey: string | undefined;
   readonly feedRebuildSeconds: number;
@@ -51,11 +63,14 @@ const integer =
   };
 
 const oneOf =
-  (allowed: readonly string[]): Parse<string> =>
+  <T extends string>(allowed: readonly T[]): Parse<T> =>
   (value) => {
-    if (!allowed.includes(value)) throw new Error(`must be one of: ${allowed.join(', ')}`);
-    return value;
+    const found = allowed.find((one) => one === value);
+    if (found === undefined) throw new Error(`must be one of: ${allowed.join(', ')}`);
+    return found;
   };
+
+const onOff: Parse<boolean> = (value) => oneOf(['on', 'off'])(value) === 'on';
 
 const commaList =
   <T>(item: Parse<T>): Parse<readonly T[]> =>
@@ -135,6 +150,46 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     },
     meaning: 'topic of the stream',
   },
+  kafkaGroup: {
+    variable: 'KAFKA_GROUP',
+    fallback: undefined,
+    parse: text,
+    meaning: 'consumer group; weir- and the topic when unset',
+  },
+  kafkaPartitions: {
+    variable: 'KAFKA_PARTITIONS',
+    fallback: '12',
+    parse: integer(1, 10_000),
+    meaning: 'partitions of a topic that is made',
+  },
+  kafkaReplication: {
+    variable: 'KAFKA_REPLICATION',
+    fallback: undefined,
+    parse: integer(1, 100),
+    meaning: "replicas of a topic that is made; the brokers' default when unset",
+  },
+  kafkaTls: { variable: 'KAFKA_TLS', fallback: 'off', parse: onOff, meaning: 'on: connections to Kafka use TLS' },
+  kafkaCaFile: {
+    variable: 'KAFKA_CA_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: "PEM file of the authority that has signed the brokers' certificates; the well-known ones when unset",
+  },
+  kafkaCertFile: {
+    variable: 'KAFKA_CERT_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: 'PEM file of the client certificate, where the brokers ask for one',
+  },
+  kafkaKeyFile: { variable: 'KAFKA_KEY_FILE', fallback: undefined, parse: text, meaning: "PEM file of the client certificate's key" },
+  kafkaSaslMechanism: {
+    variable: 'KAFKA_SASL_MECHANISM',
+    fallback: undefined,
+    parse: oneOf(SASL_MECHANISMS),
+    meaning: `how weir proves who it is, one of ${SASL_MECHANISMS.join(', ')}`,
+  },
+  kafkaSaslUsername: { variable: 'KAFKA_SASL_USERNAME', fallback: undefined, parse: text, meaning: 'user name for SASL' },
+  kafkaSaslPassword: { variable: 'KAFKA_SASL_PASSWORD', fallback: undefined, parse: text, meaning: 'password for SASL' },
   roles: { variable: 'ROLES', fallback: ROLES.join(','), parse: roles, meaning: 'which parts this process runs, any subset' },
   bootstrapApiKey: {
     variable: 'BOOTSTRAP_API_KEY',
@@ -207,12 +262,24 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     variable: 'STREAM_RETENTION_HOURS',
     fallback: '168',
     parse: integer(1, 87_600),
-    meaning: 'how long landed messages of the embedded stream are kept',
+    meaning: 'how long landed messages of the embedded stream are kept, and all messages of a Kafka topic that is made',
   },
 };
 
 /** Settings that may stay unset; those with a list are empty then. */
 const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [] };
+
+/** What must be set beside what. */
+const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
+  ['kafkaCaFile', 'kafkaTls'],
+  ['kafkaCertFile', 'kafkaTls'],
+  ['kafkaCertFile', 'kafkaKeyFile'],
+  ['kafkaKeyFile', 'kafkaCertFile'],
+  ['kafkaSaslMechanism', 'kafkaSaslUsername'],
+  ['kafkaSaslMechanism', 'kafkaSaslPassword'],
+  ['kafkaSaslUsername', 'kafkaSaslMechanism'],
+  ['kafkaSaslPassword', 'kafkaSaslMechanism'],
+];
 
 /** Reads the environment; an empty variable counts as unset. All faults at once, one readable line each. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): { config: Config } | { faults: string[] } {
@@ -230,6 +297,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       const shown = name === 'bootstrapApiKey' || name === 'databaseUrl' ? '' : `, not "${value}"`;
       faults.push(`${variable} ${(error as Error).message}${shown}`);
     }
+  }
+  const isSet = (name: keyof Config) => !['', 'off', undefined].includes(environment[SETTINGS[name].variable]);
+  for (const [given, needed] of NEEDS) {
+    if (isSet(given) && !isSet(needed)) faults.push(`${SETTINGS[needed].variable} must be set, because ${SETTINGS[given].variable} is`);
   }
   return faults.length > 0 ? { faults } : { config: Object.freeze(config) as unknown as Config };
 }

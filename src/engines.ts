@@ -26,16 +26,21 @@ export type FeedSource = { readonly dataDir: string; readonly writes: MessagePor
 
 // Loaded only where they are used: an embedded start does not wait for them.
 const openPostgresStore = async (url: string): Promise<Store> => (await import('./store/postgres.ts')).openPostgresStore(url);
-const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> => {
-  const kafka = await import('./stream/kafka.ts');
-  return kafka.openKafkaStream({
+const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> =>
+  (await import('./stream/kafka.ts')).openKafkaStream({
     brokers,
     topic: config.kafkaTopic,
-    partitions: 12,
-    replication: -1,
+    group: config.kafkaGroup,
+    partitions: config.kafkaPartitions,
+    replication: config.kafkaReplication,
     retentionHours: config.streamRetentionHours,
+    tls: config.kafkaTls ? { ca: config.kafkaCaFile, cert: config.kafkaCertFile, key: config.kafkaKeyFile } : undefined,
+    sasl: config.kafkaSaslMechanism && {
+      mechanism: config.kafkaSaslMechanism,
+      username: config.kafkaSaslUsername ?? '',
+      password: config.kafkaSaslPassword ?? '',
+    },
   });
-};
 
 /** Opens the store in this thread and brings its schema up to date: for commands that run beside a server. */
 export async function openStore(config: Config): Promise<Store> {

@@ -37,6 +37,7 @@ interface Share {
 }
 interface Entry {
   readonly record: MessageRecord;
+  readonly bytes: number;
   readonly share: Share;
 }
 
@@ -82,7 +83,7 @@ export function openAppender(log: PartitionLog): Appender {
     for (; at < queue.length; at += 1) {
       const entry = queue[at];
       if (entry.share.settled) continue;
-      bytes += sizeOf(entry.record);
+      bytes += entry.bytes;
       if (entries.length > 0 && bytes > most) break;
       entries.push(entry);
     }
@@ -124,7 +125,7 @@ export function openAppender(log: PartitionLog): Appender {
   }
 
   function refuse(entries: readonly Entry[]): void {
-    const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry.record), 0);
+    const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
     if (entries.length > 1) {
       most = bytes / 2;
       queue = [...entries, ...queue];
@@ -142,7 +143,7 @@ export function openAppender(log: PartitionLog): Appender {
     append(records) {
       if (closed) return Promise.reject(new Error('the stream is closed'));
       const { share, done } = open(records.length);
-      for (const record of records) queue.push({ record, share });
+      for (const record of records) queue.push({ record, bytes: sizeOf(record), share });
       void drain();
       return done;
     },

@@ -23,7 +23,10 @@ const FETCH_BY_ID = 13;
  */
 export async function joinGroup(cluster: Cluster, group: string): Promise<StreamReader> {
   const { topic } = cluster;
-  const { id: topicId, partitions } = await cluster.describe(true);
+  const refused = (error: unknown) => new Error(`the consumer group ${group} cannot be joined: ${reasonOf(error)}`);
+  const { id: topicId, partitions } = await cluster.describe(true).catch((error: unknown) => {
+    throw refused(error);
+  });
   const pools = new Map<number, ConnectionPool>();
   const ahead = new Map<number, StreamRecord[]>();
   let assigned: readonly number[] = [];
@@ -101,7 +104,7 @@ export async function joinGroup(cluster: Cluster, group: string): Promise<Stream
     await member.joinGroup({});
   } catch (error) {
     await close();
-    throw new Error(`the consumer group ${group} cannot be joined: ${reasonOf(error)}`);
+    throw refused(error);
   }
 
   async function close(): Promise<void> {

@@ -42,7 +42,7 @@ async function createTopic({ admin }: Cluster, { topic, partitions, replication,
     { name: 'retention.ms', value: retention },
   ];
   try {
-    await admin.createTopics({ topics: [topic], partitions, replicas: replication, configs });
+    await admin.createTopics({ topics: [topic], partitions, replicas: replication ?? -1, configs });
   } catch (error) {
     if (isAnswer(error, 'TOPIC_ALREADY_EXISTS')) return;
     if (mayPass(error)) throw error;
