@@ -34,7 +34,15 @@ export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): st
     : undefined;
 }
 
-const ajv = new Ajv({ allErrors: true, strict: true, verbose: true, coerceTypes: false, removeAdditional: false, useDefaults: false });
+const ajv = new Ajv({
+  allErrors: true,
+  strict: true,
+  strictRequired: false,
+  verbose: true,
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+});
 ajv.addFormat('text', isStorableText);
 ajv.addKeyword({
   keyword: 'x-json',
@@ -61,6 +69,8 @@ export function compile(schema: TSchema): (value: unknown) => Fault[] {
     if (validate(value)) return NONE;
     const faults = new Map<string, Fault>();
     for (const error of validate.errors!) {
+      // Only says that one of its branches has failed.
+      if (error.keyword === 'if') continue;
       const fault = MESSAGES[error.keyword as keyof typeof MESSAGES] ?? (() => error.message!);
       const path = error.instancePath.slice(1).replaceAll('/', '.');
       const field = error.keyword === 'required' ? [path, error.params.missingProperty].filter(Boolean).join('.') : path;

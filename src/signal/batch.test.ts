@@ -180,7 +180,7 @@ test('2.2 schema_version, kind, op, rule_ref', () => {
   for (const ref of ['a', 'A1._:-', 'x'.repeat(128)]) assert.equal(envelope(access({ rule_ref: ref })).rule_ref, ref);
   for (const ref of ['', '-a', '.a', 'a b', 'ä', 'x'.repeat(129), 'a\n', 7])
     assert.match(fault(2, access({ rule_ref: ref })), /^rule_ref: /);
-  for (const op of ['upsert', 'delete']) assert.equal(fault(2, waf({ op, rule_ref: null })), 'rule_ref: is required for waf_rule');
+  for (const op of ['upsert', 'delete']) assert.equal(fault(2, waf({ op, rule_ref: null })), 'rule_ref: is required');
 });
 
 test('2.2 the rule body is omitted when op is delete; by value it needs a target', () => {
@@ -244,10 +244,7 @@ test('2.4 name, order, short_description and config are optional', () => {
 test('D3 expression faults: worded on their own when alone, else last in the list', () => {
   const bad = 'no.such.field == 1';
   assert.match(fault(2, waf({}, { expression: bad })), /^Entry 0: Expression validation failed: rule\.expression: \(1:\d+\) ./);
-  assert.match(
-    fault(2, waf({ rule_ref: null }, { expression: bad })),
-    /^rule_ref: is required for waf_rule; rule\.expression: \(1:\d+\) ./,
-  );
+  assert.match(fault(2, waf({ rule_ref: null }, { expression: bad })), /^rule_ref: is required; rule\.expression: \(1:\d+\) ./);
   assert.match(fault(2, smart({}, { expression: EXPRESSION })), /^Entry 0: Expression validation failed: rule\.expression: \(1:1\) /);
   assert.match(fault(2, waf({}, { expression: '' })), /^rule\.expression: /);
 });

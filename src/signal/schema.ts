@@ -91,20 +91,25 @@ export const SmartFirewallRuleBody = Type.Object(expressionFields(['block', 'all
   examples: [{ type: 'generated', expression: SMART_FIREWALL_EXPRESSION, action: 'block' }],
 });
 
-const envelope = <K extends Kind, R extends TSchema>(kinds: K[], rule: R, options: TObjectOptions) =>
+const RuleRef = Type.String({
+  pattern: RULE_REF_PATTERN,
+  description: 'Caller-stable identifier, the key of upsert and delete. An access rule without it is matched by value.',
+  examples: ['soc-1234'],
+});
+/** An upsert needs a rule. */
+const RULE_ON_UPSERT = {
+  if: { type: 'object', properties: { op: { const: 'upsert' } }, required: ['op'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { type: 'object', required: ['rule'] },
+};
+
+const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(kinds: K[], ruleRef: I, rule: R, options: TObjectOptions) =>
   Type.Object(
     {
       schema_version: Type.Optional(Type.Unsafe<2>({ const: 2, default: 2, description: 'Version of the envelope.' })),
       kind: Type.Enum(kinds),
       op: Type.Enum(['upsert', 'delete'], { description: 'upsert replaces the whole rule; deleting what is not there succeeds.' }),
-      rule_ref: Type.Optional(
-        Type.String({
-          pattern: RULE_REF_PATTERN,
-          description:
-            'Caller-stable identifier: the key of upsert and delete. Required unless kind is access_rule, which then matches by value.',
-          examples: ['soc-1234'],
-        }),
-      ),
+      rule_ref: ruleRef,
       expires_in: Type.Optional(
         seconds(
           'Seconds. 0 or omitted means no expiry, for a block of an access rule one day; access rules live at least 60. Ignored on delete.',
@@ -119,7 +124,8 @@ const envelope = <K extends Kind, R extends TSchema>(kinds: K[], rule: R, option
 
 /** Element of the request array of `POST /v2/signal`, per kind (spec 2.2). */
 export const ENVELOPES = {
-  access_rule: envelope(['access_rule'], AccessRuleBody, {
+  access_rule: envelope(['access_rule'], Type.Optional(RuleRef), AccessRuleBody, {
+    ...RULE_ON_UPSERT,
     title: 'AccessRuleEnvelope',
     examples: [
       {
@@ -131,13 +137,15 @@ export const ENVELOPES = {
       },
     ],
   }),
-  waf_rule: envelope(['waf_rule'], WafRuleBody, {
+  waf_rule: envelope(['waf_rule'], RuleRef, WafRuleBody, {
+    ...RULE_ON_UPSERT,
     title: 'WafRuleEnvelope',
     examples: [
       { kind: 'waf_rule', op: 'upsert', rule_ref: 'waf-login', rule: { type: 'custom', expression: WAF_EXPRESSION, action: 'challenge' } },
     ],
   }),
-  smart_firewall_rule: envelope(['smart_firewall_rule'], SmartFirewallRuleBody, {
+  smart_firewall_rule: envelope(['smart_firewall_rule'], RuleRef, SmartFirewallRuleBody, {
+    ...RULE_ON_UPSERT,
     title: 'SmartFirewallRuleEnvelope',
     examples: [
       {
@@ -150,7 +158,7 @@ export const ENVELOPES = {
   }),
 };
 /** What can be said of an envelope whose kind is unknown. */
-export const AnyEnvelope = envelope([...KINDS], Type.Unknown(), {});
+export const AnyEnvelope = envelope([...KINDS], Type.Optional(RuleRef), Type.Unknown(), {});
 
 export type V1Event = Static<typeof V1Event>;
 export type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;

@@ -50,7 +50,6 @@ export function parseEnvelope(entry: Fields, check: EnvelopeCheck): Signal | Env
 function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: Fault[]): undefined {
   const { op, rule_ref: ref, rule } = envelope;
   if (rule === undefined) {
-    if (op === 'upsert') faults.push({ field: 'rule', message: 'is required' });
     if (op === 'delete' && ref === undefined) faults.push({ field: 'rule.target', message: 'is required to delete without rule_ref' });
     return;
   }
@@ -62,9 +61,8 @@ function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: Fault[]
 }
 
 function checkExpressionRule(kind: ExpressionKind, envelope: Fields, check: EnvelopeCheck, faults: Fault[]): string | undefined {
-  const { op, rule_ref: ref, rule } = envelope;
+  const { op, rule } = envelope;
   if (check.listBound) faults.push({ field: 'kind', message: 'must be access_rule: the API key is bound to an access-rules list' });
-  if (ref === undefined) faults.push({ field: 'rule_ref', message: `is required for ${kind}` });
   if (op !== 'upsert' || !isObject(rule)) return undefined;
   if (kind === 'smart_firewall_rule' && rule.phase !== undefined) {
     faults.push({ field: 'rule.phase', message: 'is not allowed for smart_firewall_rule' });

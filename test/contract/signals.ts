@@ -291,7 +291,7 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
       assert.deepEqual([status, body.success, body.message], [206, false, 'Processed 1 entries, 5 failed']);
       assert.match(body.errors[0]!, /^Entry 0: Expression validation failed: rule\.expression: \(1:\d+\) ./);
       assert.match(body.errors[1]!, /^Entry 1: Expression validation failed: rule\.expression: \(1:1\) .*http/i);
-      assert.equal(body.errors[2], 'Entry 2: Schema validation failed: rule_ref: is required for smart_firewall_rule');
+      assert.equal(body.errors[2], 'Entry 2: Schema validation failed: rule_ref: is required');
       assert.equal(body.errors[3], 'Entry 3: Schema validation failed: rule.target.country: must be a valid ISO-3166 Alpha-2 code');
       assert.match(body.errors[4]!, /^Entry 4: Schema validation failed: rule\.target\.asn: AS4294967295 does not exist/);
       assert.equal((await rules()).length, 1);
