@@ -7,6 +7,7 @@ import type { Scheme } from '../expression/scheme.ts';
 import type { ExpressionKind } from '../rule.ts';
 import { readSchemes } from '../schemes.ts';
 import { LIMITS } from '../signal/limits.ts';
+import { writeLine } from './context.ts';
 import type { AddCommand } from './program.ts';
 import { oneOf, UsageError } from './usage.ts';
 
@@ -39,7 +40,7 @@ export function expressionCommands(add: AddCommand): void {
           for (const source of split(file === STANDARD_INPUT ? null : file, await readText(file))) {
             const verdict = judge(source.expression, scheme);
             if (verdict.fault !== null) context.exitCode = 1;
-            context.stdout.write(`${print(source, verdict)}\n`);
+            await writeLine(context.stdout, print(source, verdict));
           }
         }
       },

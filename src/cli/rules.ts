@@ -28,7 +28,9 @@ export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: Store
 
 function ruleLine({ rule }: StoredRule): string {
   const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
-  return [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''].join('  ').trimEnd();
+  const line = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''].join('  ').trimEnd();
+  // Callers wrote expression and name: no line break ends the line, nothing in them speaks to the terminal.
+  return line.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
 export function ruleCommands(add: AddCommand): void {
