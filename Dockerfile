@@ -1,0 +1,15 @@
+# weir as an image: the sources as they are, run by Node itself; there is no build step.
+FROM node:24-slim
+WORKDIR /app
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+COPY package.json package-lock.json .npmrc ./
+# The image brings its own Node: the optional packages that hold one are left out.
+RUN npm ci --omit=dev --omit=optional && npm cache clean --force && mkdir -m 0700 /data && chown node:node /data
+COPY LICENSE NOTICE ./
+COPY src ./src
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/main.ts", "serve"]
