@@ -17,6 +17,8 @@ import { postLoad, printTable, quantile } from './support/load.ts';
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '20' } } });
 const SECONDS = Number(values.seconds);
 const BATCH = 1000;
+/** Entries a second for which bodies are made in advance. */
+const MOST = 60_000;
 const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
 
 let seed = 7;
@@ -32,6 +34,8 @@ const event = () => ({
   expiration: 86_400,
   description: 'brute force on the login page',
 });
+
+const batchOf = (entries: number) => Buffer.from(JSON.stringify(Array.from({ length: entries }, event)));
 
 function folder(): string {
   return mkdtempSync(join(tmpdir(), 'weir-bench-'));
@@ -84,15 +88,14 @@ async function weirRun(seconds: number, perRequest: number, lanes: number) {
   const reads = openSqliteReads(dir);
   const stream = openSqliteStream(dir);
   const streamId = await stream.id();
-  const pool = Array.from({ length: perRequest === 1 ? 2000 : 100 }, () =>
-    Buffer.from(JSON.stringify(Array.from({ length: perRequest }, event))),
-  );
+  // Made before the clock starts: what a sender does is not measured.
+  const pool = Array.from({ length: Math.ceil((seconds * MOST) / perRequest) }, () => batchOf(perRequest));
   const begun = performance.now();
   let sent = 0;
   const load = await postLoad(new URL('/v1/signal', weir.url), headers, lanes, () => {
     if (performance.now() - begun > seconds * 1000) return undefined;
     sent += 1;
-    return sent <= pool.length ? pool[sent - 1] : Buffer.from(JSON.stringify(Array.from({ length: perRequest }, event)));
+    return pool[sent - 1];
   });
   const { end } = await stream.bounds(0);
   while (((await reads.position(streamId, 0)) ?? 0) < end) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -112,6 +115,46 @@ async function weirRun(seconds: number, perRequest: number, lanes: number) {
   };
 }
 
+/** Batches at a steady rate; ms from each answer until its entries have landed. */
+async function freshness(seconds: number, entriesPerSecond: number): Promise<number[]> {
+  const dir = folder();
+  const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', LOG_LEVEL: 'error' });
+  const reads = openSqliteReads(dir);
+  const stream = openSqliteStream(dir);
+  const streamId = await stream.id();
+  const waits: number[] = [];
+  const pending: Promise<void>[] = [];
+  const count = Math.floor((seconds * entriesPerSecond) / BATCH);
+  const bodies = Array.from({ length: count }, () => batchOf(BATCH));
+  const begun = performance.now();
+  for (const [n, body] of bodies.entries()) {
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, begun + (n * BATCH * 1000) / entriesPerSecond - performance.now())));
+    pending.push(
+      postLoad(new URL('/v1/signal', weir.url), headers, 1, once(body)).then(async () => {
+        const accepted = performance.now();
+        const { end } = await stream.bounds(0);
+        while (((await reads.position(streamId, 0)) ?? 0) < end) await new Promise((resolve) => setTimeout(resolve, 2));
+        waits.push(performance.now() - accepted);
+      }),
+    );
+  }
+  await Promise.all(pending);
+  await weir.kill('SIGTERM');
+  await reads.close();
+  await stream.close();
+  rmSync(dir, { recursive: true });
+  return waits;
+}
+
+function once(body: Buffer): () => Buffer | undefined {
+  let left: Buffer | undefined = body;
+  return () => {
+    const given = left;
+    left = undefined;
+    return given;
+  };
+}
+
 const bare = [bareLoop(SECONDS / 4, BATCH)];
 const batches = await weirRun(SECONDS, BATCH, 4);
 bare.push(bareLoop(SECONDS / 4, BATCH));
@@ -121,6 +164,13 @@ printTable([
   ['bare upsert loop', bareRate, 1, '', ''],
   ['accepted', batches.accepted, batches.accepted / bareRate, batches.p50, batches.p99],
   ['accepted and landed', batches.landed, batches.landed / bareRate, '', ''],
+]);
+const half = batches.landed / 2;
+const waits = await freshness(SECONDS / 2, half);
+console.log();
+printTable([
+  ['freshness at half that rate', 'entries/s', 'p50 ms', 'p99 ms', 'limit ms'],
+  ['accepted → landed', half, quantile(waits, 0.5), quantile(waits, 0.99), 250],
 ]);
 const single = [bareLoop(SECONDS / 8, 1)];
 const singles = await weirRun(SECONDS / 2, 1, 64);

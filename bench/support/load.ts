@@ -8,12 +8,12 @@ export interface LoadResult {
   readonly seconds: number;
 }
 
-/** Posts bodies from `next` until it returns undefined. */
+/** Posts bodies from `next` until it gives undefined; how long `next` takes is nobody's latency. */
 export async function postLoad(
   url: URL,
   headers: Record<string, string>,
   lanes: number,
-  next: () => Buffer | undefined,
+  next: () => Buffer | undefined | Promise<Buffer | undefined>,
 ): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: lanes });
   const latencies: number[] = [];
@@ -21,7 +21,7 @@ export async function postLoad(
   const begun = performance.now();
   await Promise.all(
     Array.from({ length: lanes }, async () => {
-      for (let body = next(); body !== undefined; body = next()) {
+      for (let body = await next(); body !== undefined; body = await next()) {
         const sent = performance.now();
         const status = await post(url, headers, body, agent);
         latencies.push(performance.now() - sent);
