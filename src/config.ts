@@ -248,7 +248,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
   baseUrl: {
     variable: 'BASE_URL',
     fallback: undefined,
-    parse: url(['http:', 'https:']),
+    parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
   },
   logLevel: { variable: 'LOG_LEVEL', fallback: 'info', parse: oneOf(LOG_LEVELS), meaning: `one of ${LOG_LEVELS.join(', ')}` },

@@ -10,10 +10,15 @@ const MIGRATIONS = new URL('../migrations/sqlite/', import.meta.url);
  * because landing touches the same pages again and again.
  */
 export function openDatabase(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
-  const db = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout: 5000, allowUnknownNamedParameters: false });
-  if (!options.readOnly) db.exec('PRAGMA journal_mode = WAL');
-  db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192; PRAGMA foreign_keys = ON');
-  return db;
+  try {
+    const db = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout: 5000, allowUnknownNamedParameters: false });
+    if (!options.readOnly) db.exec('PRAGMA journal_mode = WAL');
+    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA foreign_keys = ON');
+    return db;
+  } catch (error) {
+    (error as Error).message = `the store's file ${path} cannot be used: ${(error as Error).message}`;
+    throw error;
+  }
 }
 
 /** Runs `work` as one transaction that holds the write lock from its start; rolls back when it throws. */

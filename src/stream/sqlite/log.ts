@@ -27,7 +27,10 @@ export interface EncodedBatch {
 }
 
 type Headers = Record<string, string>;
-type StoredBatch = readonly [shared: { key: string; headers: Headers }, messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[]];
+type StoredBatch = readonly [
+  shared: { key: string; headers: Headers },
+  messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[],
+];
 
 export function encodeBatch(messages: readonly Message[]): EncodedBatch {
   const [first] = messages;
@@ -62,6 +65,15 @@ export function streamFile(dataDir: string): string {
 
 /** Opens the log; makes it with an identity of its own when the file is new. */
 export function openLog(file: string): DatabaseSync {
+  try {
+    return open(file);
+  } catch (error) {
+    (error as Error).message = `the stream's file ${file} cannot be used: ${(error as Error).message}`;
+    throw error;
+  }
+}
+
+function open(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
   db.exec('BEGIN IMMEDIATE');
