@@ -52,7 +52,7 @@ export interface Stream {
 
 /** One member of the group of consumers. */
 export interface StreamReader {
-  /** The partitions that this member owns now; empty while a rebalance runs. Two members may believe they own the same one for a while: the store's fence decides. */
+  /** The partitions that this member owns now; empty while a rebalance runs. Two members may believe they own the same one for a while: the store's fence decides. Throws when the membership is lost for good: close this reader and join again. */
   owned(): readonly number[];
   /** Up to `max` records from `offset` on; waits up to `waitMs` for the first one, then answers []. */
   read(partition: number, offset: number, max: number, waitMs: number): Promise<StreamRecord[]>;

@@ -14,8 +14,12 @@ const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url));
 const JAVA = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'];
 const START = 60_000;
 
-/** Why tests with a broker cannot run here, in one line, or false. */
+const GIVEN = process.env.TEST_KAFKA_BROKERS;
+
+/** Why no broker can be started here, in one line, or false. */
 export const noKafka = () => needs('java', 'mvn', 'openssl');
+/** The same where brokers that are there already will do. */
+export const noKafkaAtAll = () => (GIVEN ? false : noKafka());
 
 /** The user of the listeners with SASL. */
 export const KAFKA_USER = { username: 'weir', password: 'correct-horse' };
@@ -42,8 +46,7 @@ export interface KafkaBroker {
 
 /** Brokers to test with: those of TEST_KAFKA_BROKERS, or one that is started here. */
 export async function kafkaForTests(): Promise<{ brokers: string[]; stop(): Promise<void> }> {
-  const given = process.env.TEST_KAFKA_BROKERS;
-  return given ? { brokers: given.split(','), stop: async () => {} } : startKafka();
+  return GIVEN ? { brokers: GIVEN.split(','), stop: async () => {} } : startKafka();
 }
 
 /** Starts a broker; `secured` adds the listeners with TLS and an authorizer that lets their users do nothing until they are allowed to. */
@@ -60,7 +63,7 @@ export async function startKafka({ secured = false } = {}): Promise<KafkaBroker>
   );
   const scram = `SCRAM-SHA-256=[name=${KAFKA_USER.username},password=${KAFKA_USER.password}]`;
   await java(jars, 'kafka.tools.StorageTool', [
-    ...['format', '--config', properties, '--cluster-id', randomBytes(16).toString('base64url')],
+    ...['format', '--config', properties, `--cluster-id=${randomBytes(16).toString('base64url')}`],
     ...(secured ? ['--add-scram', scram] : []),
   ]);
 

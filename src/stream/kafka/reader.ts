@@ -4,8 +4,10 @@ import { type Cluster, connectionPool, hangUp, surviveErrors } from './cluster.t
 import { isAnswer, reasonOf, within } from './fault.ts';
 import { decodeBatches } from './record.ts';
 
-const SESSION = 10_000;
-const REBALANCE = 10_000;
+/** A member that is not heard of for this long, ms, loses its partitions: the least that brokers allow unless told otherwise. */
+const SESSION = 6000;
+/** How long the others are waited for when the partitions are divided anew, ms. */
+const REBALANCE = 6000;
 const HEARTBEAT = 1000;
 /** How often the number of partitions is looked at, ms. */
 const REVIEW = 5000;
@@ -40,7 +42,7 @@ export async function joinGroup(cluster: Cluster, group: string): Promise<Stream
     rebalanceTimeout: REBALANCE,
     heartbeatInterval: HEARTBEAT,
     // A join is held back until the others have joined too.
-    requestTimeout: REBALANCE + 5000,
+    requestTimeout: REBALANCE + 4000,
   });
   surviveErrors(member.connections);
   member.topics.track(topic);
@@ -72,6 +74,7 @@ export async function joinGroup(cluster: Cluster, group: string): Promise<Stream
 
   /** A connection of the partition's own: a broker answers the requests of one connection in turn, and these wait. */
   function poolOf(partition: number): ConnectionPool {
+    if (closed) throw new Error('the reader is closed');
     const pool = pools.get(partition) ?? connectionPool(cluster.connecting);
     pools.set(partition, pool);
     return pool;
