@@ -23,7 +23,8 @@ const WORKLOADS = [
   { name: '1,000,000 dense v4 hosts', source: denseV4Host, count: 1_000_000, family: 4, target: 0.25 },
   { name: '1,000,000 mixed v6', source: mixedV6, count: 1_000_000, family: 6 },
 ] as const;
-const ROUNDS = { peers: 15, cidrTools: 3 };
+const TURNS = 5;
+const CALLS = 5;
 const WARM_UP_MS = 2000;
 
 function weir(text: Uint8Array): Uint8Array {
@@ -46,14 +47,16 @@ function run(program: string, args: string[], input: string, output: string): vo
   if (status !== 0) throw new Error(`${program} ended with ${status}`);
 }
 
-/** Median milliseconds of each work, taken in turns, so that a noisy neighbour meets them all. */
-function medians(rounds: number, works: readonly (() => void)[]): number[] {
+/** Median milliseconds of each work: in turns, so that a noisy neighbour meets them all, several calls a turn, so that each stays warm. */
+function medians(turns: number, works: readonly (() => void)[]): number[] {
   const times = works.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
+  for (let turn = 0; turn < turns; turn++) {
     works.forEach((work, i) => {
-      const begun = performance.now();
-      work();
-      times[i].push(performance.now() - begun);
+      for (let call = 0; call < CALLS; call++) {
+        const begun = performance.now();
+        work();
+        times[i].push(performance.now() - begun);
+      }
     });
   }
   return times.map((each) => quantile(each, 0.5));
@@ -91,14 +94,14 @@ try {
       peer();
       assertEqual(name, ours, readFileSync(output, 'latin1'));
     }
-    const [ms, iprangeMs] = medians(ROUNDS.peers, [() => weir(bytes), ...peers]);
-    const [cidrToolsMs] = medians(ROUNDS.cidrTools, [() => cidrTools(text)]);
+    const [ms, iprangeMs] = medians(TURNS, [() => weir(bytes), ...peers]);
+    const [cidrToolsMs] = medians(1, [() => cidrTools(text)]);
     const against = (peer: number | undefined) => (peer === undefined ? ['-', '-'] : [peer.toFixed(1), (ms / peer).toFixed(3)]);
     const target = 'target' in goal ? `<= ${goal.target}` : '';
     rows.push([name, ours.split('\n').length - 1, ms.toFixed(1), ...against(iprangeMs), target, ...against(cidrToolsMs)]);
   }
   printTable(rows);
-  const [start] = medians(ROUNDS.peers, [() => run('true', [], input, output)]);
+  const [start] = medians(TURNS, [() => run('true', [], input, output)]);
   console.log(`\nOf each iprange figure, ${start.toFixed(1)} ms are the start of a process (\`true\` in the same harness).`);
 } finally {
   rmSync(folder, { recursive: true });
