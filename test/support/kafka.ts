@@ -1,6 +1,6 @@
 /** A real Kafka broker for tests: Apache Kafka's jars by Maven, one KRaft node, free ports, a temporary folder. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -198,16 +198,21 @@ async function java(jars: string, main: string, args: readonly string[]): Promis
   await promisify(execFile)('java', [...JAVA, '-cp', `${jars}/*`, main, ...args]);
 }
 
+/** Ports below those that outgoing connections get: a client that tries to reach a dead broker must not take its port, or reach itself. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  return Promise.all(
-    servers.map(async (server) => {
-      if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
-      const { port } = server.address() as { port: number };
-      await new Promise((resolve) => server.close(resolve));
-      return port;
-    }),
-  );
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(12_000, 32_000);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(port, '127.0.0.1');
+    server.once('listening', () => server.close(() => resolve(true))).once('error', () => resolve(false));
+  });
 }
 
 function answers(port: number): Promise<boolean> {
