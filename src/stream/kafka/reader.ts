@@ -138,7 +138,7 @@ export async function joinGroup(cluster: Cluster, group: string): Promise<Stream
           }
           at = next;
         } catch (error) {
-          if (closed) break;
+          if (closed || !assigned.includes(partition)) break;
           cluster.doubt();
           throw explain(error, partition, offset);
         }
