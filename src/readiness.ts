@@ -32,7 +32,11 @@ export function readiness({ store, stream, landing, draining, now }: ReadinessPa
     const clock = await store.ping();
     const difference = Math.round(clock - (before + now()) / 2);
     if (Math.abs(difference) <= CLOCK_LIMIT) return { clock_difference_ms: difference };
-    return { ok: false, clock_difference_ms: difference, reason: `the clock of the store differs by ${difference} ms, more than ${CLOCK_LIMIT}` };
+    return {
+      ok: false,
+      clock_difference_ms: difference,
+      reason: `the clock of the store differs by ${difference} ms, more than ${CLOCK_LIMIT}`,
+    };
   }
 }
 

@@ -32,7 +32,10 @@ function batchOf(lane: number, version: number): { ref: string; entry: Record<st
       kind === 'access_rule'
         ? { target: { ip: `10.${lane}.${version % 256}.${i}` } }
         : { type: 'generated', action: 'block', expression: 'ip.src == 192.0.2.1', order: version };
-    entries.push({ ref: `${kind} ${ref}`, entry: { kind, op: 'upsert', rule_ref: ref, reason: String(version), rule: { name: 'crash', ...rule } } });
+    entries.push({
+      ref: `${kind} ${ref}`,
+      entry: { kind, op: 'upsert', rule_ref: ref, reason: String(version), rule: { name: 'crash', ...rule } },
+    });
   }
   return entries;
 }
@@ -97,7 +100,10 @@ export async function crashRounds(rounds: number, report: (line: string) => void
     const rules = await stored(reads);
     for (const [ref, { acknowledged, tried }] of sent) {
       const version = rules.get(ref) ?? 0;
-      assert.ok(version >= acknowledged && version <= tried, `round ${round}: ${ref} holds ${version}, acknowledged ${acknowledged}, tried ${tried}`);
+      assert.ok(
+        version >= acknowledged && version <= tried,
+        `round ${round}: ${ref} holds ${version}, acknowledged ${acknowledged}, tried ${tried}`,
+      );
     }
     for (const ref of rules.keys()) assert.ok(sent.has(ref), `${ref} was never sent`);
     assert.deepEqual(await reads.deadLetters(10), []);
