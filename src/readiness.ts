@@ -19,7 +19,7 @@ export interface ReadinessParts {
 /** What `/readyz` shows: each engine and landing by name, with the reason when one is not ready. */
 export function readiness({ store, stream, landing, draining, now }: ReadinessParts): () => Promise<Record<string, Check>> {
   return async () => {
-    const checks: Record<string, Promise<Check>> = { store: checked(checkStore()), stream: checked(stream.ping()) };
+    const checks: Record<string, Promise<Check>> = { store: checked(checkStore()), stream: checked(stream.ping().then(() => ({}))) };
     if (landing !== undefined) checks.landing = checked(checkLanding(landing));
     if (draining()) checks.process = Promise.resolve({ ok: false, reason: 'the process is stopping' });
     const names = Object.keys(checks);
@@ -46,7 +46,7 @@ async function checkLanding(landing: () => Promise<LandingStatus>): Promise<Part
 }
 
 /** A check that throws or takes too long is red, with the reason. */
-async function checked(work: Promise<Partial<Check> | void>): Promise<Check> {
+async function checked(work: Promise<Partial<Check>>): Promise<Check> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} s`)), PATIENCE);
