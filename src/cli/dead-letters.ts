@@ -61,7 +61,7 @@ export function deadLetterCommands(add: AddCommand): void {
       await (await context.store()).adoptStream(streamId);
       return { stream_id: streamId, adopted: true };
     },
-    show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning; restart the consumers`,
+    show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning, within seconds`,
   });
 }
 

@@ -7,10 +7,15 @@ const BATCH = 1000;
 const WAIT = 1000;
 /** How often the stream's identity and the owned partitions are looked at again, ms. */
 const REVIEW = 1000;
+/** Pauses after a fault, ms; a halt is looked at again after the longest, for a person may have ended it. */
 const BACKOFF = { first: 100, most: 5000 };
 
-/** What landing is doing: `halted` needs a person, `retrying` goes on by itself. */
-export type LandingStatus = { readonly state: 'running' } | { readonly state: 'retrying' | 'halted'; readonly reason: string };
+/** What landing is doing: `halted` needs a person, and goes on when one has acted; `retrying` goes on by itself. */
+export type LandingStatus = { readonly state: 'running' } | Fault;
+interface Fault {
+  readonly state: 'retrying' | 'halted';
+  readonly reason: string;
+}
 
 export interface ConsumerOptions {
   readonly stream: Stream;
@@ -31,28 +36,27 @@ class Halt extends Error {}
 /**
  * Lands the stream in the store (spec 6): reads from the store's own position, writes rules and position in one fenced
  * transaction, keeps what cannot be understood as dead letters. Trouble with an engine is retried; a foreign log or a
- * position outside the log halts landing, and nothing is ever skipped.
+ * position outside the log halts landing until a person has acted, and nothing is ever skipped.
  */
 export function startConsumer({ stream, store, now, log }: ConsumerOptions): Consumer {
   const stop = new AbortController();
-  const faults = new Map<string, LandingStatus>();
+  const faults = new Map<string, Fault>();
   const done = supervise();
 
   async function supervise(): Promise<void> {
-    const running = new Map<number, Promise<void>>();
     await retrying('stream', async () => {
       const streamId = await identify(stream, store);
       const reader = await stream.join();
-      faults.delete('stream');
+      const running = new Map<number, Promise<void>>();
+      clear('stream');
       try {
         while (!stop.signal.aborted) {
           for (const partition of reader.owned()) {
             if (running.has(partition)) continue;
-            const work = retrying(`partition ${partition}`, () => landPartition(streamId, reader, partition));
+            const work = retrying(nameOf(partition), () => landPartition(streamId, reader, partition));
             running.set(
               partition,
-              // A halted partition stays in the map: it is not started again.
-              work.then((end) => void (end === 'done' && running.delete(partition))),
+              work.finally(() => running.delete(partition)),
             );
           }
           await pause(REVIEW);
@@ -67,46 +71,58 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
   }
 
   async function landPartition(streamId: string, reader: StreamReader, partition: number): Promise<void> {
+    const what = nameOf(partition);
+    let rivals = false;
     while (!stop.signal.aborted && reader.owned().includes(partition)) {
       let from = (await store.position(streamId, partition)) ?? null;
       const { start, end } = await stream.bounds(partition);
       if (from !== null && (from < start || from > end)) throw new Halt(outside(partition, from, start, end));
-      faults.delete(`partition ${partition}`);
       let at = from ?? start;
       while (!stop.signal.aborted && reader.owned().includes(partition)) {
         const records = await reader.read(partition, at, BATCH, WAIT);
-        if (records.length === 0) continue;
-        const to = records[records.length - 1].offset + 1;
-        const result = await store.land({ streamId, partition, from, to, ...understand(records), now: now() });
-        if (result === 'fenced') {
-          log('warn', `partition ${partition} is landed by another consumer as well; reading its position again`);
-          break;
+        if (records.length > 0) {
+          const to = records[records.length - 1].offset + 1;
+          const result = await store.land({ streamId, partition, from, to, ...understand(records), now: now() });
+          if (result === 'fenced') {
+            if (!rivals) log('warn', `${what} is landed by another consumer as well; reading its position again`);
+            rivals = true;
+            break;
+          }
+          from = to;
+          at = to;
         }
-        from = to;
-        at = to;
+        clear(what);
       }
     }
   }
 
-  /** Runs `work` until it returns: again after a pause when it throws, not again after a Halt. */
-  async function retrying(what: string, work: () => Promise<void>): Promise<'done' | 'halted'> {
+  /** Runs `work` until it returns: again after a pause when it throws. After a Halt this only finds out whether a person has acted. */
+  async function retrying(what: string, work: () => Promise<void>): Promise<void> {
     for (let wait = BACKOFF.first; !stop.signal.aborted; wait = Math.min(wait * 2, BACKOFF.most)) {
       const begun = performance.now();
       try {
         await work();
-        faults.delete(what);
-        return 'done';
+        clear(what);
+        return;
       } catch (error) {
-        const reason = (error as Error).message;
         const halted = error instanceof Halt;
-        faults.set(what, { state: halted ? 'halted' : 'retrying', reason });
-        log('error', `landing ${halted ? 'has stopped' : 'is held up'} (${what}): ${reason}`);
-        if (halted) return 'halted';
+        report(what, { state: halted ? 'halted' : 'retrying', reason: (error as Error).message });
         if (performance.now() - begun > BACKOFF.most) wait = BACKOFF.first;
-        await pause(wait);
+        await pause(halted ? BACKOFF.most : wait);
       }
     }
-    return 'done';
+  }
+
+  /** Told once, however often it is met again. */
+  function report(what: string, fault: Fault): void {
+    const known = faults.get(what);
+    faults.set(what, fault);
+    if (known?.state === fault.state && known.reason === fault.reason) return;
+    log('error', `landing ${fault.state === 'halted' ? 'has stopped' : 'is held up'} (${what}): ${fault.reason}`);
+  }
+
+  function clear(what: string): void {
+    if (faults.delete(what)) log('info', `landing goes on (${what})`);
   }
 
   function pause(ms: number): Promise<void> {
@@ -133,6 +149,8 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
     },
   };
 }
+
+const nameOf = (partition: number) => `partition ${partition}`;
 
 /** Decodes what was read: items to land, and poison with its reason. */
 export function understand(records: readonly StreamRecord[]): { items: LandingItem[]; poison: PoisonRecord[] } {

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { LandingBatch, Stream, StreamReader, StreamRecord } from '../ports.ts';
+import { startConsumer } from './consumer.ts';
+
+const T0 = Date.parse('2026-11-20T10:00:00Z');
+const VALUE = JSON.stringify({ type: 'access_rules', action: 'block', ip: '192.0.2.1' });
+
+/** A stream of one partition and a store's positions in memory, both with switches for trouble. */
+function world(t: TestContext, trouble: { land?: string; join?: string; read?: string; rival?: boolean } = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const log = { id: 'first', start: 0, records: [] as StreamRecord[] };
+  const positions = new Map<string, number>();
+  const landed: number[] = [];
+  const told: string[] = [];
+  const counts = { joined: 0, failed: 0 };
+  const failing = (reason: string | undefined) => {
+    if (reason === undefined) return;
+    counts.failed += 1;
+    throw new Error(reason);
+  };
+
+  const stream: Stream = {
+    id: async () => log.id,
+    publish: async () => assert.fail(),
+    bounds: async () => ({ start: log.start, end: log.start + log.records.length }),
+    partitions: async () => 1,
+    async join(): Promise<StreamReader> {
+      failing(trouble.join);
+      counts.joined += 1;
+      const topic = log.id;
+      let closed = false;
+      return {
+        owned: () => (closed ? [] : [0]),
+        async read(_partition, offset, max, waitMs) {
+          failing(trouble.read);
+          const records = topic === log.id ? log.records.filter((record) => record.offset >= offset).slice(0, max) : [];
+          if (records.length === 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+          return records;
+        },
+        async close() {
+          closed = true;
+        },
+      };
+    },
+    trim: async () => 0,
+    ping: async () => {},
+    close: async () => {},
+  };
+  const store = {
+    position: async (streamId: string) => positions.get(streamId),
+    positionStreams: async () => [...positions.keys()],
+    async land({ streamId, from, to, items, poison }: LandingBatch) {
+      failing(trouble.land);
+      if (trouble.rival) positions.set(streamId, to);
+      if ((positions.get(streamId) ?? null) !== from) return 'fenced' as const;
+      assert.deepEqual(poison, []);
+      positions.set(streamId, to);
+      landed.push(...items.map(({ record }) => record.offset));
+      return 'landed' as const;
+    },
+  };
+  const consumer = startConsumer({ stream, store, now: () => T0, log: (_level, message) => told.push(message) });
+  return {
+    log,
+    positions,
+    landed,
+    told,
+    trouble,
+    consumer,
+    counts,
+    append(count: number) {
+      for (let i = 0; i < count; i += 1) {
+        const offset = log.start + log.records.length;
+        log.records.push({ offset, timestamp: T0, key: 'w', headers: { workspace_id: 'w' }, value: VALUE });
+      }
+    },
+    async pass(ms: number) {
+      for (let left = ms; left > 0; left -= 50) {
+        t.mock.timers.tick(50);
+        for (let i = 0; i < 5; i += 1) await turn();
+      }
+    },
+    async close() {
+      const closed = consumer.close();
+      await this.pass(1100);
+      await closed;
+    },
+  };
+}
+
+test('D4 a stream that was made anew halts landing, which says what to do and goes on once the stream is adopted', async (t) => {
+  const w = world(t);
+  w.append(3);
+  await w.pass(100);
+  assert.deepEqual(w.landed, [0, 1, 2]);
+  Object.assign(w.log, { id: 'second', records: [] });
+  w.append(2);
+  await w.pass(20_000);
+  assert.deepEqual(w.landed, [0, 1, 2]);
+  assert.deepEqual([...w.positions], [['first', 3]]);
+  const status = w.consumer.status();
+  assert.ok(status.state === 'halted');
+  assert.match(status.reason, /has landed the stream first, but the stream here is second.*run: weir stream adopt/);
+  assert.equal(w.told.length, 1, `told once: ${w.told.join('\n')}`);
+  w.positions.clear();
+  await w.pass(6000);
+  assert.deepEqual(w.landed, [0, 1, 2, 0, 1]);
+  assert.deepEqual([...w.positions], [['second', 2]]);
+  assert.deepEqual(w.consumer.status(), { state: 'running' });
+  await w.close();
+});
+
+test('D4 the old stream that is brought back is landed on as if nothing had been', async (t) => {
+  const w = world(t);
+  w.append(3);
+  await w.pass(100);
+  const old = { ...w.log };
+  Object.assign(w.log, { id: 'second', records: [] });
+  await w.pass(2000);
+  assert.equal(w.consumer.status().state, 'halted');
+  Object.assign(w.log, old);
+  w.append(1);
+  await w.pass(6000);
+  assert.deepEqual(w.landed, [0, 1, 2, 3]);
+  assert.deepEqual(w.consumer.status(), { state: 'running' });
+  await w.close();
+});
+
+for (const [what, start] of [
+  ['behind the end of', 0],
+  ['before the beginning of', 50],
+] as const) {
+  test(`D4 a position ${what} the stream halts landing: nothing is skipped`, async (t) => {
+    const w = world(t);
+    w.positions.set('first', 40);
+    w.log.start = start;
+    w.append(3);
+    await w.pass(7000);
+    const status = w.consumer.status();
+    assert.ok(status.state === 'halted');
+    assert.match(status.reason, new RegExp(`position 40 of partition 0 lies outside the stream, which holds ${start} to ${start + 3}`));
+    assert.deepEqual([w.landed, w.positions.get('first')], [[], 40]);
+    w.positions.clear();
+    await w.pass(6000);
+    assert.deepEqual(w.landed, [start, start + 1, start + 2]);
+    assert.deepEqual(w.consumer.status(), { state: 'running' });
+    await w.close();
+  });
+}
+
+for (const part of ['join', 'read', 'land'] as const) {
+  test(`D4 an engine that is down (${part}) is tried again with longer and longer pauses, told once, and nothing is lost`, async (t) => {
+    const w = world(t, { [part]: 'the engine is down' });
+    w.append(2);
+    await w.pass(30_000);
+    assert.deepEqual(w.consumer.status(), { state: 'retrying', reason: 'the engine is down' });
+    assert.equal(w.told.length, 1, w.told.join('\n'));
+    // After 0.1, 0.2, 0.4 … 3.2 s, then every 5 s.
+    assert.ok(w.counts.failed > 8 && w.counts.failed < 13, `${w.counts.failed} times in 30 s`);
+    delete w.trouble[part];
+    await w.pass(5100);
+    assert.deepEqual(w.consumer.status(), { state: 'running' });
+    assert.match(w.told[1], /^landing goes on/);
+    assert.deepEqual([w.landed, w.counts.joined], [[0, 1], 1]);
+    await w.close();
+  });
+}
+
+test('D4 another owner of the partition: the position is read again, nothing lands twice, and the log is not flooded', async (t) => {
+  const w = world(t);
+  await w.pass(100);
+  w.trouble.rival = true;
+  for (let n = 0; n < 20; n += 1) {
+    w.append(1);
+    await w.pass(1100);
+  }
+  assert.deepEqual(w.landed, []);
+  assert.equal(w.told.filter((text) => /landed by another consumer/.test(text)).length, 1);
+  delete w.trouble.rival;
+  w.append(2);
+  await w.pass(1100);
+  assert.deepEqual(w.landed, [20, 21]);
+  await w.close();
+});
