@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type ReadinessParts, readiness } from './readiness.ts';
+
+const T0 = Date.parse('2026-11-20T10:00:00Z');
+
+const checksWith = (parts: Partial<ReadinessParts>) =>
+  readiness({
+    store: { ping: async () => T0 },
+    stream: { ping: async () => {} },
+    landing: async () => ({ state: 'running' }),
+    draining: () => false,
+    now: () => T0,
+    ...parts,
+  })();
+
+/** A check whose engine never answers, with its patience over. */
+async function withoutPatience(t: TestContext, parts: Partial<ReadinessParts>) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const checks = checksWith(parts);
+  t.mock.timers.tick(3000);
+  return checks;
+}
+
+test('D1 each part is named; landing only where this process lands', async () => {
+  const ready = { store: { ok: true, clock_difference_ms: 0 }, stream: { ok: true } };
+  assert.deepEqual(await checksWith({}), { ...ready, landing: { ok: true } });
+  assert.deepEqual(await checksWith({ landing: undefined }), ready);
+  assert.deepEqual((await checksWith({ draining: () => true })).process, { ok: false, reason: 'the process is stopping' });
+});
+
+for (const [difference, ok] of [
+  [0, true],
+  [1999, true],
+  [-2000, true],
+  [2001, false],
+  [-2001, false],
+  [86_400_000, false],
+] as const) {
+  test(`D1 a store whose clock is ${difference} ms ahead: the difference is shown, and is ${ok ? 'no fault' : 'red'}`, async () => {
+    const { store } = await checksWith({ store: { ping: async () => T0 + difference } });
+    assert.equal(store.clock_difference_ms, difference);
+    assert.equal(store.ok, ok);
+    if (!ok) assert.equal(store.reason, `the clock of the store differs by ${difference} ms, more than 2000`);
+  });
+}
+
+test('D1 the time that the answer takes is no difference of the clocks', async () => {
+  let time = T0;
+  const ping = async () => {
+    time += 1000;
+    const clock = time;
+    time += 1000;
+    return clock;
+  };
+  assert.deepEqual((await checksWith({ store: { ping }, now: () => time })).store, { ok: true, clock_difference_ms: 0 });
+});
+
+test('D1 an engine that fails is red with its reason, and hides no other part', async () => {
+  const fail = async (): Promise<never> => {
+    throw new Error('the disk is full');
+  };
+  const red = { ok: false, reason: 'the disk is full' };
+  assert.deepEqual(await checksWith({ store: { ping: fail }, stream: { ping: fail } }), { store: red, stream: red, landing: { ok: true } });
+});
+
+test('D1 an engine that does not answer within 3 s is red', async (t) => {
+  const never = () => new Promise<never>(() => {});
+  const checks = await withoutPatience(t, { store: { ping: never }, stream: { ping: never } });
+  const red = { ok: false, reason: 'no answer within 3 s' };
+  assert.deepEqual([checks.store, checks.stream], [red, red]);
+});
+
+for (const state of ['retrying', 'halted'] as const) {
+  test(`D4 landing that is ${state} is red and says why`, async () => {
+    const { landing } = await checksWith({ landing: async () => ({ state, reason: 'the old stream is gone' }) });
+    assert.deepEqual(landing, { ok: false, state, reason: 'the old stream is gone' });
+  });
+}
