@@ -19,14 +19,14 @@ const check = (args: readonly string[], input?: string | Uint8Array, settings = 
 const WAF = ['--kind', 'waf_rule'];
 const SMART = ['--kind', 'smart_firewall_rule'];
 
-test('D1 expression check: a caret under the fault, exit 1; the page shows it so', async () => {
+test('D1.9 expression check: a caret under the fault, exit 1; the page shows it so', async () => {
   const { code, stdout, stderr } = await check(WAF, 'http.request.path ends_with ".html"\n');
   assert.deepEqual([code, stderr], [1, '']);
   const page = readFileSync(new URL('../docs/expressions.md', import.meta.url), 'utf8');
   assert.ok(page.includes(`\`\`\`\n${stdout}\`\`\``), stdout);
 });
 
-test('D1 expression check: valid expressions show phase and fields, exit 0', async () => {
+test('D1.9 expression check: valid expressions show phase and fields, exit 0', async () => {
   const waf = await check(WAF, 'http.request.path == "/x"\n  and threat.score > 5 or http.request.path == "/y"\n');
   assert.deepEqual(waf, { code: 0, stdout: 'valid, request phase, uses http.request.path, threat.score\n', stderr: '' });
   const response = await check(WAF, 'not (ip.src == 192.0.2.1 or http.response.code == 404)');
@@ -35,7 +35,7 @@ test('D1 expression check: valid expressions show phase and fields, exit 0', asy
   assert.equal(smart.stdout, 'valid, uses tcp.flags.syn\n');
 });
 
-test('D1 expression check: each file is one expression, faults are in the words of the service', async () => {
+test('D1.9 expression check: each file is one expression, faults are in the words of the service', async () => {
   const good = file('ip.src == 192.0.2.1');
   const bad = file('ip.src == 192.0.2.1\r\n and http.request.path == "x"\r\n');
   const { code, stdout } = await check([...SMART, good, bad, '-'], 'tcp.dstport in {22, 23}');
@@ -48,7 +48,7 @@ test('D1 expression check: each file is one expression, faults are in the words 
   assert.deepEqual(lines.slice(5), ['  tcp.dstport in {22, 23}', '                    ^', '']);
 });
 
-test('D1 expression check --lines: one expression a line, faults by the line of the file', async () => {
+test('D1.9 expression check --lines: one expression a line, faults by the line of the file', async () => {
   const path = file('ip.src == 192.0.2.1\n\n  \r\nip.src == 1\nthreat.score == 7 or\n');
   const { code, stdout } = await check([...WAF, '--lines', path]);
   assert.equal(code, 1);
@@ -60,7 +60,7 @@ test('D1 expression check --lines: one expression a line, faults by the line of 
   assert.deepEqual(await check([...WAF, '--lines'], '\n \n'), { code: 0, stdout: '', stderr: '' });
 });
 
-test('D1 expression check --json: line, column, span, text, phase and fields, one object a line', async () => {
+test('D1.9 expression check --json: line, column, span, text, phase and fields, one object a line', async () => {
   const [good, bad] = ['any(http.response.headers["a"][*] == "x") and ip.src == ::1', 'é'];
   const path = file(`${good}\n${bad}`);
   const { code, stdout } = await check([...WAF, '--json', '--lines', path]);
@@ -79,7 +79,7 @@ test('D1 expression check --json: line, column, span, text, phase and fields, on
   assert.deepEqual([smart.file, smart.phase, smart.fields], [null, null, ['tcp.dstport']]);
 });
 
-test('8, D3 expression check: limits of 4,096 characters, 64 regular expressions, no U+0000', async () => {
+test('8, D1.9, D3 expression check: limits of 4,096 characters, 64 regular expressions, no U+0000', async () => {
   const at = async (text: string) => {
     const { code, stdout } = await check([...WAF, '--json'], text);
     const { line, column, text: reason } = JSON.parse(stdout);
@@ -96,7 +96,7 @@ test('8, D3 expression check: limits of 4,096 characters, 64 regular expressions
   assert.equal(await at('http.request.path == "\0"'), '1:23 must not hold U+0000');
 });
 
-test('D1 expression check: what cannot be read is one sentence and exit 2', async () => {
+test('D1.9 expression check: what cannot be read is one sentence and exit 2', async () => {
   const sentence = async (args: readonly string[], input?: Uint8Array, settings = {}) => {
     const { code, stdout, stderr } = await check(args, input, settings);
     assert.deepEqual([code, stdout], [2, '']);
@@ -111,19 +111,19 @@ test('D1 expression check: what cannot be read is one sentence and exit 2', asyn
   assert.ok((await sentence([...WAF, latin])).includes(`${latin} is not UTF-8`));
 });
 
-test('D1 expression check: a byte order mark is the file’s, not the expression’s', async () => {
+test('D1.9 expression check: a byte order mark is the file’s, not the expression’s', async () => {
   assert.equal((await check(WAF, '\ufeffthreat.score == 1')).code, 0);
   assert.equal((await check(WAF, '\ufeff\ufeffthreat.score == 1')).code, 1);
 });
 
-test('D1 expression check: what would act on a terminal is shown, not written', async () => {
+test('D1.9 expression check: what would act on a terminal is shown, not written', async () => {
   const { stdout } = await check(WAF, 'threat.score == 1 \x9b31m\u202e');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   assert.doesNotMatch(stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   assert.match(stdout, /\\u\{9b\}31m\\u\{202e\}/);
 });
 
-test('D1 expression check: SCHEMES_FILE adds fields, a broken one is exit 2', async () => {
+test('D1.9 expression check: SCHEMES_FILE adds fields, a broken one is exit 2', async () => {
   const schemes = file(JSON.stringify({ waf_rule: { 'bot.verdict': { type: 'Int', phase: 'response' } } }));
   assert.equal((await check(WAF, 'bot.verdict == 1')).code, 1);
   const known = await check(WAF, 'bot.verdict == 1', { SCHEMES_FILE: schemes });

@@ -1,6 +1,7 @@
 /** What clients may rely on about WAF rules and smart firewall rules, over real HTTP; every engine runs it. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { expressions as labelled } from '../expressions-corpus.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { eventually } from '../support/weir.ts';
 import { type Client, type Json, startWorld, type World } from '../support/world.ts';
@@ -477,6 +478,19 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
           },
         ],
       );
+    });
+
+    test('2.4, 4.2 the labelled expressions: verdict, line and column are those of the enforcement engine', async () => {
+      // What is empty or holds U+0000 is refused before it is parsed.
+      const sent = labelled.filter(({ expression }) => expression !== '' && !expression.includes('\0'));
+      assert.ok(sent.length > 600 && sent.length < 1000);
+      const found = await faults(sent.map(({ kind, expression }, n) => upsert(kind, { rule_ref: `l-${n}` }, { expression })));
+      for (const [n, { expression, valid, doubtful, line, column }] of sent.entries()) {
+        const fault = found[n]!;
+        if (valid && doubtful) assert.match(fault, /^$|named lists are not supported|at most 4096 characters/, expression);
+        else if (valid) assert.equal(fault, '', expression);
+        else assert.match(fault, new RegExp(`^Expression validation failed: rule\\.expression: \\(${line}:${column}\\) .`), expression);
+      }
     });
 
     test('D3 beside other faults the expression comes last', async () => {
