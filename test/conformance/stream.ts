@@ -14,16 +14,17 @@ const message = (n: number, key = 'w1'): Message => ({
   value: JSON.stringify({ n, text: 'ü\u0000" \n𝄞' }),
 });
 
-async function readAll(stream: Stream, reader: StreamReader, want: number): Promise<StreamRecord[]> {
+/** Small pages show that reading goes on where it stopped. */
+async function readAll(stream: Stream, reader: StreamReader, want: number, page = 7): Promise<StreamRecord[]> {
   const records: StreamRecord[] = [];
   const deadline = Date.now() + 20_000;
   const at = new Map<number, number>();
   while (records.length < want && Date.now() < deadline) {
     for (const partition of reader.owned()) {
       const from = at.get(partition) ?? (await stream.bounds(partition)).start;
-      const page = await reader.read(partition, from, 7, 200);
-      at.set(partition, page.length === 0 ? from : page[page.length - 1].offset + 1);
-      records.push(...page);
+      const read = await reader.read(partition, from, page, 200);
+      at.set(partition, read.length === 0 ? from : read[read.length - 1].offset + 1);
+      records.push(...read);
     }
     if (reader.owned().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -110,7 +111,7 @@ export function streamConformance({ name, open }: StreamDriver): void {
     await stream.publish(big);
     const reader = await stream.join();
     t.after(() => reader.close());
-    const records = await readAll(stream, reader, 1000);
+    const records = await readAll(stream, reader, 1000, 1000);
     assert.deepEqual(
       numbers(records),
       big.map((_, n) => n),
