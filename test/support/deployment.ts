@@ -1,0 +1,130 @@
+/** weir split in roles, each process one role, over one PostgreSQL and one topic of Kafka. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keyParts, newKeyText } from '../../src/cli/key.ts';
+import type { Store, Stream } from '../../src/ports.ts';
+import { openPostgresStore } from '../../src/store/postgres.ts';
+import { partitionOf } from '../../src/stream/kafka/record.ts';
+import { openKafkaStream } from '../../src/stream/kafka.ts';
+import type { Postgres } from './postgres.ts';
+import { smallGeo } from './small-geo.ts';
+import { eventually, startWeir, type Weir } from './weir.ts';
+
+export const PARTITIONS = 4;
+
+/** A workspace with a key that may write and read. */
+export interface Tenant {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly key: string;
+}
+
+export interface Deployment {
+  readonly database: string;
+  readonly brokers: readonly string[];
+  readonly topic: string;
+  /** What every process is started with. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The engines, opened beside the processes. */
+  readonly store: Store;
+  readonly stream: Stream;
+  /** Starts a process with these settings besides the common ones. */
+  start(settings: Readonly<Record<string, string>>): Promise<Weir>;
+  /** Kills a process where it stands and starts another in its place: same settings, same port. */
+  restart(weir: Weir, signal?: NodeJS.Signals): Promise<Weir>;
+  /** One new workspace for each partition of the topic. */
+  tenants(): Promise<Tenant[]>;
+  /** Resolves when everything that is in the topic now has landed. */
+  landed(ms?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Opens an empty database and topic for a deployment; the engines themselves are its caller's to stop. */
+export async function deploy(postgres: Postgres, kafka: { readonly brokers: string[] }, topic: string): Promise<Deployment> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-deployment-'));
+  const database = await postgres.createDatabase();
+  const store = await openPostgresStore(database);
+  const { brokers } = kafka;
+  const stream = await openKafkaStream({ brokers, topic, partitions: PARTITIONS, retentionHours: 24, group: `${topic}-watcher` });
+  const common = {
+    DATA_DIR: folder,
+    DATABASE_URL: database,
+    KAFKA_BROKERS: brokers.join(','),
+    KAFKA_TOPIC: topic,
+    RATE_LIMIT_SIGNALS: '0',
+    RATE_LIMIT_FEEDS: '0',
+    ...smallGeo(folder),
+  };
+  const processes = new Map<Weir, Readonly<Record<string, string>>>();
+
+  async function start(settings: Readonly<Record<string, string>>): Promise<Weir> {
+    const weir = await startWeir({ ...common, ...settings });
+    processes.set(weir, settings);
+    return weir;
+  }
+
+  async function tenant(organizationId: string): Promise<Tenant> {
+    const { id: workspaceId } = await store.createWorkspace(organizationId, 'load');
+    const key = newKeyText();
+    await store.createKey(workspaceId, {
+      ...keyParts(key),
+      name: null,
+      permissions: ['signal:write', 'feed:read'],
+      listId: null,
+      expiresAt: null,
+    });
+    return { organizationId, workspaceId, key };
+  }
+
+  return {
+    database,
+    brokers,
+    topic,
+    settings: common,
+    store,
+    stream,
+    start,
+    async restart(weir, signal = 'SIGKILL') {
+      const settings = processes.get(weir)!;
+      processes.delete(weir);
+      await weir.kill(signal);
+      return start({ ...settings, PORT: new URL(weir.url).port });
+    },
+    async tenants() {
+      const { id } = await store.createOrganization('load', 'active');
+      const found = new Map<number, Tenant>();
+      while (found.size < PARTITIONS) {
+        const made = await tenant(id);
+        found.set(partitionOf(made.workspaceId, PARTITIONS), made);
+      }
+      return [...found.values()];
+    },
+    async landed(ms = 60_000) {
+      const id = await stream.id();
+      for (let partition = 0; partition < PARTITIONS; partition += 1) {
+        const { end } = await stream.bounds(partition);
+        await eventually(async () => {
+          const position = (await store.position(id, partition)) ?? 0;
+          assert.ok(position >= end, `partition ${partition} has landed up to ${position} of ${end}`);
+        }, ms);
+      }
+    },
+    async stop() {
+      await Promise.all([...processes.keys()].map((weir) => weir.kill('SIGKILL')));
+      await stream.close();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** What `/readyz` says, and whether it is ready. */
+export async function readyz(
+  weir: Weir,
+): Promise<{ ready: boolean; checks: Record<string, { ok: boolean; state?: string; reason?: string }> }> {
+  const answer = await fetch(`${weir.url}/readyz`);
+  const { checks } = (await answer.json()) as { checks: Record<string, { ok: boolean }> };
+  return { ready: answer.status === 200, checks };
+}
