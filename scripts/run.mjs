@@ -37,6 +37,11 @@ const [script, ...args] = process.argv.slice(2);
 const bin = `${root}node_modules/.bin`;
 const child = spawn(node, [`${root}${script}`, ...args], { stdio: 'inherit', env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// npm hands a signal to the shell between it and this process, which dies of it and tells nobody.
+const parent = process.ppid;
+if (process.env.npm_lifecycle_event !== undefined) {
+  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 250).unref();
+}
 child.on('exit', (code, signal) => {
   process.exitCode = code ?? 1;
   if (signal !== null) process.stderr.write(`weir: ended by ${signal}\n`);
