@@ -48,9 +48,10 @@ export async function startEmbeddedEngine(
       ...remote,
       ...reads,
       async close() {
+        // The writer closes last: only the last connection, and only one that may write, empties the write-ahead log.
+        await reads.close();
         await remote.shutdown();
         await worker.terminate();
-        await reads.close();
       },
     },
     writesPort() {

@@ -114,9 +114,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     });
     closing.push(() => app.close());
 
-    const url = addressOf(config.host, (app.server.address() as { port: number }).port);
+    const { port } = app.server.address() as { port: number };
+    const url = addressOf(reachable(config.host), port);
     if (bootstrapKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, bootstrapKey)}\n`);
-    stdout.write(`weir ready on ${url}\n`);
+    stdout.write(`weir ready on ${addressOf(config.host, port)}\n`);
     return {
       url,
       reload: () => watch.reload(),
@@ -203,8 +204,7 @@ function flushUsedKeys(authentication: Authenticator, store: Store, logger: Logg
   };
 }
 
-/** An address to connect to: a wildcard listens everywhere, this machine reaches it by its loopback. */
-function addressOf(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
-}
+const addressOf = (host: string, port: number): string => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+
+/** An address of this machine to connect to: a wildcard listens everywhere, also on the loopback. */
+const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);

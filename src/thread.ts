@@ -18,17 +18,28 @@ interface Reply {
  */
 export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
   port.on('message', (call: Call) => {
-    void answer(target as Methods, call).then((reply) => port.postMessage(reply, transfers(reply.value)));
+    void answer(target as Methods, call).then((reply) => {
+      try {
+        port.postMessage(reply, transfers(reply.value));
+      } catch (error) {
+        // A value that cannot be handed over is the call's failure, not the thread's end.
+        port.postMessage(failure(call.id, error));
+      }
+    });
   });
 }
 
 async function answer(target: Methods, call: Call): Promise<Reply> {
   try {
     return { id: call.id, value: await target[call.method](...(call.args as never[])) };
-  } catch (cause) {
-    const error = cause as Error & { code?: unknown };
-    return { id: call.id, error: { message: error.message ?? String(cause), code: error.code, name: error.name ?? 'Error' } };
+  } catch (error) {
+    return failure(call.id, error);
   }
+}
+
+function failure(id: number, cause: unknown): Reply {
+  const error = cause as Error & { code?: unknown };
+  return { id, error: { message: error.message ?? String(cause), code: error.code, name: error.name ?? 'Error' } };
 }
 
 /**
