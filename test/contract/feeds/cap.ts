@@ -1,0 +1,129 @@
+/** The entry cap (spec 4.6). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import type { Reply } from '../../support/http.ts';
+import { eventually } from '../../support/weir.ts';
+import { type FeedWorld, FORMATS, upsert } from './world.ts';
+
+const CAP = 131_072;
+
+interface Refusal {
+  readonly success: boolean;
+  readonly error: string;
+  readonly details: { readonly entries: number; readonly limit: number; readonly hint: string };
+}
+
+/** Checks a 413 but for its hint, which it returns. */
+function hintOf(reply: Reply, entries: number, limit: number): string {
+  const { success, error, details } = JSON.parse(reply.text) as Refusal;
+  const { hint, ...rest } = details;
+  assert.deepEqual([reply.status, success, rest], [413, false, { entries, limit }]);
+  assert.match(error, /exceeds the maximum number of entries/);
+  const { date: _, connection: __, 'keep-alive': ___, ...headers } = reply.headers;
+  assert.deepEqual(headers, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(reply.bytes.length),
+    'cache-control': 'no-store',
+    'x-feed-entry-count': String(entries),
+    'x-feed-entry-limit': String(limit),
+  });
+  return hint;
+}
+
+export function capTests(feeds: () => FeedWorld): void {
+  test('4.6.1, 4.6.2, 8 131,072 networks are served, 131,073 refused; a list may raise its own cap', { timeout: 120_000 }, async () => {
+    const { list, block, get, set } = await feeds().space();
+    await list('full');
+    // Every other address, so that none merge.
+    const address = (i: number) => `10.${i >> 15}.${(i >> 7) & 255}.${(2 * i) & 255}`;
+    for (let at = 0; at < CAP; at += 1000) {
+      await block(
+        Array.from({ length: Math.min(1000, CAP - at) }, (_, i) => address(at + i)),
+        'full',
+      );
+    }
+    const full = await eventually(async () => {
+      const reply = await get('/full');
+      assert.deepEqual([reply.status, reply.headers['x-feed-entry-count']], [200, String(CAP)]);
+      return reply;
+    }, 60_000);
+    const lines = full.text.split('\n');
+    assert.deepEqual(
+      [lines.length, lines[0], lines[1], lines[CAP - 1], lines[CAP]],
+      [CAP + 1, '10.0.0.0/32', '10.0.0.2/32', '10.3.255.254/32', ''],
+    );
+    assert.equal(full.headers['content-length'], String(full.bytes.length));
+    const zipped = await get('', { headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(zipped.headers['content-encoding'], 'gzip');
+    assert.ok(zipped.bytes.length < full.bytes.length / 2 && gunzipSync(zipped.bytes).equals(full.bytes));
+
+    await block([address(CAP)], 'full');
+    const over = await eventually(async () => {
+      const reply = await get('/full');
+      assert.equal(reply.status, 413);
+      return reply;
+    });
+    const hint = hintOf(over, CAP + 1, CAP);
+    assert.match(hint, /131073 address rules/);
+    assert.match(hint, /narrow/);
+    assert.match(hint, /max_entries/);
+    hintOf(await get(''), CAP + 1, CAP);
+    for (const format of FORMATS) hintOf(await get(`/full?format=${format}`), CAP + 1, CAP);
+    for (const asked of ['?checksum=md5', '?family=v4']) assert.equal((await get(`/full${asked}`)).status, 413);
+    const head = await get('/full', { method: 'HEAD' });
+    assert.deepEqual([head.status, head.bytes.length, head.headers['x-feed-entry-count']], [413, 0, String(CAP + 1)]);
+    assert.equal(head.headers['content-length'], over.headers['content-length']);
+    const never = { 'if-none-match': '*', 'if-modified-since': new Date().toUTCString(), 'accept-encoding': 'gzip' };
+    hintOf(await get('/full', { headers: never }), CAP + 1, CAP);
+    // Another family of the same feed is far below it.
+    assert.deepEqual([(await get('/full?family=v6')).status, (await get('/full?action=allow')).status], [200, 200]);
+
+    await set('full', '--max-entries', String(CAP + 1));
+    const raised = await eventually(async () => {
+      const reply = await get('/full');
+      assert.equal(reply.status, 200);
+      return reply;
+    });
+    assert.deepEqual(
+      [raised.headers['x-feed-entry-count'], raised.headers['x-feed-entry-limit'], raised.text.split('\n').length],
+      [String(CAP + 1), String(CAP + 1), CAP + 2],
+    );
+    // The workspace's feed keeps its cap.
+    hintOf(await get(''), CAP + 1, CAP);
+  });
+
+  test('4.6.1, D5.8 the cap counts what is published: after merging, in the format asked for', async () => {
+    const { list, send, get, reads } = await feeds().space();
+    await list('small', '--max-entries', '1');
+    await send([upsert('192.0.2.0'), upsert('192.0.2.1', { config: { severity: 'low' } })], 'small');
+    const { headers } = await reads('/small', '192.0.2.0/31\n');
+    assert.deepEqual([headers['x-feed-entry-count'], headers['x-feed-entry-limit']], ['1', '1']);
+    assert.equal((await get('/small?format=commented')).status, 200);
+    assert.equal((await get('/small?format=set_elements')).status, 200);
+    hintOf(await get('/small?format=csv_indicator'), 2, 1);
+    await send([upsert('2001:db8::1')], 'small');
+    await eventually(async () => hintOf(await get('/small'), 2, 1));
+    assert.equal((await get('/small?family=v6')).text, '2001:db8::1/128\n');
+    assert.equal((await get('/small?format=plain&family=v4')).text, '192.0.2.0/31\n');
+  });
+
+  test('7.3, D5.8 the hint names the rules that cost most, and what helps', async () => {
+    const { list, block, get } = await feeds().space();
+    await list('small', '--max-entries', '2');
+    await block(['nl', 'AS64500', 'AQ', '192.0.2.1', '192.0.2.9', '2001:db8::1'], 'small');
+    const hints = await eventually(async () => [hintOf(await get('/small'), 10, 2), hintOf(await get('/small?family=v4'), 7, 2)]);
+    for (const [i, [nl, asn, addresses]] of [
+      ['country NL (6 networks)', 'AS64500 (2 networks)', '3 address rules'],
+      ['country NL (5 networks)', 'AS64500 (1 network)', '2 address rules'],
+    ].entries()) {
+      const hint = hints[i]!;
+      const places = [nl!, asn!, addresses!].map((text) => hint.indexOf(text));
+      assert.ok(places[0]! >= 0 && places[0]! < places[1]! && places[1]! < places[2]!, hint);
+      assert.match(hint, /max_entries/);
+      assert.equal(hint.includes('family=v4'), i === 0, hint);
+    }
+    // A workspace's cap cannot be raised: lists of their own can.
+    assert.doesNotMatch(hints[0]!, /poll lists/);
+  });
+}

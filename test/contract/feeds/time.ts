@@ -1,0 +1,155 @@
+/** Feeds over time, by the real clock: lapse, renewal, caching, first appearance (decisions 5). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Message } from '../../../src/ports.ts';
+import type { Headers, Reply } from '../../support/http.ts';
+import { eventually } from '../../support/weir.ts';
+import { event, type FeedWorld, lastModified, type Space } from './world.ts';
+
+/** The message of a block that lapses at a second: accepted a minute before it, as an expiration of 60 demands. */
+function lapsing(workspace: string, ip: string, second: number): Message {
+  const headers = { workspace_id: workspace, received_at: new Date((second - 60) * 1000).toISOString() };
+  return { key: workspace, headers, value: JSON.stringify(event(ip, { expiration: 60 })) };
+}
+
+/** What a client holds after an answer, which was made between two instants (ms). */
+interface Held {
+  readonly sent: number;
+  readonly received: number;
+  readonly reply: Reply;
+  readonly body: string;
+}
+
+/** How a client asks whether what it got has changed. */
+const CONDITIONS = {
+  none: () => ({}),
+  'If-None-Match': ({ headers }: Reply) => ({ 'if-none-match': headers.etag }),
+  'If-Modified-Since': ({ headers }: Reply) => ({ 'if-modified-since': headers['last-modified'] }),
+} as const;
+
+/** Polls until an instant (ms), each time with the condition that follows from the last answer. */
+async function follow(get: Space['get'], condition: keyof typeof CONDITIONS, until: number): Promise<Held[]> {
+  const all: Held[] = [];
+  for (let headers: Headers = {}, body = ''; Date.now() < until; await sleep(25)) {
+    const sent = Date.now();
+    const reply = await get('', { headers });
+    if (reply.status === 200) body = reply.text;
+    else assert.equal(reply.status, 304);
+    all.push({ sent, received: Date.now(), reply, body });
+    headers = CONDITIONS[condition](reply);
+  }
+  return all;
+}
+
+export function timeTests(feeds: () => FeedWorld): void {
+  // They mostly wait.
+  suite('over time', { concurrency: true }, () => {
+    test('3, D5.14 a rule is served up to its second and not in it, on a snapshot too; one renewed in time never leaves', async () => {
+      const space = await feeds().space();
+      const [stays, lapses, renewed] = ['192.0.2.1', '192.0.2.3', '192.0.2.5'];
+      const lines = (...addresses: (string | undefined)[]) => addresses.map((address) => `${address}/32\n`).join('');
+      const end = Math.ceil(Date.now() / 1000) + 3;
+      const last = end + 1;
+      await space.block([stays!]);
+      await feeds().publish([lapsing(space.id, lapses!, end), lapsing(space.id, renewed!, end)]);
+      await space.reads('', lines(stays, lapses, renewed));
+      const digest = await space.get('?checksum=md5');
+      assert.equal((await space.getReplica('')).text, lines(stays, lapses, renewed));
+      // The second server has its snapshot, and will not read another one in this test.
+      await feeds().publish([lapsing(space.id, renewed!, last)]);
+
+      const clients = ([space.get, space.getReplica] as const).flatMap((get) =>
+        (['none', 'If-None-Match', 'If-Modified-Since'] as const).map(async (condition) => {
+          const held = await follow(get, condition, last * 1000 + 500);
+          return { name: `${get === space.get ? 'first' : 'second'} server, condition ${condition}`, held };
+        }),
+      );
+      for (const { name, held } of await Promise.all(clients)) {
+        for (const { sent, received, reply, body } of held) {
+          const allowed = [
+            { from: 0, until: end, text: lines(stays, lapses, renewed) },
+            { from: end, until: last, text: lines(stays, renewed) },
+            { from: last, until: Number.POSITIVE_INFINITY, text: lines(stays) },
+          ].filter(({ from, until }) => received >= from * 1000 && sent < until * 1000);
+          assert.ok(
+            allowed.some(({ text }) => text === body),
+            `${name}: ${sent - end * 1000} to ${received - end * 1000} ms after the lapse: ${body}`,
+          );
+          assert.ok(lastModified(reply) * 1000 <= received, 'Last-Modified is ahead');
+        }
+        assert.equal(new Set(held.map(({ body }) => body)).size, 3, name);
+      }
+      assert.equal(lastModified(await space.get('')), last);
+      assert.notEqual((await space.get('?checksum=md5')).text, digest.text);
+    });
+
+    test('4.3.10, D5.13 with the default settings a feed that was just read is not read again; another format of it is of the same snapshot', async () => {
+      const { block, reads, getReplica, list } = await feeds().space();
+      await list('edge');
+      await block(['192.0.2.1']);
+      await reads('', '192.0.2.1/32\n');
+      const before = await getReplica('');
+      await block(['192.0.2.9']);
+      await block(['198.51.100.1'], 'edge');
+      await reads('', '192.0.2.1/32\n192.0.2.9/32\n198.51.100.1/32\n');
+      const after = await getReplica('', { headers: { 'if-none-match': before.headers.etag! } });
+      assert.equal(after.status, 304);
+      assert.equal((await getReplica('?format=set_elements')).text, 'elements = { 192.0.2.1/32 }\n');
+      assert.equal((await getReplica('?format=csv_indicator&checksum=md5')).status, 200);
+      // A list that was not read yet is.
+      assert.equal((await getReplica('/edge')).text, '198.51.100.1/32\n');
+    });
+
+    test('4.3.6, D5.15 Last-Modified: when the content first appeared; content A, B, A: the second A is new', async () => {
+      const { block, unblock, get, reads } = await feeds().space();
+      const began = Math.floor(Date.now() / 1000);
+      await block(['192.0.2.1']);
+      const first = await reads('', '192.0.2.1/32\n');
+      assert.ok(lastModified(first) >= began && lastModified(first) * 1000 <= Date.now());
+      await sleep(1100);
+      // Rules that change nothing in the content do not move it.
+      await block(['192.0.2.1/32'], 'default');
+      assert.equal((await get('')).headers['last-modified'], first.headers['last-modified']);
+      await block(['192.0.2.9']);
+      const second = await reads('', '192.0.2.1/32\n192.0.2.9/32\n');
+      await unblock(['192.0.2.9']);
+      const third = await reads('', '192.0.2.1/32\n');
+      assert.ok(lastModified(first) < lastModified(second) && lastModified(second) < lastModified(third));
+      assert.equal(third.headers.etag, first.headers.etag);
+      const since = await get('', { headers: { 'if-modified-since': first.headers['last-modified']! } });
+      assert.deepEqual([since.status, since.text], [200, third.text]);
+    });
+
+    test('D5.15 a client that knows If-Modified-Since alone misses nothing, however fast changes come; Last-Modified never goes back', async () => {
+      const space = await feeds().space();
+      let [text, modified] = ['', 0];
+      const look = async () => {
+        const headers = modified === 0 ? {} : { 'if-modified-since': new Date(modified * 1000).toUTCString() };
+        const reply = await space.get('?format=commented', { headers });
+        assert.ok(lastModified(reply) >= modified && lastModified(reply) * 1000 <= Date.now());
+        modified = lastModified(reply);
+        if (reply.status === 200) text = reply.text;
+      };
+      for (let i = 0; i < 25; i += 1) {
+        await space.block([`192.0.2.${2 * i}`]);
+        await look();
+        await sleep(60);
+      }
+      await eventually(async () => {
+        await look();
+        assert.match(text, /^# entries: 25$/m);
+      });
+      const { headers } = await space.get('?format=commented');
+      assert.equal(Date.parse(headers['last-modified']!) / 1000, modified);
+    });
+
+    test('D5.13 who posts and then reads finds the rule', async () => {
+      const posts: Promise<Space>[] = Array.from({ length: 3 }, () => feeds().space());
+      for (const space of await Promise.all(posts)) {
+        await space.block(['192.0.2.1']);
+        assert.equal((await space.get('')).text, '192.0.2.1/32\n');
+      }
+    });
+  });
+}
