@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { appearance } from './appearance.ts';
+import { appearance, isInstantShared } from './appearance.ts';
 
 const NOW = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
-const shown = (hash: string, lastModified: number, usable = true) => ({ hash, lastModified, usable });
+const shown = (hash: string, lastModified: number, usable = true) => ({ hash, lastModified, usable, sharesInstant: false });
 
 /** Of the content `a`, ready at second 1000 from a snapshot of second 990. */
 const of = (record: Parameters<typeof appearance>[3], was: Parameters<typeof appearance>[4]) => appearance('a', NOW, 990_500, record, was);
@@ -35,7 +35,18 @@ describe('D5 Last-Modified', () => {
     assert.deepEqual(of({ hash: 'b', since: 995 }, undefined), { lastModified: 990, begins: NOW, settles: NEVER });
     assert.deepEqual(of({ hash: 'b', since: 985 }, undefined), { lastModified: 984, begins: NOW, settles: NEVER });
     assert.deepEqual(of({ hash: 'b', since: 985 }, shown('c', 984)), { lastModified: 984, begins: NOW, settles: NEVER });
+    assert.equal(of({ hash: 'b', since: 995 }, shown('c', 991)).lastModified, 992);
+    assert.equal(of({ hash: 'b', since: 995 }, shown('a', 991)).lastModified, 991);
     assert.deepEqual(appearance('a', NOW, 1_003_000, { hash: 'b', since: 1_010 }, undefined).lastModified, NOW);
+  });
+
+  test('an instant is shared by contents that were shown with it', () => {
+    assert.equal(isInstantShared('a', 900, undefined), false);
+    assert.equal(isInstantShared('a', 900, shown('b', 899)), false);
+    assert.equal(isInstantShared('a', 900, shown('b', 900)), true);
+    assert.equal(isInstantShared('a', 900, shown('a', 900)), false);
+    assert.equal(isInstantShared('a', 900, { ...shown('a', 900), sharesInstant: true }), true);
+    assert.equal(isInstantShared('a', 901, { ...shown('a', 900), sharesInstant: true }), false);
   });
 
   test('without the store it lives in memory', () => {

@@ -3,6 +3,8 @@ export interface Shown {
   readonly hash: string;
   /** Whole seconds. */
   readonly lastModified: number;
+  /** Whether other content was shown with this instant before. */
+  readonly sharesInstant: boolean;
   /** Whether its bytes are still here and hold no lapsed rule, so that they can be served a little longer. */
   readonly usable: boolean;
 }
@@ -39,12 +41,12 @@ export function appearance(
   shown: Shown | undefined,
 ): Appearance {
   const settled = { begins: second, settles: Number.POSITIVE_INFINITY };
+  const least = leastAfter(shown, hash);
   if (record !== undefined && record.hash !== hash) {
-    // Another replica has newer content already: this one must look older than that, whatever it has shown before.
-    const older = Math.min(Math.floor(takenAt / 1000), record.since - 1, second);
+    // Another replica has newer content already: this one must look older than that, and newer than what was shown where there is room.
+    const older = Math.min(Math.max(Math.floor(takenAt / 1000), least), record.since - 1, second);
     return { ...settled, lastModified: Math.max(older, shown?.lastModified ?? 0) };
   }
-  const least = leastAfter(shown, hash);
   // What one would say without the store.
   const unaided = shown?.hash === hash ? least : Math.max(second, least);
   const isUsable = record !== undefined && record.since <= second + LONGEST_WAIT;
@@ -52,6 +54,11 @@ export function appearance(
   if (since <= second) return { ...settled, lastModified: since };
   if (shown?.usable) return { ...settled, lastModified: since, begins: since };
   return { lastModified: Math.min(unaided, second), begins: second, settles: since };
+}
+
+/** Whether this replica has shown other content with the same instant, so that the instant tells nobody whether he has this one. */
+export function isInstantShared(hash: string, lastModified: number, shown: Shown | undefined): boolean {
+  return shown?.lastModified === lastModified && (shown.hash !== hash || shown.sharesInstant);
 }
 
 /** The least that may follow what was shown: the same content keeps its second, another one has a later one. */

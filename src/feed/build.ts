@@ -42,6 +42,8 @@ export interface BuiltFeed extends BuildSource {
   readonly hash: string;
   /** Whole seconds. */
   readonly lastModified: number;
+  /** Other content was shown with this instant too. */
+  readonly sharesInstant: boolean;
   /** Whole seconds: lies ahead when what was shown before is to be served until then. */
   readonly begins: number;
   /** Whether `lastModified` had to be brought forward: nothing is to be built before `until`. */

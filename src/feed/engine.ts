@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GeoDatabase, StoreReads, StoreWrites } from '../ports.ts';
-import { appearance } from './appearance.ts';
+import { appearance, isInstantShared } from './appearance.ts';
 import type { BuildRequest, BuildResult, FeedBuilder } from './build.ts';
 import { type Clock, secondOf, within } from './clock.ts';
 import { draftFeed } from './draft.ts';
@@ -70,6 +70,7 @@ export function feedEngine({ store, recordFeed, geo, clock }: EngineOptions): Fe
       bytes: text.bytes,
       md5: createHash('md5').update(text.bytes).digest('hex'),
       lastModified,
+      sharesInstant: isInstantShared(hash, lastModified, shown),
       begins,
       provisional: Number.isFinite(settles),
       until: Math.min(until, settles),

@@ -16,6 +16,8 @@ export interface Representation {
   readonly etags: { readonly identity: string; readonly gzip: string; readonly md5: string };
   /** Whole seconds: when the content first appeared. */
   readonly lastModified: number;
+  /** Other content was shown with this instant too: only the tags tell them apart. */
+  readonly sharesInstant: boolean;
   readonly entryCount: number;
   readonly entryLimit: number;
   /** Whole seconds: until when the feed was known to be current, when the store does not answer; else undefined. */
@@ -35,11 +37,11 @@ export interface TooLarge {
 export function representationOf(built: BuiltFeed, view: View, body: Body, zlib: string): Representation {
   // The one format that shows the instant has other bytes when it moves.
   const content = view.format === 'commented' ? `${built.hash} ${built.lastModified}` : built.hash;
-  const { md5, hash, lastModified, entryCount, entryLimit } = built;
+  const { md5, hash, lastModified, sharesInstant, entryCount, entryLimit } = built;
   const etags = {
     identity: entityTag(content, view, 'identity'),
     gzip: entityTag(content, view, gzipCoding(zlib)),
     md5: entityTag(content, view, 'md5'),
   };
-  return { kind: 'feed', view, body, md5, hash, etags, lastModified, entryCount, entryLimit, staleSince: undefined };
+  return { kind: 'feed', view, body, md5, hash, etags, lastModified, sharesInstant, entryCount, entryLimit, staleSince: undefined };
 }

@@ -32,7 +32,7 @@ export class ViewState {
   #current: Standing | undefined;
   #pending: { readonly standing: Standing; readonly begins: number } | undefined;
   /** The last feed that was current, also when none is now. */
-  #last: Pick<Shown, 'hash' | 'lastModified'> | undefined;
+  #last: Omit<Shown, 'usable'> | undefined;
   #freshUntil = 0;
 
   constructor(view: View, bodies: Bodies, building: SharedWork<void>, rescue: SharedWork<void>) {
@@ -59,9 +59,14 @@ export class ViewState {
   /** What a build has to know of it. */
   shown(now: number): Shown | undefined {
     if (this.#last === undefined) return undefined;
-    const { hash, lastModified } = this.#last;
+    const { hash, lastModified, sharesInstant } = this.#last;
     const isRecent = this.#current !== undefined && now <= this.#current.validUntil + GRACE;
-    return { hash, lastModified, usable: isRecent && this.#current?.outcome.kind === 'feed' && this.lasts(now) && this.hasBody() };
+    return {
+      hash,
+      lastModified,
+      sharesInstant,
+      usable: isRecent && this.#current?.outcome.kind === 'feed' && this.lasts(now) && this.hasBody(),
+    };
   }
 
   hasBody(): boolean {

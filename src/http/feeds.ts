@@ -74,7 +74,8 @@ export function feedEndpoint(cache: FeedCache, now: () => number, report: (error
     function send(found: Representation, { checksum }: FeedOptions): FeedAnswer | HttpFault | Promise<FeedAnswer | HttpFault> | undefined {
       const coding = checksum ? 'md5' : negotiateCoding(request.headers['accept-encoding']);
       const { ok, notModified } = readyAnswers(found, coding);
-      const status = evaluate(request.headers, { etag: found.etags[coding], lastModified: found.lastModified }, now());
+      const conditions = found.sharesInstant ? { ...request.headers, 'if-modified-since': undefined } : request.headers;
+      const status = evaluate(conditions, { etag: found.etags[coding], lastModified: found.lastModified }, now());
       if (status === 304) return notModified;
       if (status === 412) return PRECONDITION_FAILED;
       if (coding === 'md5') return withBody(ok, found.md5);
