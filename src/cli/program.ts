@@ -5,8 +5,10 @@ import type { Store, Stream } from '../ports.ts';
 import { StoreFault } from '../store/fault.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
+import { exportCommand } from './export.ts';
 import { expressionCommands } from './expression.ts';
 import { geoCommands } from './geo.ts';
+import { importCommand } from './import.ts';
 import { manageCommands } from './manage.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
@@ -29,6 +31,18 @@ interface Streams {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
+const COMMANDS = [
+  serveCommand,
+  manageCommands,
+  ruleCommands,
+  deadLetterCommands,
+  sendCommand,
+  exportCommand,
+  importCommand,
+  geoCommands,
+  expressionCommands,
+];
+
 /** Runs one command line; returns the exit code: 0 done, 1 the work failed in part, 2 a mistake in the command line or a setting. */
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<number> {
   const { stdout, stderr } = streams;
@@ -45,15 +59,18 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     command.exitOverride().action(async (...given: unknown[]) => {
       const parsed = command.opts();
       exitCode = await withContext(streams, async (context) => {
-        const positional = given.slice(0, -2).flat().map(String);
+        const positional = given
+          .slice(0, -2)
+          .flat()
+          .filter((argument) => argument !== undefined)
+          .map(String);
         const value = await run(context, positional, parsed);
         const text = parsed.json ? JSON.stringify(value) : show(value);
         if (value !== undefined && text !== '') stdout.write(`${text}\n`);
       });
     });
   };
-  for (const commands of [serveCommand, manageCommands, ruleCommands, deadLetterCommands, sendCommand, geoCommands, expressionCommands])
-    commands(add);
+  for (const commands of COMMANDS) commands(add);
 
   try {
     await root.parseAsync([...args], { from: 'user' });

@@ -1,0 +1,96 @@
+/** `weir export`: a workspace with its lists, keys and rules into a file (docs/moving.md). */
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Store, Workspace } from '../ports.ts';
+import type { Context } from './context.ts';
+import { untilLanded } from './landed.ts';
+import type { AddCommand } from './program.ts';
+import { startProgress } from './progress.ts';
+import { pick, UsageError } from './usage.ts';
+import { type Counts, endLine, headLine, keyLine, listLine, ruleLine } from './workspace-file.ts';
+import type { SavedRule } from './workspace-line.ts';
+
+/** Characters that are gathered before they are written. */
+const CHUNK = 65_536;
+
+export function exportCommand(add: AddCommand): void {
+  add(
+    'export [file]',
+    'write a workspace with its lists, rules and key hashes to a new file, or to standard output, for weir import',
+    (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
+    {
+      async run(context, [file], options) {
+        const store = await context.store();
+        const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
+        const left = await untilLanded(context, await context.stream(), store);
+        if (left > 0) {
+          throw new UsageError(
+            `${left} messages of the stream have not landed and nothing lands them: run weir with the role consumer, so that their rules are exported too`,
+          );
+        }
+        const counts = await exportWorkspace(context, store, workspace, file);
+        return file === undefined ? undefined : { file, ...counts };
+      },
+      show: (done) => (done === undefined ? '' : `${done.file}: ${done.lists} lists, ${done.keys} keys, ${done.rules} rules`),
+    },
+  );
+}
+
+async function exportWorkspace(context: Context, store: Store, workspace: Workspace, file: string | undefined): Promise<Counts> {
+  const counts: Counts = { lists: 0, keys: 0, rules: 0 };
+  const now = await store.ping();
+  const output = file === undefined ? context.stdout : createFile(file);
+  const progress = startProgress(context, 'exporting', await store.countRules(workspace.id, now), { rules: 0 });
+  try {
+    const lines = chunked(workspaceLines(store, workspace, now, counts), () => progress.update(counts.rules, { rules: counts.rules }));
+    await pipeline(Readable.from(lines), output, { end: file !== undefined });
+  } catch (error) {
+    if (file === undefined) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new UsageError(`the file "${file}" exists already`);
+    await rm(file, { force: true });
+    throw error;
+  } finally {
+    progress.stop();
+  }
+  return counts;
+}
+
+/** A new file, which holds what an operator sees and nobody else. */
+const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+
+async function* workspaceLines(store: Store, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
+  yield headLine(workspace, now);
+  // Keys first: a list that a key names is older than the key.
+  const keys = await store.savedKeys(workspace.id);
+  const lists = (await store.directory(workspace.id))!.lists;
+  counts.lists = lists.length;
+  counts.keys = keys.length;
+  yield* lists.map(listLine);
+  yield* keys.map(keyLine);
+  for await (const rule of allRules(store, workspace.id, lists, now)) {
+    counts.rules += 1;
+    yield ruleLine(rule);
+  }
+  yield endLine(counts);
+}
+
+/** The rules of exactly these lists: one that is made meanwhile has no line. */
+async function* allRules(store: Store, workspaceId: string, lists: readonly { id: string }[], now: number): AsyncGenerator<SavedRule> {
+  for (const { id } of lists) yield* store.rules(workspaceId, { kind: 'access_rule', listId: id, now });
+  for (const kind of ['waf_rule', 'smart_firewall_rule'] as const) yield* store.rules(workspaceId, { kind, now });
+}
+
+async function* chunked(lines: AsyncIterable<string>, onChunk: () => void): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+    onChunk();
+  }
+  yield chunk;
+  onChunk();
+}

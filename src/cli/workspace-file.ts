@@ -1,0 +1,127 @@
+/** A workspace's file as a whole (docs/moving.md): head, lists, keys, rules, end, one JSON object a line. */
+import { open, stat } from 'node:fs/promises';
+import type { SavedKey, SavedList, Workspace } from '../ports.ts';
+import { isoTime } from './context.ts';
+import { UsageError } from './usage.ts';
+import { KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
+
+/** Version of the format. */
+const VERSION = 1;
+
+/** One line between head and end. */
+export type Entry = { readonly list: SavedList } | { readonly key: SavedKey } | { readonly rule: SavedRule };
+export interface Counts {
+  lists: number;
+  keys: number;
+  rules: number;
+}
+
+export const headLine = ({ id, name }: Workspace, now: number): string =>
+  JSON.stringify({ weir_export: VERSION, at: isoTime(now), workspace: { id, name } });
+export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST_LINE.write(list) });
+export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
+export const ruleLine = (rule: SavedRule): string => JSON.stringify({ rule: RULE_LINE.write(rule) });
+export const endLine = (counts: Counts): string => JSON.stringify({ end: counts });
+
+/** The size of a file that can be read twice, bytes. */
+export async function fileSize(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile())
+    throw new UsageError(`the file "${path}" cannot be read; it must be a file, which is read twice`);
+  return found.size;
+}
+
+/**
+ * The entries of a file, streamed. Rejects at the first line that is not as it should be, and when the end is missing: a file is
+ * only known to be whole after the last entry. `onLine` hears how many bytes each line has.
+ */
+export async function* readEntries(path: string, onLine: (bytes: number) => void): AsyncGenerator<Entry> {
+  const handle = await open(path);
+  const check = fileChecker();
+  let number = 0;
+  try {
+    for await (const line of handle.readLines()) {
+      number += 1;
+      const found = check.line(line);
+      if (typeof found === 'string') throw new UsageError(`line ${number} of ${path}: ${found}`);
+      if (found !== undefined) yield found;
+      onLine(Buffer.byteLength(line) + 1);
+    }
+  } finally {
+    await handle.close();
+  }
+  if (!check.ended()) throw new UsageError(`${path} is not whole: it was cut after line ${number}; export the workspace again`);
+}
+
+const WORDS = ['weir_export', 'list', 'key', 'rule', 'end'] as const;
+type Word = (typeof WORDS)[number];
+
+/** What the lines of a file mean together: their order, the lists that keys and rules name, the counts at the end. */
+function fileChecker() {
+  const counts: Counts = { lists: 0, keys: 0, rules: 0 };
+  const lists = new Set<string>();
+  let hasDefault = false;
+  let last: Word | undefined;
+  const UNKNOWN_LIST = 'list_id: no line before is this list';
+
+  const readers: Record<Word, (value: unknown) => Entry | string | undefined> = {
+    weir_export: (version) => (version === VERSION ? undefined : `weir_export must be ${VERSION}: the file is of another version of weir`),
+    list: entry('list', LIST_LINE, (list) => {
+      counts.lists += 1;
+      if (lists.has(list.id)) return 'id: an earlier line has it';
+      if (list.isDefault && hasDefault) return 'default: an earlier list is the default one';
+      lists.add(list.id);
+      hasDefault ||= list.isDefault;
+      return { list };
+    }),
+    key: entry('key', KEY_LINE, (key) => {
+      counts.keys += 1;
+      // Deleting a list revokes the keys bound to it.
+      return key.listId === null || key.revokedAt !== null || lists.has(key.listId) ? { key } : UNKNOWN_LIST;
+    }),
+    rule: entry('rule', RULE_LINE, (rule) => {
+      counts.rules += 1;
+      return rule.listId === null || lists.has(rule.listId) ? { rule } : UNKNOWN_LIST;
+    }),
+    end: (given) => {
+      if (!hasDefault) return 'no list before is the default one';
+      const odd = (Object.keys(counts) as (keyof Counts)[]).find((what) => (given as Partial<Counts> | null)?.[what] !== counts[what]);
+      return odd && `end.${odd}: the file has ${counts[odd]}; lines were removed or added`;
+    },
+  };
+
+  return {
+    /** The entry of a line, undefined for head and end, or what is wrong. */
+    line(text: string): Entry | string | undefined {
+      const member = firstMember(text);
+      if (last === undefined && member?.[0] !== 'weir_export') return 'this is not the first line of a file that weir export has written';
+      if (member === undefined) return 'this is not a JSON object; the file may have been cut here';
+      const [name, value] = member;
+      const word = WORDS.find((known) => known === name);
+      if (word === undefined) return `"${name.slice(0, 40)}" is none of: ${WORDS.join(', ')}`;
+      if (last !== undefined && !follows(word, last)) return `"${word}" must not come after "${last}"`;
+      last = word;
+      return readers[word](value);
+    },
+    ended: () => last === 'end',
+  };
+}
+
+const follows = (word: Word, last: Word) =>
+  WORDS.indexOf(word) > WORDS.indexOf(last) || (word === last && word !== 'weir_export' && word !== 'end');
+
+const entry =
+  <T extends object>(word: Word, line: Line<T>, accept: (item: T) => Entry | string) =>
+  (value: unknown): Entry | string => {
+    const item = line.read(value);
+    const found = typeof item === 'string' ? item : accept(item);
+    return typeof found === 'string' ? `${word}.${found}` : found;
+  };
+
+function firstMember(text: string): [name: string, value: unknown] | undefined {
+  try {
+    return Object.entries(JSON.parse(text) as object)[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * The lines of a workspace's file (docs/moving.md): lists, keys and rules as JSON, and back.
+ * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { type Static, type TSchema, Type } from 'typebox';
+import { CANONICAL_FORMATS, FAMILIES } from '../feed/names.ts';
+import type { SavedKey, SavedList, StoredRule } from '../ports.ts';
+import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, PERMISSIONS, type Target } from '../rule.ts';
+import { compile } from '../signal/ajv.ts';
+import { historyOf } from '../signal/history.ts';
+import { RULE_REF_PATTERN } from '../signal/limits.ts';
+import { decodeRecord, encodeMessage } from '../signal/message.ts';
+import { readTarget, TARGET_FIELDS, writeTarget } from '../signal/target.ts';
+import { isoTime } from './context.ts';
+import { ruleJson } from './rules.ts';
+
+/** A rule without the store's own number. */
+export type SavedRule = Omit<StoredRule, 'id'>;
+
+/** One kind of line: `read` says in a few words what is wrong with a value. */
+export interface Line<T> {
+  read(value: unknown): T | string;
+  write(item: T): object;
+}
+
+// ---------------------------------------------------------------- shapes
+
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const text = Type.String({ format: 'text' });
+const time = Type.String({
+  pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$',
+});
+const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
+const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
+const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
+
+const ListShape = Type.Object({
+  id: uuid,
+  name: Type.String({ format: 'text', minLength: 1 }),
+  description: nullable(text),
+  default: Type.Boolean(),
+  format: nullable(oneOf(CANONICAL_FORMATS)),
+  family: nullable(oneOf(FAMILIES)),
+  action: nullable(oneOf(ACCESS_ACTIONS)),
+  max_entries: nullable(Type.Integer({ minimum: 1, maximum: 4_000_000 })),
+  confidence: nullable(oneOf(LEVELS)),
+  severity: nullable(oneOf(LEVELS)),
+});
+
+const KeyShape = Type.Object({
+  id: uuid,
+  name: nullable(text),
+  prefix: text,
+  hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  permissions: Type.Array(oneOf(PERMISSIONS), { minItems: 1 }),
+  list_id: nullable(uuid),
+  created_at: time,
+  expires_at: nullable(time),
+  revoked_at: nullable(time),
+  last_used_at: nullable(time),
+});
+
+const ruleFields = {
+  name: nullable(text),
+  reason: nullable(text),
+  labels: nullable(json),
+  config: nullable(json),
+  expires_at: nullable(time),
+  created_at: time,
+  updated_at: time,
+};
+const AccessRuleShape = Type.Object({
+  ...ruleFields,
+  list_id: uuid,
+  rule_ref: nullable(Type.String({ pattern: RULE_REF_PATTERN })),
+  target: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  action: oneOf(ACCESS_ACTIONS),
+  confidence: nullable(oneOf(LEVELS)),
+  severity: nullable(oneOf(LEVELS)),
+});
+const ExpressionRuleShape = Type.Object({
+  ...ruleFields,
+  rule_ref: Type.String({ pattern: RULE_REF_PATTERN }),
+  type: oneOf(['custom', 'generated']),
+  expression: text,
+  action: text,
+  order: nullable(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  short_description: nullable(text),
+});
+
+/** Reads a value of a shape, or says its first fault. */
+function shape<S extends TSchema>(schema: S): (value: unknown) => Static<S> | string {
+  const faults = compile(schema);
+  return (value) => {
+    const [fault] = faults(value);
+    return fault === undefined ? (value as Static<S>) : [fault.field, fault.message].filter(Boolean).join(': ');
+  };
+}
+
+const ms = (instant: string) => Date.parse(instant);
+const msOrNull = (instant: string | null) => (instant === null ? null : ms(instant));
+
+/** `item` when it is written as `given`, else the first field that is not. */
+function unchanged<T>(given: unknown, item: T, written: object): T | string {
+  const odd = Object.entries(written).find(([field, value]) => !isDeepStrictEqual(value, (given as Record<string, unknown>)[field]));
+  return odd === undefined ? item : `${odd[0]}: would become ${JSON.stringify(odd[1])}`;
+}
+
+// ---------------------------------------------------------------- lists
+
+const readListShape = shape(ListShape);
+export const LIST_LINE: Line<SavedList> = {
+  read(value) {
+    const line = readListShape(value);
+    if (typeof line === 'string') return line;
+    const { id, name, description, format, family, action, confidence, severity } = line;
+    return { id, name, description, isDefault: line.default, format, family, action, maxEntries: line.max_entries, confidence, severity };
+  },
+  write: (list) => ({
+    id: list.id,
+    name: list.name,
+    description: list.description,
+    default: list.isDefault,
+    format: list.format,
+    family: list.family,
+    action: list.action,
+    max_entries: list.maxEntries,
+    confidence: list.confidence,
+    severity: list.severity,
+  }),
+};
+
+// ---------------------------------------------------------------- keys
+
+const readKeyShape = shape(KeyShape);
+export const KEY_LINE: Line<SavedKey> = {
+  read(value) {
+    const line = readKeyShape(value);
+    if (typeof line === 'string') return line;
+    if (line.list_id !== null && line.permissions.includes('manage'))
+      return 'permissions: a key that is bound to a list cannot hold manage';
+    const key: SavedKey = {
+      id: line.id,
+      name: line.name,
+      prefix: line.prefix,
+      hash: Buffer.from(line.hash, 'hex'),
+      permissions: line.permissions,
+      listId: line.list_id,
+      createdAt: ms(line.created_at),
+      expiresAt: msOrNull(line.expires_at),
+      revokedAt: msOrNull(line.revoked_at),
+      lastUsedAt: msOrNull(line.last_used_at),
+    };
+    return unchanged(line, key, KEY_LINE.write(key));
+  },
+  write: (key) => ({
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    hash: Buffer.from(key.hash).toString('hex'),
+    permissions: key.permissions,
+    list_id: key.listId,
+    created_at: isoTime(key.createdAt),
+    expires_at: isoTime(key.expiresAt),
+    revoked_at: isoTime(key.revokedAt),
+    last_used_at: isoTime(key.lastUsedAt),
+  }),
+};
+
+// ---------------------------------------------------------------- rules
+
+const readKind = shape(Type.Object({ kind: oneOf(KINDS) }));
+const readAccessShape = shape(AccessRuleShape);
+const readExpressionShape = shape(ExpressionRuleShape);
+
+export const RULE_LINE: Line<SavedRule> = {
+  read(value) {
+    const line = readKind(value);
+    if (typeof line === 'string') return line;
+    const rule = line.kind === 'access_rule' ? accessRule(value) : expressionRule(value);
+    if (typeof rule === 'string') return rule;
+    const { created_at, updated_at, list_id = null } = value as { created_at: string; updated_at: string; list_id?: string };
+    const listId = line.kind === 'access_rule' ? list_id : null;
+    const saved = landed({ kind: line.kind, listId, rule, createdAt: ms(created_at), updatedAt: ms(updated_at) });
+    return typeof saved === 'string' ? saved : unchanged(value, saved, RULE_LINE.write(saved));
+  },
+  write(saved) {
+    const { id: _, ...line } = ruleJson({ ...saved, id: 0 });
+    return 'target' in saved.rule ? { ...line, target: writeTarget(saved.rule.target) } : line;
+  },
+};
+
+/** The rule as the signals that stand for it leave it. */
+function landed(saved: SavedRule): SavedRule | string {
+  const { signal, receivedAt } = historyOf(saved).at(-1)!;
+  const message = encodeMessage(signal, { organizationId: '-', workspaceId: '-', listId: undefined, receivedAt, signalId: '-' });
+  const record = decodeRecord({ ...message, offset: 0, timestamp: receivedAt });
+  if ('poison' in record) return `expires_at: no signal that lands has this expiry (${record.poison})`;
+  return { ...saved, rule: (record.change as { rule: SavedRule['rule'] }).rule };
+}
+
+function accessRule(value: unknown): AccessRule | string {
+  const line = readAccessShape(value);
+  if (typeof line === 'string') return line;
+  const target = onlyTarget(line.target);
+  if (typeof target === 'string') return `target.${target}`;
+  const { action, confidence, severity } = line;
+  return { ...shared(line), ruleRef: line.rule_ref, target, action, confidence, severity };
+}
+
+function expressionRule(value: unknown): ExpressionRule | string {
+  const line = readExpressionShape(value);
+  if (typeof line === 'string') return line;
+  const { type, expression, action, order } = line;
+  return { ...shared(line), ruleRef: line.rule_ref, type, expression, action, order, shortDescription: line.short_description };
+}
+
+const shared = ({ name, reason, labels, config, expires_at }: Static<typeof AccessRuleShape> | Static<typeof ExpressionRuleShape>) => ({
+  name,
+  reason,
+  labels,
+  config,
+  expiresAt: msOrNull(expires_at),
+});
+
+function onlyTarget(wire: Record<string, unknown>): Target | string {
+  const [field, ...others] = TARGET_FIELDS.filter((name) => typeof wire[name] === 'string');
+  if (field === undefined || others.length > 0) return 'ip/asn/country: exactly one must be given';
+  const target = readTarget(field, wire[field] as string);
+  return typeof target === 'string' ? `${field}: ${target}` : target;
+}
