@@ -48,9 +48,9 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
       const streamId = await identify(stream, store);
       const reader = await stream.join();
       const running = new Map<number, Promise<void>>();
-      clear('stream');
       try {
-        while (!stop.signal.aborted) {
+        for (; !stop.signal.aborted; await pause(REVIEW)) {
+          if (!(await isSame(streamId))) continue;
           for (const partition of reader.owned()) {
             if (running.has(partition)) continue;
             const work = retrying(nameOf(partition), () => landPartition(streamId, reader, partition));
@@ -59,15 +59,26 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
               work.finally(() => running.delete(partition)),
             );
           }
-          await pause(REVIEW);
-          const present = await stream.id();
-          if (present !== streamId) throw new Halt(replaced(streamId, present));
         }
       } finally {
         await reader.close();
         await Promise.all(running.values());
       }
     });
+  }
+
+  /** Whether this still is the stream that was joined; false also while that cannot be told, which leaves the group as it is. */
+  async function isSame(streamId: string): Promise<boolean> {
+    let present: string;
+    try {
+      present = await stream.id();
+    } catch (error) {
+      report('stream', { state: 'retrying', reason: (error as Error).message });
+      return false;
+    }
+    if (present !== streamId) throw new Halt(replaced(streamId, present));
+    clear('stream');
+    return true;
   }
 
   async function landPartition(streamId: string, reader: StreamReader, partition: number): Promise<void> {
