@@ -1,8 +1,8 @@
 /** What is in a feed, byte for byte. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import ipaddr from 'ipaddr.js';
 import { BITS, type Family, type SlowRange, slowCoalesce, slowText } from '../../fuzz/slow-networks.ts';
+import { rangeOf } from '../../support/network-range.ts';
 import { type Random, seededRandom } from '../../support/random.ts';
 import { eventually } from '../../support/weir.ts';
 import { type FeedWorld, upsert } from './world.ts';
@@ -207,10 +207,3 @@ function slowCsv(rules: readonly RandomRule[]): string {
 
 const compare = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
 const rank = (name: string) => name.split(',').reduce((sum, level) => 4 * sum + LEVELS.indexOf(level as Level), 0);
-
-function rangeOf(network: string): SlowRange & { family: Family } {
-  const [address, prefix] = ipaddr.parseCIDR(network);
-  const family = address.kind() === 'ipv4' ? 4 : 6;
-  const start = BigInt(`0x${Buffer.from(address.toByteArray()).toString('hex')}`);
-  return { family, start, end: start + 2n ** (BITS[family] - BigInt(prefix)) - 1n };
-}
