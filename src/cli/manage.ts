@@ -182,7 +182,7 @@ export function manageCommands(add: AddCommand): void {
         rows.map((l) => [
           l.id,
           l.name,
-          l.default ? 'yes' : '',
+          l.default ? 'yes' : 'no',
           l.format,
           l.family,
           l.action,
