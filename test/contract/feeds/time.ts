@@ -2,16 +2,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Message } from '../../../src/ports.ts';
 import type { Headers, Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
-import { event, type FeedWorld, lastModified, type Space } from './world.ts';
-
-/** The message of a block that lapses at a second: accepted a minute before it, as an expiration of 60 demands. */
-function lapsing(workspace: string, ip: string, second: number): Message {
-  const headers = { workspace_id: workspace, received_at: new Date((second - 60) * 1000).toISOString() };
-  return { key: workspace, headers, value: JSON.stringify(event(ip, { expiration: 60 })) };
-}
+import { type FeedWorld, lapsing, lastModified, type Space } from './world.ts';
 
 /** What a client holds after an answer, which was made between two instants (ms). */
 interface Held {
