@@ -1,5 +1,7 @@
-/** Feeds while the store cannot be read: a real PostgreSQL that is killed, and one that hangs. */
+/** Feeds while the store cannot be read: a real PostgreSQL that is killed, one that hangs, and an embedded store whose file breaks. */
 import assert from 'node:assert/strict';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type FeedWorld, lapsing, type Space, startFeedWorld } from './contract/feeds/world.ts';
@@ -190,5 +192,38 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
       assert.equal(reply.headers['last-modified'], before.headers['last-modified']);
     }, 20_000);
     await eventually(async () => assert.equal((await space.get('/nowhere')).status, 404));
+  });
+});
+
+test('D5.16, D2 the embedded store’s file breaks: the last good snapshot or 500, never 401 to 404; mended: normal', async (t) => {
+  const folder = temporaryFolder(t);
+  const feeds = await startFeedWorld({ FEED_REBUILD_SECONDS: '1' }, folder);
+  t.after(() => feeds.stop());
+  const space = await feeds.space();
+  const unseen = await space.newKey();
+  await space.list('edge');
+  await space.list('never read');
+  await space.block(['192.0.2.1'], 'edge');
+  const before = await space.reads('/edge', '192.0.2.1/32\n');
+  const files = ['weir.db', 'weir.db-wal'].map((name) => join(folder, 'data', name));
+  const whole = files.map((file) => readFileSync(file));
+
+  for (const file of files) truncateSync(file, 0);
+  const stale = await eventually(async () => {
+    const reply = await space.get('/edge');
+    staleSince(reply);
+    return reply;
+  });
+  assert.deepEqual([stale.status, stale.text, stale.headers.etag], [200, before.text, before.headers.etag]);
+  staleSince(await space.get('/edge?format=csv_indicator'));
+  for (const path of ['', '/nowhere', '/never%20read']) failed(await space.get(path));
+  for (const key of [unseen, 'unknown-key-0123456789']) failed(await space.get('/edge', { key }));
+
+  for (const [i, file] of files.entries()) writeFileSync(file, whole[i]!, { flag: 'r+' });
+  await eventually(async () => {
+    const reply = await space.get('/edge', { key: unseen });
+    assert.deepEqual([reply.status, reply.text, reply.headers[STALE]], [200, before.text, undefined]);
+    assert.equal((await space.get('')).text, before.text);
+    assert.equal((await space.get('/nowhere')).status, 404);
   });
 });
