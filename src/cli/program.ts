@@ -87,7 +87,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
 /** The sentence to show for a mistake of the person; undefined for a fault of ours. */
 function readable(error: unknown): string | undefined {
   // By name: a fault of the writer thread has lost its class on the way.
-  if (error instanceof UsageError || (error as Error).name === StoreFault.name) return (error as Error).message;
+  if (error instanceof UsageError || [StoreFault.name, 'PostgresFault'].includes((error as Error).name)) return (error as Error).message;
   if (error instanceof CommanderError) {
     return error.code === 'commander.help'
       ? 'name a command; weir --help lists them'
@@ -121,15 +121,19 @@ async function withContext({ environment, stdout, stderr }: Streams, work: (cont
     environment,
     stdout,
     stderr,
-    store: () => (store ??= openStore(config)),
-    stream: () => (stream ??= openStream(config)),
+    store: () => (store ??= openStore(config).catch(unavailable)),
+    stream: () => (stream ??= openStream(config).catch(unavailable)),
     exitCode: 0,
   };
   try {
     await work(context);
     return context.exitCode;
   } finally {
-    await (await stream)?.close();
-    await (await store)?.close();
+    for (const engine of [stream, store]) await (await engine?.catch(() => undefined))?.close();
   }
+}
+
+/** An engine that cannot be opened is told in a sentence, not by where in the code that was noticed. */
+function unavailable(error: Error): never {
+  throw new UsageError(error.message);
 }
