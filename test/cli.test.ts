@@ -444,15 +444,10 @@ suite('D1 weir', () => {
     if (existsSync(DATA_DIR)) assert.equal(statSync(DATA_DIR).mode & 0o777, 0o700);
   });
 
-  test('D1 weir stream adopt on a stream that is not new changes nothing that has landed', async () => {
-    const count = async () => (await person('rule', 'ls', '--workspace', 'default')).split('\n').length;
-    const before = await count();
-    const { stream_id: stream, adopted } = await program('stream', 'adopt');
-    assert.match(String(stream), UUID);
-    assert.equal(adopted, true);
-    assert.match(await person('stream', 'adopt'), new RegExp(String(stream)));
-    assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
-    assert.equal(await count(), before);
+  test('D1 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
+    const { code, stdout, stderr } = await weir(['stream', 'adopt'], settings);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^weir: landing goes on with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { DeadLetter, Store } from '../ports.ts';
+import type { DeadLetter, Store, Stream } from '../ports.ts';
 import { isoTime, table } from './context.ts';
 import type { AddCommand } from './program.ts';
 import { UsageError } from './usage.ts';
@@ -57,12 +57,27 @@ export function deadLetterCommands(add: AddCommand): void {
   });
   add('stream adopt', 'start over with the stream that is here now, when landing has stopped because the old one is gone', (c) => c, {
     async run(context) {
-      const streamId = await (await context.stream()).id();
-      await (await context.store()).adoptStream(streamId);
+      const [stream, store] = [await context.stream(), await context.store()];
+      const streamId = await stream.id();
+      if (await hasLanded(stream, store))
+        throw new UsageError(`landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
+      await store.adoptStream(streamId);
       return { stream_id: streamId, adopted: true };
     },
     show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning, within seconds`,
   });
+}
+
+/** Whether the store's positions are those of this stream, so that landing goes on from them. */
+async function hasLanded(stream: Stream, store: Store): Promise<boolean> {
+  const streamId = await stream.id();
+  if (!(await store.positionStreams()).includes(streamId)) return false;
+  for (let partition = 0; partition < (await stream.partitions()); partition += 1) {
+    const position = await store.position(streamId, partition);
+    const { start, end } = await stream.bounds(partition);
+    if (position !== undefined && (position < start || position > end)) return false;
+  }
+  return true;
 }
 
 /** The dead letters of these ids, each once; all of them or a fault. */

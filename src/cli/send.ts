@@ -1,8 +1,8 @@
 /** `weir send`: a file of signals to the service, batch by batch. */
-import { SingleBar } from 'cli-progress';
 import { type Context, writeLine } from './context.ts';
 import { postBatch, SendFailure, type Target } from './post.ts';
 import type { AddCommand } from './program.ts';
+import { startProgress } from './progress.ts';
 import { type FileSignal, type Input, openInput, readSignals, type Version } from './signal-file.ts';
 import { UsageError } from './usage.ts';
 
@@ -58,12 +58,17 @@ async function sendFile(
   reporter: (context: Context) => Report,
 ): Promise<void> {
   const report = reporter(context);
-  const progress = startProgress(context, input.size);
-  const target = (version: Version) => ({ url: endpoint(url, version), key, onRetry: (text: string) => progress.say(text) });
+  const progress = startProgress(context, 'sending', input.size, { signals: 0, failed: 0 });
+  const say = (text: string) => {
+    progress.clear();
+    context.stderr.write(`weir: ${text}\n`);
+  };
+  const target = (version: Version) => ({ url: endpoint(url, version), key, onRetry: say });
+  let bytes = 0;
   let processed = 0;
   let failed = 0;
   try {
-    for await (const batch of batches(readSignals(progress.counted(input.chunks)))) {
+    for await (const batch of batches(readSignals(counted(input.chunks, (length) => (bytes += length))))) {
       const first = processed + failed;
       const entries = batch.map(({ value }) => value);
       const errors = await postBatch(target(batch[0].version), entries).catch((error: unknown) => {
@@ -73,14 +78,14 @@ async function sendFile(
       failed += errors.length;
       if (errors.length > 0) progress.clear();
       for (const error of errors) await report.failed(numbered(error, first));
-      progress.update(processed, failed);
+      progress.update(bytes, { signals: processed, failed });
     }
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(`${error.message}${afterwards(processed + failed)}`);
     if (!(error instanceof SendFailure)) throw error;
     context.exitCode = 1;
-    progress.say(`${error.message}${afterwards(processed + failed)}`);
+    say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
     await report.end(processed, failed);
@@ -103,6 +108,13 @@ function readUrl(text: string): URL {
   return url;
 }
 
+async function* counted(chunks: Input['chunks'], onChunk: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    onChunk(chunk.length);
+    yield chunk;
+  }
+}
+
 async function* batches(items: AsyncIterable<FileSignal>): AsyncGenerator<FileSignal[]> {
   let batch: FileSignal[] = [];
   for await (const item of items) {
@@ -122,35 +134,4 @@ function numbered(text: string, first: number): string {
 
 function inFile(error: unknown, first: number): unknown {
   return error instanceof SendFailure ? new SendFailure(numbered(error.message, first)) : error;
-}
-
-/** A bar on standard error, now and then a line of it where that is no terminal. */
-function startProgress({ stderr }: Context, size: number | undefined) {
-  const counts = '{signals} signals | {failed} failed';
-  const bar = new SingleBar({
-    stream: stderr,
-    noTTYOutput: true,
-    notTTYSchedule: 5000,
-    format: size === undefined ? `sending ${counts}` : `sending {bar} {percentage}% | ${counts}`,
-    hideCursor: true,
-  });
-  let bytes = 0;
-  /** Makes room on a terminal for lines between two drawings of the bar. */
-  const clear = () => void (stderr.isTTY && stderr.write('\r\x1b[K'));
-  bar.start(Math.max(size ?? 0, 1), 0, { signals: 0, failed: 0 });
-  return {
-    async *counted(chunks: Input['chunks']): AsyncGenerator<Buffer> {
-      for await (const chunk of chunks) {
-        bytes += chunk.length;
-        yield chunk;
-      }
-    },
-    update: (processed: number, failed: number) => bar.update(Math.min(bytes, size ?? 0), { signals: processed, failed }),
-    clear,
-    say(text: string) {
-      clear();
-      stderr.write(`weir: ${text}\n`);
-    },
-    stop: () => bar.stop(),
-  };
 }
