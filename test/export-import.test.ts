@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { KINDS } from '../src/rule.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStream } from '../src/stream/sqlite.ts';
 import { command, commandJson } from './support/command.ts';
 import { temporaryFolder } from './support/folder.ts';
 import { kafkaForTests, noKafkaAtAll } from './support/kafka.ts';
@@ -516,6 +518,22 @@ describe('D4 moving between the engines', { skip: noPostgres() || noKafkaAtAll()
         /^weir: the store lands the stream \S+, but these settings name the stream \S+: set DATA_DIR or KAFKA_BROKERS as the server has them$/,
       );
     }
+  });
+});
+
+test('D4 moving: a stream that was set back is refused: nothing would land', async (t) => {
+  const settings = embedded(t);
+  await emptyWorkspace(settings);
+  const file = join(temporaryFolder(t), 'main.ndjson');
+  await json(settings, 'export', file, '--workspace', 'main');
+  const [store, stream] = [await openSqliteStore(settings.DATA_DIR), openSqliteStream(settings.DATA_DIR)];
+  const batch = { streamId: await stream.id(), partition: 0, from: null, to: 5, items: [], poison: [], now: Date.now() };
+  assert.equal(await store.land(batch), 'landed');
+  await store.close();
+  await stream.close();
+  assert.deepEqual(await outcome(settings, 'import', file, '--workspace', 'main'), {
+    code: 2,
+    said: ["weir: the store's position lies outside the stream, so landing has stopped; /readyz of a consumer says what to do"],
   });
 });
 

@@ -9,6 +9,8 @@ const LOOK = 50;
 /** Landing that stands still for so long counts as not running, ms; in Kafka partitions change hands meanwhile. */
 const PATIENCE = { embedded: 5000, kafka: 30_000 };
 
+const OUTSIDE = "the store's position lies outside the stream, so landing has stopped; /readyz of a consumer says what to do";
+
 type Landing = Pick<StoreReads, 'position' | 'positionStreams'>;
 
 /**
@@ -17,11 +19,19 @@ type Landing = Pick<StoreReads, 'position' | 'positionStreams'>;
  */
 export async function untilLanded(context: Context, stream: Stream, store: Landing): Promise<number> {
   const streamId = await knownStream(stream, store);
-  const ends = await Promise.all(Array.from({ length: await stream.partitions() }, (_, partition) => stream.bounds(partition)));
+  const partitions = Array.from({ length: await stream.partitions() }, (_, partition) => partition);
+  const ends = await Promise.all(
+    partitions.map(async (partition) => {
+      const { start, end } = await stream.bounds(partition);
+      const position = (await store.position(streamId, partition)) ?? start;
+      // What was appended and landed since the bounds were read lies behind their end, and not outside the stream.
+      if (position < start || position > (await stream.bounds(partition)).end) throw new UsageError(OUTSIDE);
+      return { partition, start, end };
+    }),
+  );
   const count = async () => {
     let left = 0;
-    for (const [partition, { start, end }] of ends.entries())
-      left += Math.max(0, end - ((await store.position(streamId, partition)) ?? start));
+    for (const { partition, start, end } of ends) left += Math.max(0, end - ((await store.position(streamId, partition)) ?? start));
     return left;
   };
   let left = await count();
