@@ -1,17 +1,11 @@
 import { sortPairs } from './radix.ts';
 
-/** Ranges that are ascending, disjoint and not adjacent. */
-interface Merged {
-  readonly words: Uint32Array<ArrayBuffer>;
-  readonly length: number;
-}
-
 const ONES = 0xffff_ffff;
 
-/** Sorts `count` IPv4 ranges (start, end) and unites those that overlap or touch. Uses up `pairs`. */
-export function mergeV4(pairs: Uint32Array<ArrayBuffer>, count: number): Merged {
-  if (count === 0) return { words: pairs, length: 0 };
-  const words = sortPairs(pairs, count);
+/** Sorts `count` IPv4 ranges (start, end) in place and unites those that overlap or touch. Returns how many are left. */
+export function mergeV4(words: Uint32Array, count: number): number {
+  if (count === 0) return 0;
+  sortPairs(words, count);
   let last = 0;
   let end = words[1];
   for (let i = 2; i < 2 * count; i += 2) {
@@ -26,12 +20,11 @@ export function mergeV4(pairs: Uint32Array<ArrayBuffer>, count: number): Merged 
     } else if (itsEnd > end) end = itsEnd;
   }
   words[last + 1] = end;
-  return { words, length: last / 2 + 1 };
+  return last / 2 + 1;
 }
 
-/** Sorts `count` IPv6 ranges of eight words and unites those that overlap or touch. */
-export function mergeV6(ranges: Uint32Array<ArrayBuffer>, count: number): Merged {
-  if (count === 0) return { words: ranges, length: 0 };
+/** Sorts `count` IPv6 ranges of eight words and unites those that overlap or touch. Returns those that are left and how many they are. */
+export function mergeV6(ranges: Uint32Array, count: number): { readonly words: Uint32Array<ArrayBuffer>; readonly length: number } {
   const order = orderV6(ranges, count);
   const words = new Uint32Array(8 * count);
   const reach = new Uint32Array(4);
@@ -52,15 +45,17 @@ export function mergeV6(ranges: Uint32Array<ArrayBuffer>, count: number): Merged
 
 /** The ranges' indexes, by start, as the second halves of pairs. */
 function orderV6(ranges: Uint32Array, count: number): Uint32Array {
-  const identity = new Uint32Array(2 * count);
-  for (let i = 0; i < count; i++) identity[2 * i + 1] = i;
-  const order = sortByWord(sortByWord(identity, ranges, 1), ranges, 0);
+  const order = new Uint32Array(2 * count);
+  for (let i = 0; i < count; i++) order[2 * i + 1] = i;
+  sortByWord(order, ranges, 1);
+  sortByWord(order, ranges, 0);
   // Starts that share 64 bits are few, or neighbours in one /64.
   for (let from = 0, to = 1; from < count; from = to++) {
     while (to < count && order[2 * to] === order[2 * from] && word(ranges, order, to, 1) === word(ranges, order, from, 1)) to++;
     if (to - from === 1) continue;
-    const run = order.slice(2 * from, 2 * to);
-    order.set(sortByWord(sortByWord(run, ranges, 3), ranges, 2), 2 * from);
+    const run = order.subarray(2 * from, 2 * to);
+    sortByWord(run, ranges, 3);
+    sortByWord(run, ranges, 2);
   }
   return order;
 }
@@ -70,11 +65,11 @@ function word(ranges: Uint32Array, order: Uint32Array, i: number, which: number)
   return ranges[8 * order[2 * i + 1] + which];
 }
 
-/** Sorts pairs (anything, index) by one word of the start of the range that each names, stable; that word becomes the first half. */
-function sortByWord(order: Uint32Array<ArrayBuffer>, ranges: Uint32Array, which: number): Uint32Array<ArrayBuffer> {
+/** Sorts pairs (anything, index) in place by one word of the start of the range that each names, stable; that word becomes the first half. */
+function sortByWord(order: Uint32Array, ranges: Uint32Array, which: number): void {
   const count = order.length / 2;
   for (let i = 0; i < count; i++) order[2 * i] = word(ranges, order, i, which);
-  return sortPairs(order, count);
+  sortPairs(order, count);
 }
 
 /** Negative, zero or positive as the address at `a[i]` is below, equal to or above the one at `b[j]`. */

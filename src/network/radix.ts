@@ -1,3 +1,5 @@
+import { newScratch } from './scratch.ts';
+
 const LOW = { shift: 0, mask: 0x7ff };
 const MIDDLE = { shift: 11, mask: 0x7ff };
 const HIGH = { shift: 22, mask: 0x3ff };
@@ -11,28 +13,30 @@ const PASSES = [
   { ...HIGH, counts: high },
 ];
 
-/**
- * Sorts `count` pairs (key, value) by key, ascending and stable: an LSD radix sort with digits of 11, 11 and 10 bits.
- * Returns `pairs` or a new array that takes its place; what the other one holds is undefined then.
- */
-export function sortPairs(pairs: Uint32Array<ArrayBuffer>, count: number): Uint32Array<ArrayBuffer> {
-  if (count <= SHORT) return insertionSort(pairs, count);
-  if (countDigits(pairs, count)) return pairs;
+const scratch = newScratch();
+
+/** Sorts the first `count` pairs (key, value) by key, ascending and stable: an LSD radix sort with digits of 11, 11 and 10 bits. */
+export function sortPairs(pairs: Uint32Array, count: number): void {
+  if (count <= SHORT) insertionSort(pairs, count);
+  else if (!countDigits(pairs, count)) radixSort(pairs, count);
+}
+
+function radixSort(pairs: Uint32Array, count: number): void {
   let from = pairs;
-  let to = new Uint32Array(2 * count);
+  let to: Uint32Array = new Uint32Array(scratch(8 * count), 0, 2 * count);
   for (const { shift, mask, counts } of PASSES) {
     // A digit that all keys share orders nothing.
     if (counts[(from[0] >>> shift) & mask] === count) continue;
     scatter(from, to, count, shift, mask, counts);
     [from, to] = [to, from];
   }
-  return from;
+  if (from !== pairs) pairs.set(from);
 }
 
 /** Below this many pairs, going through the tables of counts costs more than it saves. */
 const SHORT = 64;
 
-function insertionSort(pairs: Uint32Array<ArrayBuffer>, count: number): Uint32Array<ArrayBuffer> {
+function insertionSort(pairs: Uint32Array, count: number): void {
   for (let i = 2; i < 2 * count; i += 2) {
     const [key, value] = [pairs[i], pairs[i + 1]];
     let hole = i;
@@ -43,7 +47,6 @@ function insertionSort(pairs: Uint32Array<ArrayBuffer>, count: number): Uint32Ar
     pairs[hole] = key;
     pairs[hole + 1] = value;
   }
-  return pairs;
 }
 
 /** Counts every digit of every key; true when the keys are in order already. */

@@ -53,9 +53,7 @@ export class V4Ranges {
   /** Makes the ranges ascending, disjoint and not adjacent; they cover the same addresses as before. */
   merge(): void {
     if (this.#merged) return;
-    const { words, length } = mergeV4(this.#pairs, this.#length);
-    this.#pairs = words;
-    this.#length = length;
+    this.#length = mergeV4(this.#pairs, this.#length);
     this.#merged = true;
   }
 }

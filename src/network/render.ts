@@ -1,4 +1,5 @@
 import type { CidrsV4, CidrsV6 } from './coalesce.ts';
+import { newScratch } from './scratch.ts';
 
 /**
  * Addresses and networks as text, written into bytes: no string is made for any of them. The writers store four bytes at a time,
@@ -100,12 +101,14 @@ export interface Layout {
   readonly tail?: string;
 }
 
+const scratch = newScratch();
+
 /** Head, then every network with its prefix length, IPv4 first, a separator between each two, then tail; UTF-8. */
 export function renderCidrs(v4: CidrsV4 | null, v6: CidrsV6 | null, layout: Layout): Uint8Array<ArrayBuffer> {
   const [head, separator, tail] = [layout.head, layout.separator, layout.tail].map((text) => encoder.encode(text));
   const [count4, count6] = [v4?.length ?? 0, v6?.length ?? 0];
   const room = count4 * (MAX_V4_TEXT + separator.length) + count6 * (MAX_V6_TEXT + separator.length) + SLACK;
-  const out = new Uint8Array(head.length + room + tail.length);
+  const out = new Uint8Array(scratch(head.length + room + tail.length));
   out.set(head);
   const first = head.length;
   let at = first;
