@@ -1,12 +1,13 @@
 import type { Message, StoreReads, Stream } from '../ports.ts';
 import type { AccessList, Caller } from '../rule.ts';
-import { type BatchFault, validateBatch } from '../signal/batch.ts';
+import { type BatchFault, batchSteps } from '../signal/batch.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { encodeMessage } from '../signal/message.ts';
 import type { EnvelopeCheck } from '../signal/v2.ts';
 import type { HttpFault } from './errors.ts';
 import { signalId } from './signal-id.ts';
 import type { SignalSummary } from './signal-schema.ts';
+import { inSlices } from './slices.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
@@ -42,7 +43,7 @@ export function signalSubmission({ store, stream, check, now, logFailure }: Sign
     const json = parseJson(body);
     if ('refused' in json) return badRequest([json.refused]);
 
-    const result = validateBatch(version, json.value, { ...check(), listBound: caller.listId !== null });
+    const result = await inSlices(batchSteps(version, json.value, { ...check(), listBound: caller.listId !== null }));
     if (result.refused !== undefined) return badRequest(result.refused);
     const { accepted, errors } = result;
     if (!options.dryRun && accepted.length > 0) {
