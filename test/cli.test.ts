@@ -44,7 +44,7 @@ const rows = (text: string) =>
     .slice(1)
     .map((line) => line.split(/ {2,}/));
 
-suite('D1 weir', () => {
+suite('weir', () => {
   let server: Weir;
   const post = (entries: Json[], path = '/v2/signal') =>
     fetch(server.url + path, { method: 'POST', headers: { authorization: `Bearer ${KEY}` }, body: JSON.stringify(entries) });
@@ -54,7 +54,7 @@ suite('D1 weir', () => {
   });
   after(() => server.kill('SIGKILL'));
 
-  test('D1 weir org create, set, ls', async () => {
+  test('D1.7 weir org create, set, ls', async () => {
     const acme = await program('org', 'create', 'Acme, Inc.');
     assert.match(String(acme.id), UUID);
     assert.ok(Math.abs(Date.now() - Date.parse(String(acme.created_at))) < 60_000);
@@ -81,7 +81,7 @@ suite('D1 weir', () => {
     );
   });
 
-  test('D1 weir workspace create, ls; an organization by id or unique name', async () => {
+  test('D1.7 weir workspace create, ls; an organization by id or unique name', async () => {
     const [, acme] = await program<Json[]>('org', 'ls');
     const edge = await program('workspace', 'create', 'edge', '--org', 'Acme, Inc.');
     assert.match(String(edge.id), UUID);
@@ -104,7 +104,7 @@ suite('D1 weir', () => {
     assert.match(ambiguous.stderr, new RegExp(`^weir: 2 workspaces are called "twice"; use the id: ${listed[2].id}, ${listed[3].id}\n$`));
   });
 
-  test('D1 weir list create, set, ls, delete', async () => {
+  test('D1.7 weir list create, set, ls, delete', async () => {
     const plain = await program('list', 'create', 'plain list', '--workspace', 'edge');
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     assert.match(String(plain.id), UUID);
@@ -162,7 +162,7 @@ suite('D1 weir', () => {
     );
   });
 
-  test('D1 D2 weir key create, ls, revoke', async () => {
+  test('D1.7, D2.2 weir key create, ls, revoke', async () => {
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     const [, list] = await program<Json[]>('list', 'ls', '--workspace', 'edge');
     const key = await program('key', 'create', '--workspace', 'edge');
@@ -216,7 +216,7 @@ suite('D1 weir', () => {
     assert.deepEqual(revoked.map(({ id }) => id).sort(), [key.id, bound.id].sort());
   });
 
-  test('D1 weir rule ls: every kind, one list, one rule a line', async () => {
+  test('D1.7 weir rule ls: every kind, one list, one rule a line', async () => {
     const waf = {
       type: 'custom',
       expression: 'http.request.method eq "PUT"',
@@ -314,7 +314,7 @@ suite('D1 weir', () => {
     assert.equal(await person('rule', 'ls', '--workspace', 'edge'), '');
   });
 
-  test('D1 weir rule ls ends quietly when nobody reads on', async () => {
+  test('D1.7 weir rule ls ends quietly when nobody reads on', async () => {
     const address = (n: number) => `10.0.${n >> 8}.${n & 255}`;
     for (const from of [0, 1000, 2000]) {
       await post(
@@ -328,7 +328,7 @@ suite('D1 weir', () => {
     assert.equal(stdout.split('\n').length, 2, stdout);
   });
 
-  suite('D1 D4 weir dead-letter', () => {
+  suite('weir dead-letter', () => {
     const stamp = '2026-01-02T03:04:05.678Z';
     const event = (ip: string) => JSON.stringify({ type: 'access_rules', action: 'block', ip });
     let workspace: string;
@@ -346,7 +346,7 @@ suite('D1 weir', () => {
     });
     const letters = () => program<(Json & { id: number; headers: Json })[]>('dead-letter', 'ls');
 
-    test('D1 D4 ls: what could not be landed, with the reason; it blocks nothing', async () => {
+    test('D4.6, D1.7 weir dead-letter ls: what could not be landed, with the reason; it blocks nothing', async () => {
       const listed = await eventually(async () => {
         const found = await letters();
         assert.equal(found.length, 4);
@@ -377,7 +377,7 @@ suite('D1 weir', () => {
       assert.match(await person('rule', 'ls', '--workspace', 'default'), /192\.0\.2\.105/, 'what came after them has landed');
     });
 
-    test('D1 D4 replay: to the end of the stream, as received at their first time', async () => {
+    test('D4.6, D1.7 weir dead-letter replay: to the end of the stream, as received at their first time', async () => {
       const [first, second] = await letters();
       // What a later weir does that knows the version.
       const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
@@ -405,7 +405,7 @@ suite('D1 weir', () => {
       assert.equal(await person('dead-letter', 'replay', String(again.id)), '1 replayed\n');
     });
 
-    test('D1 D4 drop: all that are named, or none', async () => {
+    test('D4.6, D1.7 weir dead-letter drop: all that are named, or none', async () => {
       const before = await eventually(async () => {
         const found = await letters();
         assert.equal(found.length, 3);
@@ -422,7 +422,7 @@ suite('D1 weir', () => {
     });
   });
 
-  test('D1 weir migrate, also on a data folder that is not there yet, which is made for its owner only', async () => {
+  test('D1.7 weir migrate, also on a data folder that is not there yet, which is made for its owner only', async () => {
     assert.deepEqual(await program('migrate'), { up_to_date: true });
     assert.equal(await person('migrate'), 'the schema of the store is up to date\n');
     const empty = join(folder, 'new', 'data');
@@ -431,7 +431,7 @@ suite('D1 weir', () => {
     assert.equal(statSync(empty).mode & 0o777, 0o700);
   });
 
-  test('D1 weir geo status: the data in use, of the operator or packaged, and their age; the folder is made for its owner only', async () => {
+  test('D1.7 weir geo status: the data in use, of the operator or packaged, and their age; the folder is made for its owner only', async () => {
     const own = await program<Record<'country' | 'asn', Json>>('geo', 'status');
     assert.deepEqual([own.country.source, own.country.keys, own.asn.ranges_v4, own.country.age_days], [settings.GEO_COUNTRY_FILE, 1, 1, 0]);
     const DATA_DIR = join(folder, 'geo', 'data');
@@ -444,14 +444,14 @@ suite('D1 weir', () => {
     if (existsSync(DATA_DIR)) assert.equal(statSync(DATA_DIR).mode & 0o777, 0o700);
   });
 
-  test('D1 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
+  test('D4.5, D1.7 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
     const { code, stdout, stderr } = await weir(['stream', 'adopt'], settings);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^weir: landing goes on with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
   });
 });
 
-test('D1 --help of every command goes to standard output, exit 0', async () => {
+test('D1.7 --help of every command goes to standard output, exit 0', async () => {
   const help = async (...args: string[]) => {
     const { code, stdout, stderr } = await command([...args, '--help'], settings);
     assert.deepEqual([code, stderr], [0, '']);
@@ -489,7 +489,7 @@ test('D1 --help of every command goes to standard output, exit 0', async () => {
   assert.equal((await weir(['--help'], settings)).stdout, root);
 });
 
-test('D1 a mistake at the command line: one readable sentence on standard error, exit 2, no stack trace', async (t) => {
+test('D1.7 a mistake at the command line: one readable sentence on standard error, exit 2, no stack trace', async (t) => {
   const own = { ...settings, DATA_DIR: join(temporaryFolder(t), 'data'), BOOTSTRAP_API_KEY: '' };
   await command(['org', 'create', 'o'], own);
   await command(['workspace', 'create', 'w', '--org', 'o'], own);

@@ -67,7 +67,7 @@ async function turnsTo(status: number, server: Weir, key: string, paths: readonl
   return performance.now() - began;
 }
 
-suite('D2', () => {
+suite('keys', () => {
   const folder = temporaryFolder({ after });
   const settings = { DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', TRUST_PROXY: '127.0.0.1', ...smallGeo(folder) };
   /** Two processes that were started at once on an empty data folder. */
@@ -87,7 +87,7 @@ suite('D2', () => {
   const feedIs = (expected: string, key: string, path = '') =>
     eventually(async () => assert.equal((await ask(main, FEED + path, { key })).text, expected));
 
-  test('D2 first start: one organization, workspace and list called default, one key, however many processes start at once', async () => {
+  test('D2.3 first start: one organization, workspace and list called default, one key, however many processes start at once', async () => {
     const shown = [main, twin].flatMap(({ output }) => /weir_[\w-]{43}/.exec(output().stdout)?.[0] ?? []);
     assert.equal(shown.length, 1);
     first = shown[0];
@@ -114,7 +114,7 @@ suite('D2', () => {
     for (const server of [main, twin]) assert.equal(await statusOf(server, FEED, { key: first }), 200);
   });
 
-  test('D2 key text: weir_ and 43 URL-safe characters, shown once; only its SHA-256 is stored', async () => {
+  test('D2.2 key text: weir_ and 43 URL-safe characters, shown once; only its SHA-256 is stored', async () => {
     const made = await createKey('default', '--name', 'firewall');
     assert.match(made.key, /^weir_[A-Za-z0-9_-]{43}$/);
     assert.equal((await command(['key', 'ls', '--workspace', 'default', '--json'], settings)).stdout.includes(made.key), false);
@@ -128,7 +128,7 @@ suite('D2', () => {
     assert.ok(!stored.includes(Buffer.from(made.key.slice('weir_'.length), 'base64url')));
   });
 
-  test('D2 permissions: signal:write, feed:read, manage; none given at creation means the first two', async () => {
+  test('D2.4, 5.2 permissions: signal:write, feed:read, manage; none given at creation means the first two', async () => {
     const usual = await createKey('default');
     assert.deepEqual(usual.permissions, ['signal:write', 'feed:read']);
     const [write, read, manage] = await Promise.all(
@@ -156,7 +156,7 @@ suite('D2', () => {
     );
   });
 
-  test('D2 a key belongs to one workspace: its signals, its feed, its lists', async () => {
+  test('5.4, D2.1 a key belongs to one workspace: its signals, its feed, its lists', async () => {
     await json('org', 'create', 'acme');
     await json('workspace', 'create', 'edge', '--org', 'acme');
     await json('workspace', 'create', 'core', '--org', 'acme');
@@ -173,7 +173,7 @@ suite('D2', () => {
     }
   });
 
-  test('D2 the mark, not the name, makes the default list; it cannot be deleted; list names may repeat: 409', async () => {
+  test('D2.1, 4.4.4 the mark, not the name, makes the default list; it cannot be deleted; list names may repeat: 409', async () => {
     await json('workspace', 'create', 'names', '--org', 'default');
     const { key } = await createKey('names');
     const [{ id: marked }] = await json<{ id: string }[]>('list', 'ls', '--workspace', 'names');
@@ -198,7 +198,7 @@ suite('D2', () => {
     await feedIs('192.0.2.30/32\n', key, '/default');
   });
 
-  test('D2 names have 1 to 200 characters and no control characters', async () => {
+  test('D2.1 names have 1 to 200 characters and no control characters', async () => {
     const longest = '\u{1F30A}'.repeat(200);
     const id = await createList(longest);
     assert.equal(await statusOf(main, `${FEED}/${encodeURIComponent(longest)}`, { key: first }), 200);
@@ -215,7 +215,7 @@ suite('D2', () => {
     }
   });
 
-  suite('D2 a key bound to a list', () => {
+  suite('a key bound to a list', () => {
     let workspaceKey: string;
     let bound: string;
     let own: string;
@@ -227,7 +227,7 @@ suite('D2', () => {
       bound = (await createKey('bound', '--list', 'own')).key;
     });
 
-    test('D2 its access-rule signals land there; ?list= another is 403; other kinds are entry faults', async () => {
+    test('D2.4 a bound key: its access-rule signals land there; ?list= another is 403; other kinds are entry faults', async () => {
       assert.equal(await statusOf(main, SIGNAL, { key: bound, body: block('192.0.2.40') }), 200);
       await feedIs('192.0.2.40/32\n', workspaceKey, `/${own}`);
       await feedIs('', workspaceKey, '/default');
@@ -256,7 +256,7 @@ suite('D2', () => {
       await feedIs('192.0.2.40/31\n', workspaceKey, `/${own}`);
     });
 
-    test('D2 it reads that feed only: another list and the workspace feed are 403', async () => {
+    test('D2.4 a bound key reads that feed only: another list and the workspace feed are 403', async () => {
       for (const [path, status] of [
         [`/${own}`, 200],
         ['/own', 200],
@@ -270,13 +270,13 @@ suite('D2', () => {
       }
     });
 
-    test('D2 it cannot hold manage', async () => {
+    test('D2.4 a bound key cannot hold manage', async () => {
       const args = ['key', 'create', '--workspace', 'bound', '--list', 'own', '--permission', 'feed:read', '--permission', 'manage'];
       const { code, stdout, stderr } = await command(args, settings);
       assert.deepEqual([code, stdout, stderr], [2, '', 'weir: a key that is bound to a list cannot hold manage\n']);
     });
 
-    test('D2 deleting its list deletes the rules and revokes the key, effective within 2 s', async () => {
+    test('D2.1, D2.8 deleting a list deletes its rules and revokes the keys bound to it, effective within 2 s', async () => {
       await ask(main, SIGNAL, { key: workspaceKey, body: block('198.51.100.1') });
       await feedIs('192.0.2.40/31\n198.51.100.1/32\n', workspaceKey);
       const { code } = await weir(['list', 'delete', 'own', '--workspace', 'bound'], settings);
@@ -288,7 +288,7 @@ suite('D2', () => {
     });
   });
 
-  test('5 D2 Bearer on both groups; Basic on feeds only: scheme in any case, split at the first colon, user exactly api', async () => {
+  test('5, D2.6 Bearer on both groups; Basic on feeds only: scheme in any case, split at the first colon, user exactly api', async () => {
     const cases: [string | undefined, signal: number, feed: number][] = [
       [bearer(first), 200, 200],
       [`bEaReR ${first}`, 200, 200],
@@ -313,7 +313,7 @@ suite('D2', () => {
     }
   });
 
-  test('5.1 7.2 7.3 D2 a 401 has the body of its group and the challenges in their form, and may not be cached', async () => {
+  test('5.1, D2.6, 7.2.2, 7.3 a 401 has the body of its group and the challenges in their form, and may not be cached', async () => {
     const answers = async (path: string, method: string) => {
       const response = await new Promise<IncomingMessage>((resolve) =>
         request(main.url + path, { method, headers: { 'x-forwarded-for': source() } }, resolve).end(),
@@ -336,7 +336,7 @@ suite('D2', () => {
     }
   });
 
-  test('4.1 D2 404 for an unknown path and 405 with Allow need no key', async () => {
+  test('4.1, D2.5 404 for an unknown path and 405 with Allow need no key', async () => {
     for (const [method, path, status, allow] of [
       ['GET', SIGNAL, 405, 'POST'],
       ['PUT', '/v2/signal', 405, 'POST'],
@@ -363,7 +363,7 @@ suite('D2', () => {
     assert.equal((JSON.parse((await ask(main, FEED, { method: 'PUT' })).text) as Json).success, false);
   });
 
-  test('D2 authentication runs before the body is read', async () => {
+  test('D2.5 authentication runs before the body is read', async () => {
     const { port } = new URL(main.url);
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(Number(port), '127.0.0.1');
@@ -378,14 +378,14 @@ suite('D2', () => {
     assert.match(answer, /^HTTP\/1\.1 401 /);
   });
 
-  suite('D2 failed authentications', () => {
+  suite('failed authentications', () => {
     /** How often each status was the answer to wrong keys that were sent at once. */
     async function attack(froms: readonly string[]): Promise<Record<number, number>> {
       const statuses = await Promise.all(froms.map((from) => statusOf(main, FEED, { key: 'wrong-key-wrong-key', from })));
       return Object.fromEntries([...new Set(statuses)].map((status) => [status, statuses.filter((each) => each === status).length]));
     }
 
-    test('D2 20 a second and address, then 429 with Retry-After; never against a valid key', async () => {
+    test('D2.7 failed authentications: 20 a second and address, then 429 with Retry-After; never against a valid key', async () => {
       const from = source();
       const valid: Promise<number>[] = [];
       for (let i = 0; i < 50; i += 1) valid.push(statusOf(main, FEED, { key: first, from }));
@@ -407,22 +407,22 @@ suite('D2', () => {
       assert.deepEqual(JSON.parse(refused.text), { success: false, error: 'Too many failed authentications', details: {} });
     });
 
-    test('D2 an IPv6 address counts with its /64', async () => {
+    test('D2.7 an IPv6 address counts with its /64', async () => {
       const network = Array.from({ length: 100 }, (_, i) => `2001:db8:7:7::${(i + 1).toString(16)}`);
       const networks = Array.from({ length: 100 }, (_, i) => `2001:db8:8:${(i + 1).toString(16)}::1`);
       assert.ok((await attack(network))[429] > 0);
       assert.deepEqual(await attack(networks), { 401: 100 });
     });
 
-    test('D1 D2 forwarded headers count only from the proxies of TRUST_PROXY', async () => {
+    test('D2.7 forwarded headers count only from the proxies of TRUST_PROXY', async () => {
       // The sources of this suite are taken from X-Forwarded-For; behind an address that is no proxy they would be one.
       assert.deepEqual(await attack(Array.from({ length: 100 }, source)), { 401: 100 });
       assert.ok((await attack(Array.from({ length: 100 }, () => `${source()}, 203.0.113.9`)))[429] > 0, 'the last hop that is no proxy');
     });
   });
 
-  suite('D2 effective within 2 s in every process', { concurrency: 3 }, () => {
-    test('D2 a key revoked by the command line beside the servers: 401', async () => {
+  suite('effective within 2 s in every process', { concurrency: 3 }, () => {
+    test('D2.8 a key revoked by the command line beside the servers: 401', async () => {
       const { id, key } = await createKey('default');
       for (const server of [main, twin])
         assert.deepEqual([await statusOf(server, SIGNAL, { key }), await statusOf(server, FEED, { key })], [200, 200]);
@@ -434,7 +434,7 @@ suite('D2', () => {
       );
     });
 
-    test('5.3 D2 a subscription that is not active: 402 in the body of the group; active again', async () => {
+    test('5.3, D2.8 a subscription that is not active: 402 in the body of the group; active again', async () => {
       await json('org', 'create', 'late payer');
       await json('workspace', 'create', 'late', '--org', 'late payer');
       const { key } = await createKey('late');
@@ -455,7 +455,7 @@ suite('D2', () => {
       for (const server of [main, twin]) await turnsTo(200, server, key);
     });
 
-    test('D2 an expired key: 401', async () => {
+    test('5.1 an expired key: 401', async () => {
       const { key } = await createKey('default', '--expires-in', '1');
       assert.equal(await statusOf(main, FEED, { key }), 200);
       await sleep(1000);
@@ -463,7 +463,7 @@ suite('D2', () => {
     });
   });
 
-  test('D2 while the store cannot be read remembered keys are honoured, unknown ones get 500: never 401, 402, 403', async () => {
+  test('D2.9, D1.3 while the store cannot be read /readyz says so, remembered keys are honoured, unknown ones get 500: never 401, 402, 403', async () => {
     const remembered = await createKey('default');
     const unseen = await createKey('default');
     assert.equal(await statusOf(main, FEED, { key: remembered.key }), 200);
@@ -478,6 +478,10 @@ suite('D2', () => {
       [await statusOf(main, SIGNAL, { key: remembered.key }), await statusOf(main, FEED, { key: remembered.key })],
       [200, 200],
     );
+    const ready = await fetch(`${main.url}/readyz`);
+    const { checks } = (await ready.json()) as { checks: Record<string, { ok: boolean; reason?: string }> };
+    assert.deepEqual([ready.status, checks.store.ok, checks.stream.ok], [503, false, true]);
+    assert.match(checks.store.reason!, /counters/);
     for (const key of [unseen.key, 'wrong-key-wrong-key']) {
       const signal = await ask(main, SIGNAL, { key });
       assert.deepEqual([signal.status, signal.text], [500, '{"error":"InternalServerError","message":"Internal server error","code":500}']);
@@ -495,7 +499,7 @@ suite('D2', () => {
   });
 });
 
-suite('D2 limits and the bootstrap key', () => {
+suite('limits and the bootstrap key', () => {
   const BOOTSTRAP = 'colons:in:it:';
   const folder = temporaryFolder({ after });
   const settings = {
@@ -512,7 +516,7 @@ suite('D2 limits and the bootstrap key', () => {
   after(() => server.kill('SIGKILL'));
   const json = <T = Record<string, string>>(...args: string[]) => commandJson<T>(args, settings);
 
-  test('D2 BOOTSTRAP_API_KEY exists with all permissions in workspace default; under 24 characters there is a warning', async () => {
+  test('D2.3 BOOTSTRAP_API_KEY exists with all permissions in workspace default; under 24 characters there is a warning', async () => {
     const [key, ...others] = await json<Key[]>('key', 'ls', '--workspace', 'default');
     assert.deepEqual([key.permissions, others], [['signal:write', 'feed:read', 'manage'], []]);
     assert.equal(server.output().stdout, `weir ready on ${server.url}\n`);
@@ -525,7 +529,7 @@ suite('D2 limits and the bootstrap key', () => {
     );
   });
 
-  test('D1 D2 requests per key and minute, then 429 with Retry-After; 0 is no limit; faults count as well', async () => {
+  test('D2.5, 8 requests per key and minute, then 429 with Retry-After; 0 is no limit; faults count as well', async () => {
     const { key } = await json<Key>('key', 'create', '--workspace', 'default');
     const statuses = [];
     for (const body of [block('192.0.2.1'), [], block('192.0.2.1'), block('192.0.2.1'), []])
@@ -540,7 +544,7 @@ suite('D2 limits and the bootstrap key', () => {
     assert.equal(await statusOf(server, SIGNAL, { key: other.key }), 200, 'another key has a bucket of its own');
   });
 
-  test('D2 order of checks: 401, 429, 402, 403, then everything else', async () => {
+  test('D2.5, 5 order of checks: 401, 429, 402, 403, then everything else', async () => {
     await json('org', 'create', 'unpaid', '--subscription', 'inactive');
     await json('workspace', 'create', 'unpaid', '--org', 'unpaid');
     const make = (workspace: string, ...options: string[]) => json<Key>('key', 'create', '--workspace', workspace, ...options);
@@ -568,7 +572,7 @@ suite('D2 limits and the bootstrap key', () => {
     );
   });
 
-  test('D2 a bootstrap key once revoked stays revoked; the last use of a key is kept', async () => {
+  test('D2.3 a bootstrap key once revoked stays revoked; the last use of a key is kept', async () => {
     const [{ id }] = await json<Key[]>('key', 'ls', '--workspace', 'default');
     await json('key', 'revoke', id);
     await turnsTo(401, server, BOOTSTRAP, [FEED]);
@@ -580,7 +584,7 @@ suite('D2 limits and the bootstrap key', () => {
     assert.equal((await json<Key[]>('key', 'ls', '--workspace', 'default')).length, keys.length, 'and is not made anew');
   });
 
-  test('D1 D2 without TRUST_PROXY forwarded headers do not count', async () => {
+  test('D2.7 without TRUST_PROXY forwarded headers do not count', async () => {
     const statuses = await Promise.all(Array.from({ length: 100 }, () => statusOf(server, FEED, { key: 'wrong-key-wrong-key' })));
     assert.deepEqual([...new Set(statuses)].sort(), [401, 429]);
   });

@@ -46,7 +46,7 @@ async function readiness(url: string) {
   return { code: response.status, checks: body.checks, names: Object.keys(body.checks) };
 }
 
-suite('D1 settings', { concurrency: 2 }, () => {
+suite('settings', { concurrency: 2 }, () => {
   const FAULTY = {
     PORT: '70000',
     ROLES: 'signals,kitchen',
@@ -59,7 +59,7 @@ suite('D1 settings', { concurrency: 2 }, () => {
   };
   const COMMANDS = [['serve'], ['org', 'ls'], ['migrate'], ['geo', 'status'], ['send', '-', '--url', 'http://127.0.0.1:9', '--key', KEY]];
   for (const args of COMMANDS) {
-    test(`D1 every fault in the settings is listed at once, in readable lines, exit code 2: weir ${args[0]}`, async (t) => {
+    test(`D1.1 every fault in the settings is listed at once, in readable lines, exit code 2: weir ${args[0]}`, async (t) => {
       const folder = join(temporaryFolder(t), 'data');
       const { code, stdout, stderr } = await weir(args, { ...FAULTY, DATA_DIR: folder });
       assert.equal(code, 2);
@@ -71,12 +71,12 @@ suite('D1 settings', { concurrency: 2 }, () => {
     });
   }
 
-  test('D1 an empty variable counts as unset', async (t) => {
+  test('D1.1 an empty variable counts as unset', async (t) => {
     const settings = Object.fromEntries([...Object.keys(FAULTY), 'HOST', 'GEO_ASN_FILE', 'SCHEMES_FILE'].map((name) => [name, '']));
     assert.equal((await weir(['org', 'ls'], { ...settings, DATA_DIR: temporaryFolder(t) })).code, 0);
   });
 
-  test('D1 files that settings name are missing or broken at start: each told in one line, all at once, exit 2', async (t) => {
+  test('D1.1, D1.5 files that settings name are missing or broken at start: each told in one line, all at once, exit 2', async (t) => {
     const folder = temporaryFolder(t);
     const broken = join(folder, 'broken.csv');
     writeFileSync(broken, 'this,is,no\ngeo,data,file\n');
@@ -128,7 +128,7 @@ suite('D1 settings', { concurrency: 2 }, () => {
     },
   };
   for (const [what, { prepare, says }] of Object.entries(USELESS)) {
-    test(`D1 ${what}: one readable sentence, exit code 2`, async (t) => {
+    test(`D1.7 weir serve on ${what}: one readable sentence, exit code 2`, async (t) => {
       const { code, stdout, stderr } = await weir(['serve'], { ...GEO, DATA_DIR: prepare(temporaryFolder(t)), LOG_LEVEL: 'silent' });
       assert.equal(code, 2, stderr);
       assert.equal(stdout, '');
@@ -138,8 +138,8 @@ suite('D1 settings', { concurrency: 2 }, () => {
   }
 });
 
-suite('D1 start', () => {
-  test('D1 first start: a key printed once, two curl lines that work as pasted, the ready line last; the folder is private', async (t) => {
+suite('start', () => {
+  test('D2.3, D1.2 first start: a key printed once, two curl lines that work as pasted, the ready line last; the folder is private', async (t) => {
     const folder = join(temporaryFolder(t), 'not', 'there', 'yet');
     const first = await running(t, {
       DATA_DIR: folder,
@@ -167,7 +167,7 @@ suite('D1 start', () => {
     assert.equal(await feed(second.url, keys[0]), '192.0.2.1/32\n', 'the key and the rule are still there');
   });
 
-  test('D1 a busy port: one sentence, exit 2, and the key that the first start has made is not lost', async (t) => {
+  test('D1.2, D2.3 a busy port: one sentence, exit 2, and the key that the first start has made is not lost', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     t.after(() => taken.close());
@@ -181,7 +181,7 @@ suite('D1 start', () => {
     assert.equal((await post(next.url, '192.0.2.1', shown)).status, 200);
   });
 
-  test('D1 nothing is served before the ready line; BASE_URL is the address in the curl lines', async (t) => {
+  test('D1.2 nothing is served before the ready line; BASE_URL is the address in the curl lines', async (t) => {
     const folder = temporaryFolder(t);
     const port = await freePort();
     const out = join(folder, 'stdout');
@@ -213,7 +213,7 @@ suite('D1 start', () => {
     ]);
   });
 
-  test('D1 SIGTERM during start: nothing is left half made, exit 0', async (t) => {
+  test('D1.4, D2.3 SIGTERM during start: nothing is left half made, exit 0', async (t) => {
     const folder = temporaryFolder(t);
     const env = testEnvironment({ ...GEO, DATA_DIR: folder });
     const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -233,7 +233,7 @@ suite('D1 start', () => {
   });
 });
 
-test('D1 roles: any subset runs, ends its start with the ready line, and answers 404 where it has no part', async (t) => {
+test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and answers 404 where it has no part', async (t) => {
   const settings = { DATA_DIR: temporaryFolder(t) };
   const start = (ROLES: string, HOST = '127.0.0.1') => running(t, { ...settings, ROLES, HOST });
   // All of them at once beside each other on one data folder.
@@ -268,7 +268,7 @@ test('D1 roles: any subset runs, ends its start with the ready line, and answers
   assert.deepEqual(await Promise.all([...started.values()].map((each) => each.kill('SIGTERM'))), Array(6).fill(0));
 });
 
-suite('D1 stop', { concurrency: 4 }, () => {
+suite('stop', { concurrency: 4 }, () => {
   /** A POST whose body is held back until `finish`. */
   async function slowPost(url: string, ip: string) {
     const { hostname, port } = new URL(url);
@@ -293,7 +293,7 @@ suite('D1 stop', { concurrency: 4 }, () => {
     };
   }
 
-  test('D1 SIGTERM: /readyz is 503 at once, requests are served for DRAIN_SECONDS, what is in flight is finished, exit 0', async (t) => {
+  test('D1.4, D1.3 SIGTERM: /readyz is 503 at once, requests are served for DRAIN_SECONDS, what is in flight is finished, exit 0', async (t) => {
     const { url, child, kill } = await running(t, { DATA_DIR: temporaryFolder(t), DRAIN_SECONDS: '2' });
     assert.equal((await readiness(url)).code, 200);
     const slow = await slowPost(url, '192.0.2.3');
@@ -318,7 +318,7 @@ suite('D1 stop', { concurrency: 4 }, () => {
     assert.equal(await exited, 0);
   });
 
-  test('D1 SIGINT without a drain time: what is in flight is finished and kept, exit 0', async (t) => {
+  test('D1.4 SIGINT without a drain time: what is in flight is finished and kept, exit 0', async (t) => {
     const folder = temporaryFolder(t);
     const { url, kill } = await running(t, { DATA_DIR: folder });
     const slow = await slowPost(url, '192.0.2.4');
@@ -331,7 +331,7 @@ suite('D1 stop', { concurrency: 4 }, () => {
     await eventually(async () => assert.equal(await feed(again.url), '192.0.2.4/32\n'));
   });
 
-  test('D1 a request that never ends does not hold the stop up for more than 10 s, exit 0', async (t) => {
+  test('D1.4 a request that never ends does not hold the stop up for more than 10 s, exit 0', async (t) => {
     const { url, kill } = await running(t, { DATA_DIR: temporaryFolder(t) });
     const slow = await slowPost(url, '192.0.2.5');
     await sleep(100);
@@ -342,7 +342,7 @@ suite('D1 stop', { concurrency: 4 }, () => {
   });
 });
 
-test('D1 D4 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
+test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
   const folder = temporaryFolder(t);
   const settings = { DATA_DIR: folder };
   const before = await running(t, settings);
@@ -370,7 +370,7 @@ test('D1 D4 a stream made anew: landing stops, /readyz is 503 and says what to d
   assert.equal((await readiness(halted.url)).code, 200);
 });
 
-test('D1 D2 logs are JSON lines on standard error; no key is ever in them, at no level', async (t) => {
+test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, at no level', async (t) => {
   const folder = temporaryFolder(t);
   const settings = { DATA_DIR: folder, LOG_LEVEL: 'trace', BOOTSTRAP_API_KEY: 'bootstrap-key-with-/+=:@-signs' };
   const { url, output, kill } = await running(t, settings);
@@ -433,6 +433,21 @@ test('D1 D2 logs are JSON lines on standard error; no key is ever in them, at no
   assert.ok((await everything()).includes(500));
   const told = await (await fetch(`${url}/v1/threat/feeds/other`, { headers: bearer(key) })).text();
   assert.equal(told, '{"success":false,"error":"Internal server error","details":{}}');
+  // The same of the stream. Landing waits for the table.
+  const held = await readiness(url);
+  assert.deepEqual([held.code, held.checks.stream.ok, held.checks.landing.ok], [503, true, false]);
+  assert.match(held.checks.landing.reason!, /lists/);
+  const log = new DatabaseSync(join(folder, 'stream.db'));
+  log.exec('ALTER TABLE ends RENAME TO mislaid');
+  log.close();
+  const red = await readiness(url);
+  assert.deepEqual([red.code, red.checks.store.ok, red.checks.stream.ok], [503, true, false]);
+  assert.match(red.checks.stream.reason!, /ends/);
+  const refused = await post(url, '192.0.2.1', settings.BOOTSTRAP_API_KEY);
+  assert.deepEqual(
+    [refused.status, await refused.text()],
+    [500, '{"error":"InternalServerError","message":"Internal server error","code":500}'],
+  );
   assert.equal(await kill('SIGTERM'), 0);
 
   const lines = output()
@@ -452,13 +467,13 @@ test('D1 D2 logs are JSON lines on standard error; no key is ever in them, at no
   assert.equal(output().stdout, `weir ready on ${url}\n`);
 });
 
-test('D1 LOG_LEVEL: silent says nothing', async (t) => {
+test('D1.2 LOG_LEVEL: silent says nothing', async (t) => {
   const quiet = await running(t, { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', BOOTSTRAP_API_KEY: 'tooshort-key' });
   assert.equal(await quiet.kill('SIGTERM'), 0);
   assert.equal(quiet.output().stderr, '');
 });
 
-test('D1 geo files: a changed file is reloaded on SIGHUP, a broken one is refused and the old data stays', async (t) => {
+test('D1.5 geo files: a changed file is reloaded on SIGHUP, a broken one is refused and the old data stays', async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'country.csv');
   writeFileSync(file, '192.0.2.0,192.0.2.255,DE\n');

@@ -96,7 +96,7 @@ async function service(
   return { received, url: `http://127.0.0.1:${(server.address() as { port: number }).port}` };
 }
 
-suite('D1 weir send to a weir', { concurrency: 2 }, () => {
+suite('weir send to a weir', { concurrency: 2 }, () => {
   let weir: Weir;
   before(async () => {
     weir = await startWeir(settings);
@@ -122,7 +122,7 @@ suite('D1 weir send to a weir', { concurrency: 2 }, () => {
       ['v1', v1],
       ['v2', v2],
     ] as const) {
-      test(`D1 ${form}, ${version}: every signal lands`, async () => {
+      test(`D1.8 weir send: ${form}, ${version}: every signal lands`, async () => {
         const list = `${form} ${version}`;
         await command(['list', 'create', list, '--workspace', 'default'], settings);
         const { stdout: made } = await command(['key', 'create', '--workspace', 'default', '--list', list, '--json'], settings);
@@ -136,7 +136,7 @@ suite('D1 weir send to a weir', { concurrency: 2 }, () => {
     }
   }
 
-  test('D1 failed entries are printed with their number in the file, from 0; exit 1; the others land', async () => {
+  test('D1.8 weir send: failed entries are printed with their number in the file, from 0; exit 1; the others land', async () => {
     const faulty = new Map([
       [7, '10.0.0.999'],
       [1003, '10.0.0.0/33'],
@@ -157,7 +157,7 @@ suite('D1 weir send to a weir', { concurrency: 2 }, () => {
     assert.match(json.stderr, /^sending .*0%.*\n(.*\n)*sending .* 100% \| 2197 signals \| 3 failed$/m, 'progress is on standard error');
   });
 
-  test('D1 an entry for which a whole batch is refused is named by its number in the file; exit 1', async () => {
+  test('D1.8 weir send: an entry for which a whole batch is refused is named by its number in the file; exit 1', async () => {
     const entries = many(2000, (n) => v1(n, n === 1234 ? { action: 'allow' } : {}));
     const sent = await send([file(ndjson(entries)), '--url', weir.url]);
     assert.equal(sent.code, 1);
@@ -168,7 +168,7 @@ suite('D1 weir send to a weir', { concurrency: 2 }, () => {
     assert.equal(sent.stdout, '1000 signals processed, 0 failed\n');
   });
 
-  test('D1 a wrong key: one sentence, exit 1, not again', async () => {
+  test('D1.8 weir send: a wrong key: one sentence, exit 1, not again', async () => {
     const sent = await send([file(ndjson([v1(1)])), '--url', weir.url], { env: { WEIR_API_KEY: 'wrong-key-wrong-key' } });
     assert.equal(sent.code, 1);
     assert.match(sent.stderr, /^weir: http:\S+ answered 401: Invalid or missing API key; nothing was sent$/m);
@@ -176,8 +176,8 @@ suite('D1 weir send to a weir', { concurrency: 2 }, () => {
   });
 });
 
-suite('D1 weir send', { concurrency: 2 }, () => {
-  test('D1 batches of 1000, in order; v1 or v2 by the objects; the key from WEIR_API_KEY or --key; an address with a path', async (t) => {
+suite('weir send', { concurrency: 2 }, () => {
+  test('D1.8 weir send: batches of 1000, in order; v1 or v2 by the objects; the key from WEIR_API_KEY or --key; an address with a path', async (t) => {
     const { received, url } = await service(t);
     const entries = many(2500, (n) => v1(n, { name: `signal ${n}` }));
     assert.equal((await send([file(ndjson(entries)), '--url', url])).code, 0);
@@ -201,7 +201,7 @@ suite('D1 weir send', { concurrency: 2 }, () => {
     );
   });
 
-  test('D1 429, 5xx and a lost connection: again with back-off, the same batch, until it is taken', async (t) => {
+  test('D1.8 weir send: 429, 5xx and a lost connection: again with back-off, the same batch, until it is taken', async (t) => {
     const answers: ((response: ServerResponse) => void)[] = [
       (response) => response.writeHead(503).end('{"error":"InternalServerError","message":"Internal server error","code":500}'),
       (response) => response.writeHead(500).end('<html>a proxy</html>'),
@@ -254,7 +254,7 @@ suite('D1 weir send', { concurrency: 2 }, () => {
     },
   };
   for (const [what, { answer, code, says }] of Object.entries(FINAL)) {
-    test(`D1 ${what}`, async (t) => {
+    test(`D1.8 weir send: ${what}`, async (t) => {
       const { received, url } = await service(t, (_, _number, response) => answer(response));
       const sent = await send([file(ndjson([v1(1), v1(2)])), '--url', url]);
       assert.deepEqual([sent.code, received.length], [code, 1]);
@@ -283,7 +283,7 @@ suite('D1 weir send', { concurrency: 2 }, () => {
     'an array that ends early': { content: `[${JSON.stringify(v1(1))},`, says: /the file is not a JSON array/, batches: 0 },
   };
   for (const [what, { content, says, batches }] of Object.entries(ODD)) {
-    test(`D1 refused: ${what}; nothing of that batch is sent, exit 2`, async (t) => {
+    test(`D1.8 weir send: refused: ${what}; nothing of that batch is sent, exit 2`, async (t) => {
       const { received, url } = await service(t);
       const sent = await send([file(content), '--url', url]);
       assert.deepEqual([sent.code, received.length], [2, batches]);
@@ -291,7 +291,7 @@ suite('D1 weir send', { concurrency: 2 }, () => {
     });
   }
 
-  test('D1 white space, a byte order mark, CRLF and blank lines are no matter; an empty file is no mistake', async (t) => {
+  test('D1.8 weir send: white space, a byte order mark, CRLF and blank lines are no matter; an empty file is no mistake', async (t) => {
     const { received, url } = await service(t);
     for (const [content, count] of [
       [`\uFEFF ${JSON.stringify([v1(1)])}`, 1],
@@ -309,7 +309,7 @@ suite('D1 weir send', { concurrency: 2 }, () => {
     );
   });
 
-  test('D1 a mistake at the command line: one sentence, exit 2, no key in it', async () => {
+  test('D1.7 weir send: a mistake at the command line: one sentence, exit 2, no key in it', async () => {
     const path = file(ndjson([v1(1)]));
     mkdirSync(join(folder, 'directory'), { recursive: true });
     for (const [args, env, says] of [
@@ -332,7 +332,7 @@ suite('D1 weir send', { concurrency: 2 }, () => {
 
   const LARGE = { 'one object a line': ndjson, 'a JSON array': (entries: Json[]) => JSON.stringify(entries) };
   for (const [form, content] of Object.entries(LARGE)) {
-    test(`D1 200,000 signals as ${form}, all of them failing, in constant memory`, async (t) => {
+    test(`D1.8 weir send: 200,000 signals as ${form}, all of them failing, in constant memory`, async (t) => {
       const { received, url } = await service(t, ({ entries }, number, response) => {
         received[number - 1] = { ...received[number - 1], entries: [] };
         const errors = entries.map((_, i) => `Entry ${i}: Schema validation failed: ip: is bad`);

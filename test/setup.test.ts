@@ -35,7 +35,7 @@ async function freePort(): Promise<number> {
 /** The shell lines of a text in Markdown, block by block. */
 const shellBlocks = (markdown: string) => [...markdown.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines]) => lines);
 
-suite('D1 a fresh clone', () => {
+suite('a fresh clone', () => {
   const folder = temporaryFolder({ after });
   const clone = join(folder, 'weir');
   const children: ChildProcess[] = [];
@@ -101,7 +101,7 @@ suite('D1 a fresh clone', () => {
     };
   }
 
-  test('D1 npm start installs and starts, and the lines of README work as pasted, in less than two minutes', async () => {
+  test('D1.2 npm start installs and starts, and the lines of README work as pasted, in less than two minutes', async () => {
     const began = performance.now();
     const { pid, output, exited } = await start(startLine);
     assert.match(output.stderr, /^weir: installing packages/m);
@@ -122,7 +122,7 @@ suite('D1 a fresh clone', () => {
     await exited;
   });
 
-  test('D1 a second start installs nothing; npm that is told to stop stops weir', async () => {
+  test('D1.2, D1.4 a second start installs nothing; npm that is told to stop stops weir', async () => {
     const { pid, output, exited } = await start(startLine);
     assert.doesNotMatch(output.stderr, /installing/);
     const finish = await postInFlight();
@@ -131,7 +131,7 @@ suite('D1 a fresh clone', () => {
     await exited;
   });
 
-  test('D1 ./weir COMMAND and npm run -s weir -- COMMAND, beside ./weir serve; exit codes are passed on', async () => {
+  test('D1.7, D1.4 ./weir COMMAND and npm run -s weir -- COMMAND, beside ./weir serve; exit codes are passed on', async () => {
     const { pid, output, exited } = await start('./weir serve');
     assert.doesNotMatch(output.stderr, /installing/);
     const direct = await weir(['./weir', 'rule', 'ls', '--workspace', 'default', '--json']);
@@ -162,7 +162,7 @@ suite('D1 a fresh clone', () => {
     assert.equal(await exited, 0);
   });
 
-  test('D1 the clone holds nothing but what git knows, node_modules and data; the Node is new enough', () => {
+  test('D1.2 the clone holds nothing but what git knows, node_modules and data; the Node is new enough', () => {
     const status = execFileSync('git', ['status', '--porcelain', '--ignored'], { cwd: clone, encoding: 'utf8' });
     assert.deepEqual(status.trimEnd().split('\n').sort(), ['!! data/', '!! node_modules/']);
     const bin = join(clone, 'node_modules', '.bin', 'node');

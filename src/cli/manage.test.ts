@@ -14,7 +14,7 @@ const SETTINGS = {
   severity: 'critical',
 };
 
-test('D1 weir list set: a setting is stored, an empty value unsets it, what is not named stays', async (t) => {
+test('D1.7 weir list set: a setting is stored, an empty value unsets it, what is not named stays', async (t) => {
   const environment = { DATA_DIR: temporaryFolder(t) };
   const weir = async (...args: string[]) => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];

@@ -41,7 +41,7 @@ const FORMS: Record<string, (entries: readonly Entry[]) => string> = {
   'one object a line': (entries) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('\r\n'),
 };
 for (const [form, write] of Object.entries(FORMS)) {
-  test(`D1 weir send: every entry of a file with ${form} arrives, in order and in batches of 1000`, async (t) => {
+  test(`D1.8 weir send: every entry of a file with ${form} arrives, in order and in batches of 1000`, async (t) => {
     const { batches, url } = await service(t);
     const file = join(temporaryFolder(t), 'signals');
     for (const count of [1, 2, 3456]) {
@@ -61,7 +61,7 @@ for (const [form, write] of Object.entries(FORMS)) {
   });
 }
 
-test('D1 weir send: failed entries are told by their number in the file, exit 1', async (t) => {
+test('D1.8 weir send: failed entries are told by their number in the file, exit 1', async (t) => {
   const { url } = await service(t);
   const file = join(temporaryFolder(t), 'signals');
   writeFileSync(file, JSON.stringify(Array.from({ length: 1500 }, (_, n) => ({ ...block(n), ...(n === 1234 && { bad: true }) }))));
@@ -69,7 +69,7 @@ test('D1 weir send: failed entries are told by their number in the file, exit 1'
   assert.deepEqual([code, result], [1, { sent: 1499, failed: ['Entry 1234: is bad'] }]);
 });
 
-test('D1 weir send: a mixed file is refused at its first odd line, exit 2', async (t) => {
+test('D1.8 weir send: a mixed file is refused at its first odd line, exit 2', async (t) => {
   const { batches, url } = await service(t);
   const file = join(temporaryFolder(t), 'signals');
   writeFileSync(file, `${JSON.stringify(block(1))}\n{"kind":"access_rule"}\n`);
