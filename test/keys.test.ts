@@ -456,9 +456,9 @@ suite('keys', () => {
     });
 
     test('5.1 an expired key: 401', async () => {
-      const { key } = await createKey('default', '--expires-in', '1');
+      const { key } = await createKey('default', '--expires-in', '2');
       assert.equal(await statusOf(main, FEED, { key }), 200);
-      await sleep(1000);
+      await sleep(2000);
       assert.deepEqual([await statusOf(main, SIGNAL, { key }), await statusOf(main, FEED, { key })], [401, 401]);
     });
   });
