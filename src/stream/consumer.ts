@@ -5,6 +5,8 @@ import { decodeRecord } from '../signal/message.ts';
 const BATCH = 1000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
+/** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */
+const GATHER = 20;
 /** How often the stream's identity and the owned partitions are looked at again, ms. */
 const REVIEW = 1000;
 /** Pauses after a fault, ms; a halt is looked at again after the longest, for a person may have ended it. */
@@ -89,9 +91,17 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
       const { start, end } = await stream.bounds(partition);
       if (from !== null && (from < start || from > end)) throw new Halt(outside(partition, from, start, end));
       let at = from ?? start;
+      let begun = Number.NEGATIVE_INFINITY;
       while (!stop.signal.aborted && reader.owned().includes(partition)) {
         const records = await reader.read(partition, at, BATCH, WAIT);
+        const early = begun + GATHER - performance.now();
+        if (records.length > 0 && records.length < BATCH && early > 0) {
+          await pause(early);
+          begun = Number.NEGATIVE_INFINITY;
+          continue;
+        }
         if (records.length > 0) {
+          begun = performance.now();
           const to = records[records.length - 1].offset + 1;
           const result = await store.land({ streamId, partition, from, to, ...understand(records), now: now() });
           if (result === 'fenced') {
