@@ -10,6 +10,20 @@ const MEMBER = /^[\t ]*([!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;[\t ]*q=(0(?:\.\d{0,3})?|
  */
 export function negotiateCoding(acceptEncoding: string | undefined): Coding {
   if (acceptEncoding === undefined) return 'identity';
+  let coding = negotiated.get(acceptEncoding);
+  if (coding === undefined) {
+    coding = negotiate(acceptEncoding);
+    if (negotiated.size >= REMEMBERED) negotiated.clear();
+    negotiated.set(acceptEncoding, coding);
+  }
+  return coding;
+}
+
+/** Appliances send one of a few values with every poll. */
+const negotiated = new Map<string, Coding>();
+const REMEMBERED = 100;
+
+function negotiate(acceptEncoding: string): Coding {
   const weights = new Map<string, number>();
   for (const member of acceptEncoding.split(',')) {
     const [, name, weight = '1'] = MEMBER.exec(member) ?? [];
