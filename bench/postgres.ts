@@ -119,7 +119,7 @@ function countingSink(): RuleSink & { count(): number } {
   return { v4: add, v6: add, geo: add, count: () => rules };
 }
 
-function bareScan(client: Client, text: string): Promise<void> {
+export function bareScan(client: Client, text: string): Promise<void> {
   const config = { text, rowMode: 'array' };
   return new Promise((resolve, reject) => {
     client

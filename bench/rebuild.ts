@@ -7,15 +7,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Client } from 'pg';
 import { systemClock } from '../src/clock.ts';
 import { feedEngine } from '../src/feed/engine.ts';
 import { viewOf } from '../src/feed/names.ts';
 import { geoDatabase } from '../src/geo/database.ts';
 import { loadGeo } from '../src/geo/load.ts';
 import type { RuleSink, Store } from '../src/ports.ts';
+import { openPostgresStore } from '../src/store/postgres.ts';
 import { openDatabase } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
-import { blockHost, fillStore, scattered } from './support/fill.ts';
+import { noPostgres, startPostgres } from '../test/support/postgres.ts';
+import { bareScan } from './postgres.ts';
+import { blockHost, fill, fillStore, scattered } from './support/fill.ts';
 import { printTable, quantile } from './support/load.ts';
 
 const { values } = parseArgs({
@@ -76,7 +80,7 @@ for (const rules of values.rules.split(',').map(Number)) {
     'SELECT id, action, v4, v6, expires_at, levels, target FROM access_rules WHERE list_pk = 1 AND id > ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT 8192',
   );
   page.setReturnArrays(true);
-  const bareScan = () => {
+  const pages = () => {
     let seen = 0;
     for (let after = -1; ; ) {
       const read = page.all(after, Date.now()) as unknown as number[][];
@@ -85,9 +89,26 @@ for (const rules of values.rules.split(',').map(Number)) {
       after = read[read.length - 1][0];
     }
   };
-  await measure('SQLite', store, bareScan, rules);
+  await measure('SQLite', store, pages, rules);
   db.close();
   await store.close();
   rmSync(dir, { recursive: true });
+}
+const skipped = noPostgres();
+if (skipped) console.error(`PostgreSQL: ${skipped}`);
+else {
+  const rules = 131_072;
+  const server = await startPostgres();
+  const url = await server.createDatabase();
+  const store = await openPostgresStore(url);
+  console.error(`filling PostgreSQL with ${rules} rules …`);
+  await fill(store, [{ name: 'default', rules, maxEntries: 4_000_000 }]);
+  const client = new Client(url);
+  await client.connect();
+  const scan = 'SELECT id, action, v4, v6, expires_at, levels, target FROM access_rules WHERE list_pk = (SELECT min(pk) FROM lists)';
+  await measure('PostgreSQL', store, () => bareScan(client, scan).then(() => rules), rules);
+  await client.end();
+  await store.close();
+  await server.stop();
 }
 printTable(rows);

@@ -1,5 +1,5 @@
 import { keyParts } from '../../src/cli/key.ts';
-import type { LandingItem } from '../../src/ports.ts';
+import type { LandingItem, Store } from '../../src/ports.ts';
 import type { RuleChange } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { openSqliteStream } from '../../src/stream/sqlite.ts';
@@ -28,16 +28,21 @@ export const blockHost = (address: number, expiresAt: number | null): RuleChange
 /** The n-th of up to 2^22 hosts, no two of them adjacent, in an order without pattern. */
 export const scattered = (n: number): number => (Math.imul(n, 0x9e3779b1) >>> 10) * 1024 + 1;
 
+interface FilledList {
+  readonly name: string;
+  readonly rules: number;
+  readonly maxEntries: number;
+}
+
 /**
- * Fills an embedded store directly: the key of the tests, and for each list as many scattered hosts as asked for.
- * The first entry is the default list. The stream's position stays at its beginning.
+ * Fills an empty store directly: the key of the tests, and for each list as many scattered hosts as asked for.
+ * The first entry is the default list.
  */
-export async function fillStore(
-  dataDir: string,
-  lists: readonly { name: string; rules: number; maxEntries: number }[],
+export async function fill(
+  store: Store,
+  lists: readonly FilledList[],
   expiresAt: (n: number) => number | null = () => null,
 ): Promise<void> {
-  const store = await openSqliteStore(dataDir);
   const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
   const settings = { format: null, family: null, action: null, confidence: null, severity: null };
   let position: number | null = null;
@@ -58,6 +63,12 @@ export async function fillStore(
       await store.land({ streamId: 'fill', partition: 0, from, to: position, items, poison: [], now });
     }
   }
+}
+
+/** The same for an embedded store in a folder, with a stream whose beginning is its position. */
+export async function fillStore(dataDir: string, lists: readonly FilledList[], expiresAt?: (n: number) => number | null): Promise<void> {
+  const store = await openSqliteStore(dataDir);
+  await fill(store, lists, expiresAt);
   const stream = openSqliteStream(dataDir);
   await store.adoptStream(await stream.id());
   await stream.close();
