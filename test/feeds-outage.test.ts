@@ -196,9 +196,10 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
 });
 
 test('D5.16, D2 the embedded store’s file breaks: the last good snapshot or 500, never 401 to 404; mended: normal', async (t) => {
-  const folder = temporaryFolder(t);
+  let remove = () => {};
+  const folder = temporaryFolder({ after: (work) => (remove = work) });
   const feeds = await startFeedWorld({ FEED_REBUILD_SECONDS: '1' }, folder);
-  t.after(() => feeds.stop());
+  t.after(() => feeds.stop().finally(remove));
   const space = await feeds.space();
   const unseen = await space.newKey();
   await space.list('edge');

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 
 /** The programs that tests run, by the Debian package that holds each. */
 const PACKAGES = {
+  chromium: 'chromium',
   curl: 'curl',
   gzip: 'gzip',
   initdb: 'postgresql',
