@@ -290,6 +290,15 @@ export function representationTests(feeds: () => FeedWorld): void {
     assert.deepEqual(await all(get), before);
   });
 
+  test('D5.16 a feed is whole: no part of it can be asked for', async () => {
+    const { get } = await reader();
+    const whole = await get();
+    for (const headers of [{ range: 'bytes=0-4' }, { range: 'bytes=5-', 'if-range': whole.headers.etag }]) {
+      const reply = await get('', { headers });
+      assert.deepEqual([reply.status, reply.text, feedHeaders(reply)], [200, whole.text, feedHeaders(whole)]);
+    }
+  });
+
   test('4.3 a target may come as a whole address, and many on one connection', async () => {
     const { key, get } = await reader();
     const { text } = await get('?family=v4');
