@@ -42,7 +42,7 @@ export interface Service {
 }
 
 /** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
-const STOP_LIMIT = 9_000;
+const STOP_LIMIT = 8_000;
 const FLUSH_EVERY = 60_000;
 
 const { now } = systemClock;
@@ -103,6 +103,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
         : undefined,
       answerFeed: builder && feeds(config, engine, builder, () => geo.version, landing !== undefined, logger),
       readiness: readiness({ store, stream, landing, draining: () => draining, now }),
+      draining: () => draining,
       now,
       logger,
     });

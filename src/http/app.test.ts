@@ -30,6 +30,7 @@ const list = (id: string, name: string, isDefault = false): AccessList => ({
 });
 
 interface World {
+  readonly draining?: boolean;
   caller?: Partial<Caller>;
   permissions?: Permission[];
   streamDown?: boolean;
@@ -66,6 +67,7 @@ function world(given: World = {}) {
       baseUrl: undefined,
       ...given.settings,
     },
+    draining: () => given.draining ?? false,
     authenticator: authenticator({
       store: {
         keyRevision: async () => 1,

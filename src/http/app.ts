@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   type FastifyBaseLogger,
   type FastifyError,
@@ -42,6 +43,8 @@ export interface AppParts {
   /** undefined where this process does not serve feeds. */
   readonly answerFeed: AnswerFeed | undefined;
   readonly readiness: () => Promise<Readonly<Record<string, Check>>>;
+  /** Whether the process is about to stop: each answer then ends its connection. */
+  readonly draining: () => boolean;
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
 }
@@ -49,12 +52,14 @@ export interface AppParts {
 /** How long a request may take to arrive, and an idle connection stays open, ms. */
 const REQUEST_TIMEOUT = 120_000;
 const KEEP_ALIVE = 75_000;
+/** How long a server that closes may go on accepting connections, ms. */
+const LAST_ACCEPTS = 500;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
 /** The HTTP server of the roles that this process runs. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, readiness, now, logger } = parts;
+  const { settings, authenticator, submitSignals, answerFeed, readiness, draining, now, logger } = parts;
   const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), now);
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
   const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };
@@ -67,7 +72,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     bodyLimit: LIMITS.batchBytes,
     serverFactory(handler) {
-      const server = httpServer(handler, feeds);
+      const server = httpServer(handler, feeds, draining);
       servers.push(server);
       return server;
     },
@@ -88,9 +93,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
   });
   app.setErrorHandler(fail);
-  app.addHook('preClose', (done) => {
-    for (const server of servers) if (server.listening) closeWhenIdle(server);
-    done();
+  app.addHook('preClose', async () => {
+    await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });
 
   if (submitSignals !== undefined) registerSignals(app, submitSignals, gateOf('signal', settings.rateLimitSignals));
@@ -100,19 +104,38 @@ export function createApp(parts: AppParts): FastifyInstance {
   return app;
 }
 
-function httpServer(handler: RequestListener, feeds: FeedParts | undefined): Server {
+function httpServer(handler: RequestListener, feeds: FeedParts | undefined, draining: () => boolean): Server {
   const shortcut = feeds && feedShortcut(feeds);
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE }, (request, response) => {
-    // A server that is closing tells its clients so, which the handler does.
-    if (!(server.listening && shortcut?.(request, response))) handler(request, response);
+  return createServer({ requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE }, (request, response) => {
+    // A client that sends its next request while its connection is being closed would lose it.
+    if (draining()) response.shouldKeepAlive = false;
+    if (!shortcut?.(request, response)) handler(request, response);
   });
-  return server;
 }
 
-/** Connections whose last request was under way when the server closed would stay open until they time out. */
-function closeWhenIdle(server: Server): void {
+/** Closes a server without a reset for any client that has connected. Resolves when the last answer is sent. */
+async function closeServer(server: Server): Promise<void> {
+  await acceptedAll(server);
+  // Connections whose last request was under way would stay open until they time out.
   const timer = setInterval(() => server.closeIdleConnections(), 50);
-  server.once('close', () => clearInterval(timer));
+  await new Promise((resolve) => server.close(resolve));
+  clearInterval(timer);
+}
+
+/** Resolves in a turn of the event loop that found no connection waiting to be accepted: those that wait when a server closes are reset. */
+async function acceptedAll(server: Server): Promise<void> {
+  const deadline = performance.now() + LAST_ACCEPTS;
+  let accepted = true;
+  const note = () => {
+    accepted = true;
+  };
+  server.on('connection', note);
+  await turn();
+  while (accepted && performance.now() < deadline) {
+    accepted = false;
+    await turn();
+  }
+  server.off('connection', note);
 }
 
 function registerSignals(app: FastifyInstance, submit: SubmitSignals, { admit }: Gate): void {
