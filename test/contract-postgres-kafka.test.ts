@@ -1,4 +1,5 @@
 import { expressionContract } from './contract/expressions.ts';
+import { feedContract } from './contract/feeds.ts';
 import { type Engine, signalContract } from './contract/signals.ts';
 import { kafkaForTests, noKafka } from './support/kafka.ts';
 import { noPostgres, startPostgres } from './support/postgres.ts';
@@ -19,3 +20,4 @@ async function open(): Promise<Engine> {
 
 signalContract(NAME, open, skip);
 expressionContract(NAME, open, skip);
+feedContract(NAME, open, skip);
