@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 const COMMANDS: readonly (readonly string[])[] = [
   ['networks.ts'],
   ['expressions.ts'],
-  ['feed.ts', '--seconds', '4'],
+  ['feed.ts'],
   ['rebuild.ts'],
   ['ingest.ts', '--seconds', '30'],
   ['expiry.ts', '--seconds', '15'],

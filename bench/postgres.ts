@@ -119,13 +119,16 @@ function countingSink(): RuleSink & { count(): number } {
   return { v4: add, v6: add, geo: add, count: () => rules };
 }
 
-export function bareScan(client: Client, text: string): Promise<void> {
+export function bareScan(client: Client, text: string): Promise<number> {
   const config = { text, rowMode: 'array' };
+  let rows = 0;
   return new Promise((resolve, reject) => {
     client
       .query(new Query(config))
-      .on('row', () => {})
-      .on('end', () => resolve())
+      .on('row', () => {
+        rows += 1;
+      })
+      .on('end', () => resolve(rows))
       .on('error', reject);
   });
 }

@@ -106,7 +106,9 @@ export function createApp(parts: AppParts): FastifyInstance {
 
 function httpServer(handler: RequestListener, feeds: FeedParts | undefined, draining: () => boolean): Server {
   const shortcut = feeds && feedShortcut(feeds);
-  return createServer({ requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE }, (request, response) => {
+  // Polls have no body: a tenth of their time went into ending the stream of it.
+  const options = { requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, optimizeEmptyRequests: true };
+  return createServer(options, (request, response) => {
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
     if (!shortcut?.(request, response)) handler(request, response);

@@ -78,12 +78,13 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
     if (!readable) return FAILED;
     const before = revision!;
     try {
-      const caller = await inTime(store.findCaller(Buffer.from(digest, 'hex')));
+      const bytes = Buffer.from(digest, 'latin1');
+      const caller = await inTime(store.findCaller(bytes));
       if (!caller?.workspaceId || !caller.organizationId) {
         remembered.delete(slot(digest));
         return refuse(group, asker);
       }
-      const entry = { digest: Buffer.from(digest), caller, revision: before, seenAt: now() };
+      const entry = { digest: bytes, caller, revision: before, seenAt: now() };
       remembered.set(slot(digest), entry);
       return judge(entry, group, asker);
     } catch {
@@ -132,7 +133,7 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
 
   function find(digest: string): Remembered | undefined {
     const entry = remembered.get(slot(digest));
-    return entry !== undefined && timingSafeEqual(entry.digest, Buffer.from(digest)) ? entry : undefined;
+    return entry !== undefined && timingSafeEqual(entry.digest, Buffer.from(digest, 'latin1')) ? entry : undefined;
   }
 
   function refuse(group: Group, asker: Asker): HttpFault {
@@ -156,14 +157,14 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   };
 }
 
-/** SHA-256 of the key, hexadecimal: what the store knows it by. */
+/** SHA-256 of the key, what the store knows it by: a character each byte, the cheapest form to make. */
 function digestOf(group: Group, authorization: string | undefined): string | undefined {
   const key = readKey(group, authorization);
-  return key === undefined ? undefined : hash('sha256', key);
+  return key === undefined ? undefined : hash('sha256', key, 'binary');
 }
 
 /** Where a digest is remembered: by its first half. The whole is compared in constant time. */
-const slot = (digest: string) => digest.slice(0, 32);
+const slot = (digest: string) => digest.slice(0, 16);
 
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

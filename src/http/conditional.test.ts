@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluate, formatHttpDate, httpDate } from './conditional.ts';
 
-const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
+const NOW = () => Date.UTC(2026, 10, 20, 10, 0, 0);
 const ETAG = '"abc"';
 const MODIFIED = Date.UTC(2026, 10, 20, 9, 0, 0) / 1000;
 const status = (conditions: Parameters<typeof evaluate>[0]) => evaluate(conditions, { etag: ETAG, lastModified: MODIFIED }, NOW);

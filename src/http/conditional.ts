@@ -15,8 +15,8 @@ export interface Validators {
   readonly lastModified: number;
 }
 
-/** The status that the preconditions lead to, in the order of RFC 9110, 13.2.2. `now` (ms) places two-digit years. */
-export function evaluate(conditions: Conditions, { etag, lastModified }: Validators, now: number): 200 | 304 | 412 {
+/** The status that the preconditions lead to, in the order of RFC 9110, 13.2.2. `now` (ms) places two-digit years; it is asked only for a date. */
+export function evaluate(conditions: Conditions, { etag, lastModified }: Validators, now: () => number): 200 | 304 | 412 {
   const ifMatch = conditions['if-match'];
   if (ifMatch !== undefined) {
     if (!matches(ifMatch, etag, false)) return 412;
@@ -56,11 +56,11 @@ const FORMS = [
 ].map((form) => new RegExp(`^${form}$`));
 
 /** Reads an HTTP date in any of the three forms: whole seconds since 1970, undefined when it is none. */
-export function httpDate(text: string | undefined, now: number): number | undefined {
+export function httpDate(text: string | undefined, now: () => number): number | undefined {
   if (text === undefined) return undefined;
   for (const form of FORMS) {
     const parts = form.exec(text)?.groups;
-    if (parts !== undefined) return secondsOf(parts, now);
+    if (parts !== undefined) return secondsOf(parts, now());
   }
   return undefined;
 }

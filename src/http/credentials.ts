@@ -1,7 +1,9 @@
 import type { Group } from './errors.ts';
 
-const CREDENTIALS = /^(bearer|basic) +([^ ]+) *$/i;
-const KEY = /^[\x21-\x7e]{8,64}$/;
+const BEARER = /^bearer +([\x21-\x7e]{8,64}) *$/i;
+const BASIC = /^basic +([^ ]+) *$/i;
+/** The user `api`, and as the password all that comes after the first colon. */
+const USER = /^api:([\x21-\x7e]{8,64})$/;
 
 /** How each group may be asked: feeds also by HTTP Basic, for devices that know nothing else (spec 5). */
 export const CHALLENGES: Record<Group, string[]> = {
@@ -10,15 +12,9 @@ export const CHALLENGES: Record<Group, string[]> = {
 };
 
 /** The API key in an Authorization header; undefined when there is none that this group accepts. */
-export function readKey(group: Group, authorization: string | undefined): string | undefined {
-  const [, scheme, credentials] = CREDENTIALS.exec(authorization ?? '') ?? [];
-  if (scheme === undefined) return undefined;
-  const key = scheme.length === 'bearer'.length ? credentials : group === 'feed' ? basicPassword(credentials) : undefined;
-  return key !== undefined && KEY.test(key) ? key : undefined;
-}
-
-/** The password of the user `api`: all that comes after the first colon. */
-function basicPassword(credentials: string): string | undefined {
-  const text = Buffer.from(credentials, 'base64').toString();
-  return text.startsWith('api:') ? text.slice('api:'.length) : undefined;
+export function readKey(group: Group, authorization = ''): string | undefined {
+  const key = BEARER.exec(authorization)?.[1];
+  if (key !== undefined || group !== 'feed') return key;
+  const credentials = BASIC.exec(authorization)?.[1];
+  return credentials === undefined ? undefined : USER.exec(Buffer.from(credentials, 'base64').toString())?.[1];
 }

@@ -75,7 +75,7 @@ export function feedEndpoint(cache: FeedCache, now: () => number, report: (error
       const coding = checksum ? 'md5' : negotiateCoding(request.headers['accept-encoding']);
       const { ok, notModified } = readyAnswers(found, coding);
       const conditions = found.sharesInstant ? { ...request.headers, 'if-modified-since': undefined } : request.headers;
-      const status = evaluate(conditions, { etag: found.etags[coding], lastModified: found.lastModified }, now());
+      const status = evaluate(conditions, { etag: found.etags[coding], lastModified: found.lastModified }, now);
       if (status === 304) return notModified;
       if (status === 412) return PRECONDITION_FAILED;
       if (coding === 'md5') return withBody(ok, found.md5);
