@@ -6,14 +6,16 @@ export interface Body {
   gzip: Uint8Array | undefined;
   /** The compression that runs, for all who wait for it. */
   compressing: Promise<Uint8Array> | undefined;
+  /** Higher, the later it was used. */
+  used: number;
 }
 
 /** Keeps the bodies that were used last, up to a number of bytes. What it drops can be built again. */
 export class Bodies {
   readonly #limit: number;
-  /** Least recently used first. */
   readonly #held = new Set<Body>();
   #bytes = 0;
+  #uses = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -21,7 +23,8 @@ export class Bodies {
 
   /** Takes in a new body. It is held at least until the next one comes. */
   hold(identity: Uint8Array): Body {
-    const body: Body = { identity, gzip: undefined, compressing: undefined };
+    const body: Body = { identity, gzip: undefined, compressing: undefined, used: 0 };
+    this.#use(body);
     this.#held.add(body);
     this.#bytes += identity.length;
     this.#shrink();
@@ -64,15 +67,17 @@ export class Bodies {
     return gzip;
   }
 
+  /** Only a number moves: a set kept in the order of use leaves garbage that outlives the young generation, at every poll. */
   #use(body: Body): void {
-    this.#held.delete(body);
-    this.#held.add(body);
+    this.#uses += 1;
+    body.used = this.#uses;
   }
 
   #shrink(): void {
-    for (const oldest of this.#held) {
-      if (this.#bytes <= this.#limit || this.#held.size === 1) return;
-      this.drop(oldest);
+    while (this.#bytes > this.#limit && this.#held.size > 1) {
+      let oldest: Body | undefined;
+      for (const body of this.#held) if (oldest === undefined || body.used < oldest.used) oldest = body;
+      this.drop(oldest!);
     }
   }
 }
