@@ -6,7 +6,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['expressions.ts'],
   ['feed.ts'],
   ['rebuild.ts'],
-  ['ingest.ts', '--seconds', '20'],
+  ['ingest.ts', '--seconds', '15'],
   ['expiry.ts', '--seconds', '15'],
   ['footprint.ts'],
   ['fleet.ts', '--seconds', '35'],

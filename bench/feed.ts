@@ -1,5 +1,5 @@
 /**
- * What a polling appliance gets, on a feed of 131,072 entries: `node bench/feed.ts [--rounds 7]`.
+ * What a polling appliance gets, on a feed of 131,072 entries: `node bench/feed.ts [--rounds 5]`.
  * Peers in the same run, each pinned to the same core while wrk has the other: nginx serving the same bytes as a static file
  * (1 worker, open_file_cache), and a bare node:http server that does the same comparison and sends the same Buffer. Needs nginx and wrk.
  */
@@ -15,9 +15,9 @@ import { printTable, quantile } from './support/load.ts';
 import { cpuSeconds } from './support/process.ts';
 import { wrk } from './support/wrk.ts';
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, entries: { type: 'string', default: '131072' } } });
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, entries: { type: 'string', default: '131072' } } });
 const ROUNDS = Number(values.rounds);
-const ROUND_SECONDS = 1;
+const ROUND_SECONDS = 2;
 const ENTRIES = Number(values.entries);
 const CONNECTIONS = 8;
 const authorization = `Bearer ${KEY}`;
