@@ -1,6 +1,5 @@
 /**
- * What the PostgreSQL store costs beside the bare statements it is made of, in one run on one server.
- * Run alone (`node bench/postgres.ts`) it starts a server of its own; other benchmarks call the two functions.
+ * What the PostgreSQL store costs beside the bare statements it is made of, in one run on a server of its own: `node bench/postgres.ts`.
  */
 import { Client, Query } from 'pg';
 import type { LandingItem, RuleSink } from '../src/ports.ts';
@@ -8,11 +7,12 @@ import { accessRow, accessUpsert, BY_VALUE } from '../src/store/postgres/rule-st
 import { scanQuery } from '../src/store/postgres/snapshot.ts';
 import { openPostgresStore } from '../src/store/postgres.ts';
 import { startOwnPostgres } from '../test/support/postgres.ts';
+import { printTable } from './support/load.ts';
 
 const DAY = 86_400_000;
 const T0 = 1_800_000_000_000;
 
-export interface LandingFigures {
+interface LandingFigures {
   /** Rules per second through `land`, and through a loop of the one bulk upsert with the same schema and indexes. */
   readonly landed: number;
   readonly bare: number;
@@ -20,7 +20,7 @@ export interface LandingFigures {
 }
 
 /** Lands `batches` of `size` new rules, each followed by the same upsert in a bare loop on a second database of the same server. */
-export async function measureLanding(urls: { store: string; bare: string }, batches = 100, size = 1000): Promise<LandingFigures> {
+async function measureLanding(urls: { store: string; bare: string }, batches = 100, size = 1000): Promise<LandingFigures> {
   const [store, other] = [await openPostgresStore(urls.store), await openPostgresStore(urls.bare)];
   const client = new Client({ connectionString: urls.bare });
   await client.connect();
@@ -49,7 +49,7 @@ export async function measureLanding(urls: { store: string; bare: string }, batc
   }
 }
 
-export interface SnapshotFigures {
+interface SnapshotFigures {
   /** Median ms of a snapshot, and of the same statement read by row events. */
   readonly snapshot: number;
   readonly bare: number;
@@ -57,7 +57,7 @@ export interface SnapshotFigures {
 }
 
 /** Reads `rules` host rules, `rounds` times each way in turn. */
-export async function measureSnapshot(url: string, rules = 131_072, rounds = 15): Promise<SnapshotFigures> {
+async function measureSnapshot(url: string, rules = 131_072, rounds = 15): Promise<SnapshotFigures> {
   const store = await openPostgresStore(url);
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -119,6 +119,7 @@ function countingSink(): RuleSink & { count(): number } {
   return { v4: add, v6: add, geo: add, count: () => rules };
 }
 
+/** Reads rows by row events and forgets them; how many there were. */
 export function bareScan(client: Client, text: string): Promise<number> {
   const config = { text, rowMode: 'array' };
   let rows = 0;
@@ -145,7 +146,13 @@ if (import.meta.main) {
   const server = await startOwnPostgres();
   try {
     const [store, bare, feed] = [await server.createDatabase(), await server.createDatabase(), await server.createDatabase()];
-    console.log(JSON.stringify({ landing: await measureLanding({ store, bare }), snapshot: await measureSnapshot(feed) }, undefined, 2));
+    const landing = await measureLanding({ store, bare });
+    const snapshot = await measureSnapshot(feed);
+    printTable([
+      ['PostgreSQL', 'weir', 'bare', 'ratio'],
+      ['landing in batches of 1000, rules/s', landing.landed, landing.bare, landing.ratio],
+      ['snapshot of 131072 rules, ms; row events', snapshot.snapshot, snapshot.bare, snapshot.ratio],
+    ]);
   } finally {
     await server.stop();
   }
