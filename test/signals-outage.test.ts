@@ -36,8 +36,7 @@ test('D3 while the broker is down signals get 500 within 5 s, feeds are served, 
   const begun = Date.now();
   const refused = await Promise.all(['192.0.2.2', '192.0.2.3'].map(block));
   const waited = Date.now() - begun;
-  for (const { status, text, headers } of refused)
-    assert.deepEqual([status, text, headers['cache-control']], [500, FAILED, 'no-store']);
+  for (const { status, text, headers } of refused) assert.deepEqual([status, text, headers['cache-control']], [500, FAILED, 'no-store']);
   assert.ok(waited < 5500, `${waited} ms`);
   assert.deepEqual(await feed(), [200, '192.0.2.1/32\n']);
   const { ready, checks } = await readyz(weir);

@@ -5,14 +5,14 @@ import type { GeoKindData } from './data.ts';
 import { GeoFault } from './fault.ts';
 import type { GeoSources } from './sources.ts';
 
-/** Compiles one kind in a thread of its own, so that nobody waits for the parsing of a file. */
+/** Compiles in a thread of its own, so that nobody waits for the parsing of a file. Answers with one result for each of the sources. */
 export interface CompileRequest {
-  readonly sources: GeoSources;
+  readonly sources: readonly GeoSources[];
   readonly cacheDir: string | undefined;
 }
-export type CompileResult = { readonly data: GeoKindData } | { readonly fault: string };
+export type Compiled = { readonly data: GeoKindData } | { readonly fault: string };
 
-function compile({ sources, cacheDir }: CompileRequest): CompileResult {
+function compile(sources: GeoSources, cacheDir: string | undefined): Compiled {
   try {
     const data = compileSources(sources);
     if (cacheDir !== undefined) writeCache(cacheDir, data);
@@ -23,4 +23,5 @@ function compile({ sources, cacheDir }: CompileRequest): CompileResult {
   }
 }
 
-parentPort?.postMessage(compile(workerData as CompileRequest));
+const { sources, cacheDir } = workerData as CompileRequest;
+parentPort?.postMessage(sources.map((each) => compile(each, cacheDir)));

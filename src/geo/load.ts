@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { readCache } from './cache.ts';
-import type { CompileRequest, CompileResult } from './compile-worker.ts';
+import type { Compiled, CompileRequest } from './compile-worker.ts';
 import type { GeoData, GeoKindData } from './data.ts';
 import { GeoFault } from './fault.ts';
+import type { GeoKind } from './kind.ts';
 import { findSources, type GeoSources } from './sources.ts';
 
 /** The operator's files (GEO_COUNTRY_FILE, GEO_ASN_FILE); undefined = the packaged data. */
@@ -17,12 +18,14 @@ export interface GeoFiles {
  * read from there, and what is compiled now is stored there. Rejects with a GeoFault that holds one line per unusable file.
  */
 export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoData> {
-  const load = async (kind: GeoSources['kind']) => loadSources(await findSources(kind, files[kind]), cacheDir);
-  const loaded = await Promise.allSettled([load('country'), load('asn')]);
-  const [country, asn] = loaded;
-  if (country.status === 'fulfilled' && asn.status === 'fulfilled') return combine(country.value, asn.value);
-  const reasons = loaded.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-  throw reasons.find((reason) => !(reason instanceof GeoFault)) ?? new GeoFault(reasons.map(({ message }) => message).join('\n'));
+  const found = await Promise.all([find('country', files.country), find('asn', files.asn)]);
+  const loaded = await loadAll(
+    found.flatMap((each) => ('fault' in each ? [] : [each])),
+    cacheDir,
+  );
+  const [country, asn] = found.map((each) => ('fault' in each ? each : loaded.shift()!));
+  if ('data' in country && 'data' in asn) return combine(country.data, asn.data);
+  throw new GeoFault([country, asn].flatMap((each) => ('fault' in each ? [each.fault] : [])).join('\n'));
 }
 
 /** Both kinds as one; the version is that of both contents. */
@@ -34,13 +37,30 @@ export const combine = (country: GeoKindData, asn: GeoKindData): GeoData => ({
 
 /** Loads one kind from the cache or else from its files. */
 export async function loadSources(sources: GeoSources, cacheDir: string | undefined): Promise<GeoKindData> {
-  const cached = cacheDir === undefined ? undefined : await readCache(cacheDir, sources);
-  return cached ?? compileInWorker({ sources, cacheDir });
+  const [loaded] = await loadAll([sources], cacheDir);
+  if ('fault' in loaded) throw new GeoFault(loaded.fault);
+  return loaded.data;
 }
 
-async function compileInWorker(request: CompileRequest): Promise<GeoKindData> {
+async function find(kind: GeoKind, file: string | undefined): Promise<GeoSources | { readonly fault: string }> {
+  try {
+    return await findSources(kind, file);
+  } catch (error) {
+    if (error instanceof GeoFault) return { fault: error.message };
+    throw error;
+  }
+}
+
+/** What the cache does not hold is compiled in one thread: two would each have to start, and wait for the same cores. */
+async function loadAll(sources: readonly GeoSources[], cacheDir: string | undefined): Promise<Compiled[]> {
+  const cached = await Promise.all(sources.map((each) => (cacheDir === undefined ? undefined : readCache(cacheDir, each))));
+  const missing = sources.filter((_, n) => cached[n] === undefined);
+  const compiled = missing.length === 0 ? [] : await compileInWorker({ sources: missing, cacheDir });
+  return cached.map((data) => (data === undefined ? compiled.shift()! : { data }));
+}
+
+async function compileInWorker(request: CompileRequest): Promise<Compiled[]> {
   const worker = new Worker(new URL('./compile-worker.ts', import.meta.url), { workerData: request });
-  const [result] = (await once(worker, 'message')) as [CompileResult];
-  if ('fault' in result) throw new GeoFault(result.fault);
-  return result.data;
+  const [compiled] = (await once(worker, 'message')) as [Compiled[]];
+  return compiled;
 }
