@@ -1,7 +1,7 @@
 # weir as an image: the sources as they are, run by Node itself; there is no build step.
 FROM node:24-slim
 WORKDIR /app
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compile-cache
 COPY package.json package-lock.json .npmrc ./
 # The image brings its own Node: the optional packages that hold one are left out.
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force && mkdir -m 0700 /data && chown node:node /data

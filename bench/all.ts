@@ -9,7 +9,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['ingest.ts', '--seconds', '15'],
   ['expiry.ts', '--seconds', '15'],
   ['footprint.ts'],
-  ['fleet.ts', '--seconds', '35'],
+  ['fleet.ts'],
   ['postgres.ts'],
 ];
 

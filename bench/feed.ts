@@ -15,10 +15,10 @@ import { printTable, quantile } from './support/load.ts';
 import { cpuSeconds } from './support/process.ts';
 import { wrk } from './support/wrk.ts';
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, entries: { type: 'string', default: '131072' } } });
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
 const ROUNDS = Number(values.rounds);
 const ROUND_SECONDS = 2;
-const ENTRIES = Number(values.entries);
+const ENTRIES = 131_072;
 const CONNECTIONS = 8;
 const authorization = `Bearer ${KEY}`;
 
@@ -32,6 +32,7 @@ async function startBare(body: Buffer): Promise<{ url: string; pid: number; stop
   const child = spawn(process.execPath, [new URL('./support/bare-server.ts', import.meta.url).pathname, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  process.on('exit', () => child.kill());
   const url = await new Promise<string>((resolve) => child.stdout.once('data', (text: Buffer) => resolve(String(text).trim())));
   pin(child.pid!);
   return { url, pid: child.pid!, stop: () => child.kill() };
@@ -53,6 +54,7 @@ http { access_log off; open_file_cache max=100 inactive=1h; open_file_cache_vali
   server { listen 127.0.0.1:${port}; root ${root}; default_type text/plain; location / { gzip_static off; } } }`,
   );
   const child = spawn('taskset', ['-c', '0', 'nginx', '-c', conf, '-e', join(root, 'error.log')], { stdio: 'inherit' });
+  process.on('exit', () => child.kill());
   const url = `http://127.0.0.1:${port}`;
   for (let i = 0; i < 100; i += 1) {
     if (await fetch(`${url}/feed`, { method: 'HEAD' }).catch(() => undefined)) break;
@@ -64,7 +66,9 @@ http { access_log off; open_file_cache max=100 inactive=1h; open_file_cache_vali
 async function etagOf(url: string, headers: Record<string, string>): Promise<string> {
   const response = await fetch(url, { headers });
   await response.arrayBuffer();
-  return response.headers.get('etag') ?? '';
+  const tag = response.headers.get('etag');
+  if (response.status !== 200 || tag === null) throw new Error(`${url}: ${response.status}, ETag ${tag}`);
+  return tag;
 }
 
 console.error(`filling a store with ${ENTRIES} rules …`);
@@ -84,6 +88,7 @@ const feed = `${weir.url}/v1/threat/feeds/default`;
 const identity = { authorization, 'accept-encoding': 'identity' };
 const gzip = { authorization, 'accept-encoding': 'gzip' };
 const body = Buffer.from(await (await fetch(feed, { headers: identity })).arrayBuffer());
+if (body.toString().split('\n').length - 1 !== ENTRIES) throw new Error(`not a feed of ${ENTRIES} entries: ${body.subarray(0, 200)}`);
 const bare = await startBare(body);
 const nginx = await startNginx(body);
 
@@ -94,9 +99,12 @@ type Target = readonly [url: string, headers: Record<string, string>];
 const SERVERS = ['nginx', 'bare', 'weir'] as const;
 
 /** Short rounds in turn, so that what else the machine does meets all three; medians of the rounds, and of their ratios. */
-async function compare(what: string, targets: Record<(typeof SERVERS)[number], Target>): Promise<void> {
+async function compare(what: '304' | '200 identity' | '200 gzip', targets: Record<(typeof SERVERS)[number], Target>): Promise<void> {
   const pids: Partial<Record<string, number>> = { bare: bare.pid, weir: weir.pid };
-  for (const server of SERVERS) await wrk(...targets[server], 1, CONNECTIONS);
+  for (const server of SERVERS) {
+    await expectStatus(targets[server], Number.parseInt(what, 10));
+    await wrk(...targets[server], 1, CONNECTIONS);
+  }
   const rounds: Record<string, Measured>[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const measured: Record<string, Measured> = {};
@@ -117,6 +125,12 @@ async function compare(what: string, targets: Record<(typeof SERVERS)[number], T
       median(({ [server]: { cpu }, bare }) => cpu / bare.cpu),
     ]);
   }
+}
+
+async function expectStatus([url, headers]: Target, expected: number): Promise<void> {
+  const response = await fetch(url, { headers });
+  await response.arrayBuffer();
+  if (response.status !== expected) throw new Error(`${url}: ${response.status} instead of ${expected}`);
 }
 
 interface Measured {

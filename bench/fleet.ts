@@ -1,5 +1,5 @@
 /**
- * A fleet of appliances: `node bench/fleet.ts [--seconds 60]`. 10,000 appliances with keys of their own in 200 workspaces of
+ * A fleet of appliances: `node bench/fleet.ts [--rounds 2]`. 10,000 appliances with keys of their own in 200 workspaces of
  * 1,000 rules, each polling every 30 s over a new connection with If-None-Match, while 2 workspaces change between polls.
  * Limits: 15% of one core for the whole process, p99 20 ms.
  */
@@ -17,8 +17,8 @@ import { scattered } from './support/fill.ts';
 import { printTable, quantile } from './support/load.ts';
 import { cpuSeconds } from './support/process.ts';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } });
-const SECONDS = Number(values.seconds);
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '2' } } });
+const ROUNDS = Number(values.rounds);
 const WORKSPACES = 200;
 const RULES = 1000;
 const APPLIANCES = 10_000;
@@ -68,6 +68,7 @@ function poll(appliance: number): Promise<void> {
       response.on('end', () => {
         latencies.push(performance.now() - sent);
         const status = response.statusCode ?? 0;
+        if (status !== 200 && status !== 304) return reject(new Error(`a poll was answered with ${status}`));
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         if (response.headers.etag !== undefined) tags.set(appliance, response.headers.etag);
         resolve();
@@ -94,9 +95,9 @@ async function round(ms: number): Promise<void> {
 async function change(n: number): Promise<void> {
   for (const appliance of [(2 * n) % WORKSPACES, (2 * n + 1) % WORKSPACES]) {
     const body = JSON.stringify([{ type: 'access_rules', action: 'block', ip: `203.0.113.${n % 256}` }]);
-    await (
-      await fetch(`${weir.url}/v1/signal`, { method: 'POST', headers: { authorization: `Bearer ${keyText(appliance)}` }, body })
-    ).arrayBuffer();
+    const headers = { authorization: `Bearer ${keyText(appliance)}` };
+    const { status } = await fetch(`${weir.url}/v1/signal`, { method: 'POST', headers, body });
+    if (status !== 200) throw new Error(`the signal was answered with ${status}`);
   }
 }
 
@@ -106,7 +107,7 @@ latencies = [];
 statuses.clear();
 const before = cpuSeconds(weir.pid);
 const begun = performance.now();
-for (let n = 0; performance.now() - begun < SECONDS * 1000; n += 1) {
+for (let n = 0; n < ROUNDS; n += 1) {
   await change(n);
   await round(PERIOD);
 }

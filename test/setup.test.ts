@@ -4,7 +4,7 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -52,7 +52,7 @@ suite('a fresh clone', () => {
     [startLine, curlLines] = shellBlocks(readFileSync(join(clone, 'README.md'), 'utf8')).filter((lines) => /npm start|curl/.test(lines));
   });
   // Each was made the leader of a group of its own.
-  after(() => {
+  afterEach(() => {
     for (const { pid, exitCode } of children) if (exitCode === null) kill(-pid!, 'SIGKILL');
   });
 
@@ -71,11 +71,8 @@ suite('a fresh clone', () => {
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
     const exited = new Promise<number | null>((resolve) => child.on('exit', resolve));
-    void exited.then(() => (output.stderr += '\n(ended)'));
-    await eventually(() => {
-      assert.ok(!output.stderr.endsWith('(ended)'), output.stderr);
-      assert.match(output.stdout, /^weir ready on /m);
-    }, 300_000);
+    const ended = exited.then((code) => assert.fail(`it ended with ${code}: ${output.stderr}`));
+    await Promise.race([ended, eventually(() => assert.match(output.stdout, /^weir ready on /m), 300_000)]);
     return { pid: child.pid!, output, exited };
   }
 

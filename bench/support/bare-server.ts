@@ -16,7 +16,8 @@ const common = {
   'X-Feed-Entry-Count': '131072',
   'X-Feed-Entry-Limit': '131072',
 };
-const server = createServer((request, response) => {
+// The same option as weir's server has.
+const server = createServer({ optimizeEmptyRequests: true }, (request, response) => {
   if (request.headers['if-none-match'] === etag) response.writeHead(304, common).end();
   else {
     const isPacked = request.url === '/gzip';

@@ -8,7 +8,7 @@ import { KEY } from '../../test/support/weir.ts';
 const BATCH = 1000;
 
 /** A block of one IPv4 host. */
-export const blockHost = (address: number, expiresAt: number | null): RuleChange => ({
+const blockHost = (address: number, expiresAt: number | null): RuleChange => ({
   change: 'upsert',
   kind: 'access_rule',
   rule: {

@@ -6,7 +6,7 @@ import { Bodies } from './bodies.ts';
 const bytes = (length: number) => new Uint8Array(length).fill(length);
 
 describe('D1 FEED_CACHE_MB', () => {
-  test('the least recently used body goes first', () => {
+  test('a body that is not used goes before one that is', () => {
     const bodies = new Bodies(100);
     const [a, b, c] = [40, 41, 42].map((length) => bodies.hold(bytes(length)));
     assert.deepEqual(

@@ -6,16 +6,16 @@ export interface Body {
   gzip: Uint8Array | undefined;
   /** The compression that runs, for all who wait for it. */
   compressing: Promise<Uint8Array> | undefined;
-  /** Higher, the later it was used. */
-  used: number;
+  /** Whether it was used since it was last passed over. */
+  used: boolean;
 }
 
-/** Keeps the bodies that were used last, up to a number of bytes. What it drops can be built again. */
+/** Keeps the bodies that are in use, up to a number of bytes. What it drops can be built again. */
 export class Bodies {
   readonly #limit: number;
+  /** In the order in which they are looked at when there is no room. */
   readonly #held = new Set<Body>();
   #bytes = 0;
-  #uses = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -23,24 +23,23 @@ export class Bodies {
 
   /** Takes in a new body. It is held at least until the next one comes. */
   hold(identity: Uint8Array): Body {
-    const body: Body = { identity, gzip: undefined, compressing: undefined, used: 0 };
-    this.#use(body);
+    const body: Body = { identity, gzip: undefined, compressing: undefined, used: false };
     this.#held.add(body);
     this.#bytes += identity.length;
-    this.#shrink();
+    this.#makeRoom(body);
     return body;
   }
 
   /** The identity bytes; undefined when they were dropped. */
   identity(body: Body): Uint8Array | undefined {
-    if (body.identity !== undefined) this.#use(body);
+    body.used = true;
     return body.identity;
   }
 
   /** The compressed bytes, made when first asked for; undefined when the body was dropped. */
   gzip(body: Body): Uint8Array | Promise<Uint8Array> | undefined {
     if (body.identity === undefined) return undefined;
-    this.#use(body);
+    body.used = true;
     if (body.gzip !== undefined) return body.gzip;
     body.compressing ??= gzipBody(body.identity)
       .then((gzip) => this.#keepGzip(body, gzip))
@@ -62,22 +61,25 @@ export class Bodies {
     if (this.#held.has(body)) {
       body.gzip = gzip;
       this.#bytes += gzip.length;
-      this.#shrink();
+      this.#makeRoom(body);
     }
     return gzip;
   }
 
-  /** Only a number moves: a set kept in the order of use leaves garbage that outlives the young generation, at every poll. */
-  #use(body: Body): void {
-    this.#uses += 1;
-    body.used = this.#uses;
-  }
-
-  #shrink(): void {
-    while (this.#bytes > this.#limit && this.#held.size > 1) {
-      let oldest: Body | undefined;
-      for (const body of this.#held) if (oldest === undefined || body.used < oldest.used) oldest = body;
-      this.drop(oldest!);
+  /**
+   * Second chance (the clock algorithm): a body that was used since the last look goes behind the others, the first that was not is
+   * dropped. A use only sets a flag: a set kept in the order of use would leave garbage that outlives the young generation at every poll.
+   */
+  #makeRoom(newest: Body): void {
+    for (const body of this.#held) {
+      if (this.#bytes <= this.#limit) return;
+      if (body === newest) continue;
+      if (body.used) {
+        body.used = false;
+        this.#held.delete(body);
+        // Met again at the end of this loop.
+        this.#held.add(body);
+      } else this.drop(body);
     }
   }
 }

@@ -23,6 +23,12 @@ export function testEnvironment(settings: Environment): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...settings };
 }
 
+// A process that ends early leaves none behind.
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** Starts `weir serve` and resolves with its address at the ready line; rejects when it ends before. */
 export async function startWeir(settings: Environment): Promise<Weir> {
   const child = spawn(process.execPath, [MAIN, 'serve'], { env: testEnvironment(settings), stdio: ['ignore', 'pipe', 'pipe'] });
@@ -31,7 +37,9 @@ export async function startWeir(settings: Environment): Promise<Weir> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
+  running.add(child);
   const exited = new Promise<number | null>((resolve) => child.on('exit', resolve));
+  void exited.then(() => running.delete(child));
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
