@@ -45,7 +45,7 @@ for (let round = 0; round < 3; round += 1) {
 }
 printTable([
   ['1,000,000 rules in 50 lists', 'figure', 'limit'],
-  ['first start, geo data not cached yet, s', starts[0], 1.2],
+  ['start with geo data to compile, s', starts[0], 1.2],
   ['later starts, median, s', quantile(starts.slice(1), 0.5), 1.2],
   ['memory after the start, MB', empty, ''],
   ['memory with all feeds served, MB', memoryMb(weir.pid), 450],
