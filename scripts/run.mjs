@@ -15,7 +15,7 @@ const stamp = `${root}node_modules/.installed`;
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
   process.stderr.write('weir: installing packages (once) …\n');
   try {
-    execFileSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
   } catch {
     process.stderr.write('weir: the packages could not be installed; see the lines above\n');
     process.exit(1);
