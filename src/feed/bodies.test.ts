@@ -21,6 +21,19 @@ describe('D1 FEED_CACHE_MB', () => {
     );
   });
 
+  test('where all are used the first goes, and the others need to be used again', () => {
+    const bodies = new Bodies(100);
+    const [a, b, c] = [30, 31, 32].map((length) => bodies.hold(bytes(length)));
+    for (const body of [a, b, c]) bodies.identity(body);
+    const d = bodies.hold(bytes(20));
+    for (const body of [c, d]) bodies.identity(body);
+    const e = bodies.hold(bytes(25));
+    assert.deepEqual(
+      [a, b, c, d, e].map((body) => body.identity?.length),
+      [undefined, undefined, 32, 20, 25],
+    );
+  });
+
   test('one body is always held, however large', () => {
     const bodies = new Bodies(10);
     const large = bodies.hold(bytes(1_000));
