@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseExpression } from '../src/expression/parser.ts';
 import { packagedSchemes, type SchemeKind } from '../src/expression/scheme.ts';
-import { openSqliteReads } from '../src/store/sqlite.ts';
-import { openSqliteStream } from '../src/stream/sqlite.ts';
+import { openSqliteReads } from '../src/store/sqlite/store.ts';
+import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
 import { KEY, startWeir } from '../test/support/weir.ts';
 import { postLoad, printTable, quantile } from './support/load.ts';
 

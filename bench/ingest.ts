@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts';
 import { accessUpsert, BY_VALUE } from '../src/store/sqlite/landing.ts';
-import { openSqliteReads } from '../src/store/sqlite.ts';
-import { openSqliteStream } from '../src/stream/sqlite.ts';
+import { openSqliteReads } from '../src/store/sqlite/store.ts';
+import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
 import { KEY, startWeir } from '../test/support/weir.ts';
 import { postLoad, printTable, quantile } from './support/load.ts';
 

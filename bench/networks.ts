@@ -8,9 +8,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { mergeCidr } from 'cidr-tools';
 import { coalesceV4, coalesceV6 } from '../src/network/coalesce.ts';
-import { readLines } from '../src/network/lines.ts';
 import { V4Ranges, V6Ranges } from '../src/network/ranges.ts';
 import { renderCidrs } from '../src/network/render.ts';
+import { readLines } from '../test/support/network-lines.ts';
 import { needs } from '../test/support/programs.ts';
 import { seededRandom } from '../test/support/random.ts';
 import { denseV4Host, mixedV4, mixedV6, networkText, randomV4Host } from '../test/support/random-networks.ts';

@@ -2,10 +2,10 @@
  * What the PostgreSQL store costs beside the bare statements it is made of, in one run on a server of its own: `node bench/postgres.ts`.
  */
 import { Client, Query } from 'pg';
-import type { LandingItem, RuleSink } from '../src/ports.ts';
+import type { LandingItem, RuleSink } from '../src/ports/rule-store.ts';
 import { accessRow, accessUpsert, BY_VALUE } from '../src/store/postgres/rule-statements.ts';
 import { scanQuery } from '../src/store/postgres/snapshot.ts';
-import { openPostgresStore } from '../src/store/postgres.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { startOwnPostgres } from '../test/support/postgres.ts';
 import { printTable } from './support/load.ts';
 

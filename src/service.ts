@@ -1,31 +1,31 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
+
 import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { keyParts, newKeyText } from './cli/key.ts';
-import { UsageError } from './cli/usage.ts';
+import { keyParts, newKeyText } from './account/key.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
-import { type Engine, startEngine } from './engines.ts';
-import { FeedCache } from './feed/cache.ts';
-import { type FeedThread, startFeedThread } from './feed-builder.ts';
+import { WeirError } from './errors.ts';
+import { FeedCache } from './feed/serve/cache.ts';
 import type { GeoData } from './geo/data.ts';
 import { geoDatabase } from './geo/database.ts';
-import { GeoFault } from './geo/fault.ts';
 import { isCountry } from './geo/iso3166.ts';
 import { loadGeo } from './geo/load.ts';
 import { geoStatus } from './geo/status.ts';
 import { watchGeo } from './geo/watch.ts';
 import { createApp } from './http/app.ts';
-import { type Authenticator, authenticator } from './http/auth.ts';
-import { feedEndpoint } from './http/feeds.ts';
-import { signalSubmission } from './http/signals.ts';
-import { caughtUp } from './landing.ts';
-import { createLogger } from './logging.ts';
-import type { Store } from './ports.ts';
-import { readiness } from './readiness.ts';
-import { readSchemes } from './schemes.ts';
+import { type Authenticator, authenticator } from './http/auth/authenticator.ts';
+import { feedEndpoint } from './http/feeds/answer.ts';
+import { signalSubmission } from './http/signals/submit.ts';
+import type { Store } from './ports/store.ts';
+import { type Engine, startEngine } from './runtime/engines.ts';
+import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
+import { createLogger } from './runtime/logging.ts';
+import { readiness } from './runtime/readiness.ts';
+import { readSchemes } from './runtime/schemes.ts';
+import { caughtUp } from './stream/lag.ts';
 
 export interface ServiceOptions {
   /** Where the bootstrap key and the ready line are printed. */
@@ -63,7 +63,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       () => undefined,
       (error: Error) => error,
     );
-    throw geoFault === undefined ? fault : new UsageError(`${fault.message}\n${geoFault.message}`);
+    throw geoFault === undefined ? fault : new WeirError('USAGE', `${fault.message}\n${geoFault.message}`);
   });
   const engine = await startEngine(config, (level, message) => logger[level](message));
   closing.push(() => engine.close());
@@ -111,7 +111,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const bootstrapKey = await bootstrap(config, store, logger);
     await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       if (bootstrapKey !== undefined) stdout.write(`${keyLine(bootstrapKey)}\n`);
-      throw new UsageError(`cannot listen on ${config.host}:${config.port}: ${error.message}`);
+      throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
     });
     closing.push(() => app.close());
 
@@ -159,14 +159,10 @@ function feeds(config: Config, engine: Engine, builder: FeedThread, geoVersion: 
 const geoFiles = (config: Config) => ({ country: config.geoCountryFile, asn: config.geoAsnFile });
 
 async function loadGeoData(config: Config, logger: Logger): Promise<GeoData> {
-  try {
-    const data = await loadGeo(geoFiles(config), config.dataDir);
-    const { country, asn } = geoStatus(data, now());
-    logger.info(`geo data: countries ${country.age_days} days old (${country.source}), ASNs ${asn.age_days} days old (${asn.source})`);
-    return data;
-  } catch (error) {
-    throw error instanceof GeoFault ? new UsageError(error.message) : error;
-  }
+  const data = await loadGeo(geoFiles(config), config.dataDir);
+  const { country, asn } = geoStatus(data, now());
+  logger.info(`geo data: countries ${country.age_days} days old (${country.source}), ASNs ${asn.age_days} days old (${asn.source})`);
+  return data;
 }
 
 /** Makes the first key (decisions of section "keys"); returns its text when it has to be shown. */

@@ -1,8 +1,9 @@
-import { keyParts } from '../../src/cli/key.ts';
-import type { LandingItem, Store } from '../../src/ports.ts';
+import { keyParts } from '../../src/account/key.ts';
+import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { Store } from '../../src/ports/store.ts';
 import type { RuleChange } from '../../src/rule.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { openSqliteStream } from '../../src/stream/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { KEY } from '../../test/support/weir.ts';
 
 const BATCH = 1000;

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import type { AccessList } from '../account/list.ts';
 import type { Config } from '../config.ts';
-import type { Store, Stream } from '../ports.ts';
-import type { AccessList } from '../rule.ts';
-import { pick, UsageError } from './usage.ts';
+import { WeirError } from '../errors.ts';
+import type { Store } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
+import { pick } from './usage.ts';
 
 /** What a command works with; engines are opened at first use and closed after the command. */
 export interface Context {
@@ -46,6 +48,6 @@ export async function workspaceId(store: Store, text: string): Promise<string> {
 /** The list of a workspace that `text` names. */
 export async function findList(store: Store, workspace: string, text: string): Promise<AccessList> {
   const directory = await store.directory(workspace);
-  if (directory === undefined) throw new UsageError(`there is no workspace "${workspace}"`);
+  if (directory === undefined) throw new WeirError('USAGE', `there is no workspace "${workspace}"`);
   return pick(directory.lists, text, 'list');
 }

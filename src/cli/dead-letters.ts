@@ -1,7 +1,9 @@
-import type { DeadLetter, Store, Stream } from '../ports.ts';
+import { WeirError } from '../errors.ts';
+import type { DeadLetter } from '../ports/rule-store.ts';
+import type { Store } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
+import type { AddCommand } from './command.ts';
 import { isoTime, table } from './context.ts';
-import type { AddCommand } from './program.ts';
-import { UsageError } from './usage.ts';
 
 /** Dead letters that `ls` shows at most: the newest. */
 const SHOWN = 1000;
@@ -60,7 +62,7 @@ export function deadLetterCommands(add: AddCommand): void {
       const [stream, store] = [await context.stream(), await context.store()];
       const streamId = await stream.id();
       if (await hasLanded(stream, store))
-        throw new UsageError(`landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
+        throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
       await store.adoptStream(streamId);
       return { stream_id: streamId, adopted: true };
     },
@@ -85,7 +87,7 @@ async function findLetters(store: Store, ids: readonly string[]): Promise<DeadLe
   const letters: DeadLetter[] = [];
   for (const id of new Set(ids)) {
     const letter = /^\d{1,15}$/.test(id) ? await store.deadLetter(Number(id)) : undefined;
-    if (letter === undefined) throw new UsageError(`there is no dead letter "${id}"`);
+    if (letter === undefined) throw new WeirError('USAGE', `there is no dead letter "${id}"`);
     letters.push(letter);
   }
   return letters;

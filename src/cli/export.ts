@@ -1,14 +1,17 @@
 /** `weir export`: a workspace with its lists, keys and rules into a file (docs/moving.md). */
+
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Store, Workspace } from '../ports.ts';
+import type { Workspace } from '../account/workspace.ts';
+import { WeirError } from '../errors.ts';
+import type { Store } from '../ports/store.ts';
+import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
-import type { AddCommand } from './program.ts';
 import { startProgress } from './progress.ts';
-import { pick, UsageError } from './usage.ts';
+import { pick } from './usage.ts';
 import { type Counts, endLine, headLine, keyLine, listLine, ruleLine } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
@@ -26,7 +29,8 @@ export function exportCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const left = await untilLanded(context, await context.stream(), store);
         if (left > 0) {
-          throw new UsageError(
+          throw new WeirError(
+            'USAGE',
             `${left} messages of the stream have not landed and nothing lands them: run weir with the role consumer, so that their rules are exported too`,
           );
         }
@@ -48,7 +52,7 @@ async function exportWorkspace(context: Context, store: Store, workspace: Worksp
     await pipeline(Readable.from(lines), output, { end: file !== undefined });
   } catch (error) {
     if (file === undefined) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new UsageError(`the file "${file}" exists already`);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new WeirError('USAGE', `the file "${file}" exists already`);
     await rm(file, { force: true });
     throw error;
   } finally {

@@ -1,15 +1,17 @@
 /** `weir expression check`: judges filter expressions as the signal endpoint does, before they are sent. */
+
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { WeirError } from '../errors.ts';
 import { faultExcerpt, faultLine, locate, type ParseError } from '../expression/fault.ts';
 import { parseExpression } from '../expression/parser.ts';
 import type { Scheme } from '../expression/scheme.ts';
 import type { ExpressionKind } from '../rule.ts';
-import { readSchemes } from '../schemes.ts';
+import { readSchemes } from '../runtime/schemes.ts';
 import { LIMITS } from '../signal/limits.ts';
+import type { AddCommand } from './command.ts';
 import { writeLine } from './context.ts';
-import type { AddCommand } from './program.ts';
-import { oneOf, UsageError } from './usage.ts';
+import { oneOf } from './usage.ts';
 
 /** One expression and where it was found; `file` is null for standard input. */
 interface Source {
@@ -55,7 +57,7 @@ async function readText(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new UsageError(`${file === STANDARD_INPUT ? 'standard input' : file} is not UTF-8`);
+    throw new WeirError('USAGE', `${file === STANDARD_INPUT ? 'standard input' : file} is not UTF-8`);
   }
 }
 

@@ -1,18 +1,11 @@
-import { GeoFault } from '../geo/fault.ts';
 import { loadGeo } from '../geo/load.ts';
 import { type GeoKindStatus, geoStatus } from '../geo/status.ts';
-import type { AddCommand } from './program.ts';
-import { UsageError } from './usage.ts';
+import type { AddCommand } from './command.ts';
 
 export function geoCommands(add: AddCommand): void {
   add('geo status', 'show which country and ASN data are in use and how old they are', (c) => c, {
     async run({ config }) {
-      try {
-        return geoStatus(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir), Date.now());
-      } catch (error) {
-        if (error instanceof GeoFault) throw new UsageError(error.message);
-        throw error;
-      }
+      return geoStatus(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir), Date.now());
     },
     show: ({ country, asn }) => [...lines('country', country), ...lines('asn', asn)].join('\n'),
   });

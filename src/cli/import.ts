@@ -1,14 +1,20 @@
 /** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signalId } from '../http/signal-id.ts';
-import type { Message, SavedKey, SavedList, Store, Stream, Workspace } from '../ports.ts';
-import { historyOf } from '../signal/history.ts';
+import type { SavedKey } from '../account/key.ts';
+import type { SavedList } from '../account/list.ts';
+import type { Workspace } from '../account/workspace.ts';
+import { WeirError } from '../errors.ts';
+import type { Store } from '../ports/store.ts';
+import type { Message, Stream } from '../ports/stream.ts';
 import { encodeMessage } from '../signal/message.ts';
+import { ruleToSignals } from '../signal/rule-to-signals.ts';
+import { signalId } from '../signal/signal-id.ts';
+import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
-import type { AddCommand } from './program.ts';
 import { startProgress } from './progress.ts';
-import { pick, UsageError } from './usage.ts';
+import { pick } from './usage.ts';
 import { type Entry, fileSize, readEntries } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
@@ -91,13 +97,15 @@ function report({ lists, keys, rules, lapsed, unlanded, new_list_ids, known_keys
 async function refuseRules(context: Context, stream: Stream, store: Store, { id, name }: Workspace): Promise<void> {
   const left = await untilLanded(context, stream, store);
   if (left > 0) {
-    throw new UsageError(
+    throw new WeirError(
+      'USAGE',
       `${left} messages of the stream have not landed and nothing lands them; some may be rules of the workspace "${name}": run weir with the role consumer first`,
     );
   }
   const rules = await store.countRules(id, 0);
   if (rules > 0) {
-    throw new UsageError(
+    throw new WeirError(
+      'USAGE',
       `the workspace "${name}" has ${rules} rules, counting lapsed ones of the last days; import into a workspace without rules, such as a new one`,
     );
   }
@@ -157,7 +165,7 @@ async function publishRules(
 function messagesOf(rule: SavedRule, { workspace, ids }: Destination): Message[] {
   const { id: workspaceId, organizationId } = workspace;
   const listId = rule.listId === null ? undefined : ids.get(rule.listId);
-  return historyOf(rule).map(({ signal, receivedAt }) =>
+  return ruleToSignals(rule).map(({ signal, receivedAt }) =>
     encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: signalId(receivedAt) }),
   );
 }
@@ -169,7 +177,7 @@ async function publish(stream: Stream, batch: readonly Message[]): Promise<void>
       return await stream.publish(batch);
     } catch (error) {
       if (attempt === PAUSES.length)
-        throw new UsageError(`${(error as Error).message}; the import broke off, docs/moving.md says how to go on`);
+        throw new WeirError('USAGE', `${(error as Error).message}; the import broke off, docs/moving.md says how to go on`);
       await sleep(PAUSES[attempt]);
     }
   }

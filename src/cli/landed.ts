@@ -1,9 +1,11 @@
 /** Waiting until what is on the stream has landed in the store. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreReads, Stream } from '../ports.ts';
+import { WeirError } from '../errors.ts';
+import type { StoreReads } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
 import type { Context } from './context.ts';
 import { startProgress } from './progress.ts';
-import { UsageError } from './usage.ts';
 
 const LOOK = 50;
 /** Landing that stands still for so long counts as not running, ms; in Kafka partitions change hands meanwhile. */
@@ -25,7 +27,7 @@ export async function untilLanded(context: Context, stream: Stream, store: Landi
       const { start, end } = await stream.bounds(partition);
       const position = (await store.position(streamId, partition)) ?? start;
       // What was appended and landed since the bounds were read lies behind their end, and not outside the stream.
-      if (position < start || position > (await stream.bounds(partition)).end) throw new UsageError(OUTSIDE);
+      if (position < start || position > (await stream.bounds(partition)).end) throw new WeirError('USAGE', OUTSIDE);
       return { partition, start, end };
     }),
   );
@@ -57,7 +59,8 @@ export async function untilLanded(context: Context, stream: Stream, store: Landi
 async function knownStream(stream: Stream, store: Landing): Promise<string> {
   const [streamId, known] = [await stream.id(), await store.positionStreams()];
   if (known.length > 0 && !known.includes(streamId)) {
-    throw new UsageError(
+    throw new WeirError(
+      'USAGE',
       `the store lands the stream ${known.join(', ')}, but these settings name the stream ${streamId}: set DATA_DIR or KAFKA_BROKERS as the server has them`,
     );
   }

@@ -1,12 +1,17 @@
 /** Organizations, workspaces, keys and lists on the command line. */
+
 import type { Command } from 'commander';
-import { CANONICAL_FORMATS, canonicalFormat, FAMILIES } from '../feed/names.ts';
-import type { KeyInfo, Organization, Workspace } from '../ports.ts';
-import { ACCESS_ACTIONS, type AccessList, LEVELS, type ListSettings, PERMISSIONS, type Permission, SUBSCRIPTIONS } from '../rule.ts';
+import { type KeyInfo, keyParts, newKeyText } from '../account/key.ts';
+import type { AccessList, ListSettings } from '../account/list.ts';
+import { type Organization, SUBSCRIPTIONS } from '../account/organization.ts';
+import { PERMISSIONS, type Permission } from '../account/permission.ts';
+import type { Workspace } from '../account/workspace.ts';
+import { WeirError } from '../errors.ts';
+import { CANONICAL_FORMATS, canonicalFormat, FAMILIES } from '../feed/variant.ts';
+import { ACCESS_ACTIONS, LEVELS } from '../rule.ts';
+import type { AddCommand } from './command.ts';
 import { findList, isoTime, table, workspaceId } from './context.ts';
-import { keyParts, newKeyText } from './key.ts';
-import type { AddCommand } from './program.ts';
-import { checkName, oneOf, pick, UsageError, wholeNumber } from './usage.ts';
+import { checkName, oneOf, pick, wholeNumber } from './usage.ts';
 
 const organizationJson = ({ id, name, subscription, createdAt }: Organization) => ({
   id,
@@ -119,7 +124,8 @@ export function manageCommands(add: AddCommand): void {
         const workspace = await workspaceId(store, options.workspace);
         const permissions: readonly Permission[] = options.permission ?? PERMISSIONS.slice(0, 2);
         const list = options.list === undefined ? null : await findList(store, workspace, options.list);
-        if (list !== null && permissions.includes('manage')) throw new UsageError('a key that is bound to a list cannot hold manage');
+        if (list !== null && permissions.includes('manage'))
+          throw new WeirError('USAGE', 'a key that is bound to a list cannot hold manage');
         const text = newKeyText();
         const expiresAt = options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000;
         const key = await store.createKey(workspace, {
@@ -147,7 +153,7 @@ export function manageCommands(add: AddCommand): void {
   });
   add('key revoke <id>', 'revoke a key, for good', plain, {
     async run(context, [id]) {
-      if (!(await (await context.store()).revokeKey(id))) throw new UsageError(`there is no key "${id}"`);
+      if (!(await (await context.store()).revokeKey(id))) throw new WeirError('USAGE', `there is no key "${id}"`);
       return { id, revoked: true };
     },
     show: (key) => `key ${key.id} is revoked`,
@@ -236,12 +242,12 @@ function listSettings(options: Record<string, never>): Partial<ListSettings> & {
 
 function checkFormat(text: string): string {
   const format = canonicalFormat(text);
-  if (format === undefined) throw new UsageError(`--format must be one of: ${CANONICAL_FORMATS.join(', ')}`);
+  if (format === undefined) throw new WeirError('USAGE', `--format must be one of: ${CANONICAL_FORMATS.join(', ')}`);
   return format;
 }
 
 function checkDescription(text: string): string {
-  if ([...text].length > 2048) throw new UsageError('--description has at most 2048 characters');
+  if ([...text].length > 2048) throw new WeirError('USAGE', '--description has at most 2048 characters');
   return text;
 }
 

@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { type Config, readConfig } from '../config.ts';
-import { openStore, openStream } from '../engines.ts';
-import type { Store, Stream } from '../ports.ts';
-import { StoreFault } from '../store/fault.ts';
+import { codeOf, WeirError } from '../errors.ts';
+import type { Store } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
+import { openStore, openStream } from '../runtime/engines.ts';
+import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
 import { exportCommand } from './export.ts';
@@ -13,17 +15,6 @@ import { manageCommands } from './manage.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
-import { UsageError } from './usage.ts';
-
-/** What a command does: `run` returns the value that `--json` prints; `show` is the text for people. */
-interface Action<T> {
-  // biome-ignore lint/suspicious/noExplicitAny: commander hands options over untyped
-  run(context: Context, args: string[], options: any): Promise<T>;
-  show(value: T): string;
-}
-
-/** Adds one command: `words` is its path and arguments, such as `key revoke <id>`. */
-export type AddCommand = <T>(words: string, summary: string, options: (command: Command) => Command, action: Action<T>) => void;
 
 interface Streams {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -86,8 +77,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
 
 /** The sentence to show for a mistake of the person; undefined for a fault of ours. */
 function readable(error: unknown): string | undefined {
-  // By name: a fault of the writer thread has lost its class on the way.
-  if (error instanceof UsageError || [StoreFault.name, 'PostgresFault'].includes((error as Error).name)) return (error as Error).message;
+  if (codeOf(error) !== undefined) return (error as Error).message;
   if (error instanceof CommanderError) {
     return error.code === 'commander.help'
       ? 'name a command; weir --help lists them'
@@ -135,5 +125,5 @@ async function withContext({ environment, stdout, stderr }: Streams, work: (cont
 
 /** An engine that cannot be opened is told in a sentence, not by where in the code that was noticed. */
 function unavailable(error: Error): never {
-  throw new UsageError(error.message);
+  throw new WeirError('USAGE', error.message);
 }

@@ -1,8 +1,8 @@
-import type { StoredRule } from '../ports.ts';
+import type { StoredRule } from '../ports/rule-store.ts';
 import { KINDS } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
+import type { AddCommand } from './command.ts';
 import { findList, isoTime, workspaceId, writeLine } from './context.ts';
-import type { AddCommand } from './program.ts';
 import { oneOf } from './usage.ts';
 
 /** A stored rule in the words of the wire. */

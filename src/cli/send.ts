@@ -1,10 +1,10 @@
 /** `weir send`: a file of signals to the service, batch by batch. */
+import { hasCode, WeirError } from '../errors.ts';
+import type { AddCommand } from './command.ts';
 import { type Context, writeLine } from './context.ts';
 import { postBatch, SendFailure, type Target } from './post.ts';
-import type { AddCommand } from './program.ts';
 import { startProgress } from './progress.ts';
 import { type FileSignal, type Input, openInput, readSignals, type Version } from './signal-file.ts';
-import { UsageError } from './usage.ts';
 
 const BATCH = 1000;
 
@@ -19,8 +19,8 @@ export function sendCommand(add: AddCommand): void {
     {
       async run(context, [file], options) {
         const key = options.key ?? context.environment.WEIR_API_KEY;
-        if (!key) throw new UsageError('give an API key with --key or in WEIR_API_KEY');
-        if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('an API key has visible ASCII characters only');
+        if (!key) throw new WeirError('USAGE', 'give an API key with --key or in WEIR_API_KEY');
+        if (!/^[\x21-\x7e]+$/.test(key)) throw new WeirError('USAGE', 'an API key has visible ASCII characters only');
         await sendFile(context, await openInput(file), { url: options.url, key }, options.json ? jsonReport : textReport);
       },
       show: () => '',
@@ -82,7 +82,7 @@ async function sendFile(
     }
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
-    if (error instanceof UsageError) throw new UsageError(`${error.message}${afterwards(processed + failed)}`);
+    if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);
     if (!(error instanceof SendFailure)) throw error;
     context.exitCode = 1;
     say(`${error.message}${afterwards(processed + failed)}`);
@@ -102,9 +102,9 @@ function endpoint(base: URL, version: Version): URL {
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new UsageError('--url must be an address that begins with http:// or https://');
+    throw new WeirError('USAGE', '--url must be an address that begins with http:// or https://');
   if (url.username !== '' || url.password !== '')
-    throw new UsageError('--url takes no user or password; give the key with --key or in WEIR_API_KEY');
+    throw new WeirError('USAGE', '--url takes no user or password; give the key with --key or in WEIR_API_KEY');
   return url;
 }
 

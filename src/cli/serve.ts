@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AddCommand } from './program.ts';
+import type { AddCommand } from './command.ts';
 
 /** How long a start that a signal comes into may go on, ms. */
 const START_LIMIT = 5000;

@@ -1,4 +1,5 @@
 /** Reads a file of signals for `weir send`: a JSON array, or NDJSON (one object a line), in constant memory. */
+
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -6,7 +7,7 @@ import { Readable } from 'node:stream';
 import chain from 'stream-chain';
 import { parser } from 'stream-json';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
-import { UsageError } from './usage.ts';
+import { WeirError } from '../errors.ts';
 
 export type Version = 1 | 2;
 
@@ -26,7 +27,7 @@ export interface Input {
 export async function openInput(file: string): Promise<Input> {
   if (file === '-') return { chunks: process.stdin, size: undefined };
   const found = await stat(file).catch(() => undefined);
-  if (found === undefined || found.isDirectory()) throw new UsageError(`the file "${file}" cannot be read`);
+  if (found === undefined || found.isDirectory()) throw new WeirError('USAGE', `the file "${file}" cannot be read`);
   return { chunks: createReadStream(file), size: found.isFile() ? found.size : undefined };
 }
 
@@ -34,11 +35,11 @@ export async function openInput(file: string): Promise<Input> {
 export async function* readSignals(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileSignal> {
   let before: Version | undefined;
   for await (const { value, place } of items(chunks)) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UsageError(`${place} is not an object`);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new WeirError('USAGE', `${place} is not an object`);
     const version: Version | undefined = 'kind' in value ? 2 : 'type' in value ? 1 : undefined;
-    if (version === undefined) throw new UsageError(`${place} has neither "kind" (v2) nor "type" (v1)`);
+    if (version === undefined) throw new WeirError('USAGE', `${place} has neither "kind" (v2) nor "type" (v1)`);
     if (before !== undefined && before !== version) {
-      throw new UsageError(`${place} is a v${version} signal among v${before} signals; send them as two files`);
+      throw new WeirError('USAGE', `${place} is a v${version} signal among v${before} signals; send them as two files`);
     }
     before = version;
     yield { version, value };
@@ -80,7 +81,7 @@ async function* arrayItems(input: Readable): AsyncGenerator<Item> {
   try {
     for await (const { key, value } of values) yield { value, place: `entry ${key}` };
   } catch (error) {
-    throw new UsageError(`the file is not a JSON array: ${(error as Error).message}`);
+    throw new WeirError('USAGE', `the file is not a JSON array: ${(error as Error).message}`);
   }
 }
 
@@ -96,6 +97,6 @@ function parseLine(line: string, number: number): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw new UsageError(`line ${number} is not JSON`);
+    throw new WeirError('USAGE', `line ${number} is not JSON`);
   }
 }

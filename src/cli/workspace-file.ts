@@ -1,8 +1,11 @@
 /** A workspace's file as a whole (docs/moving.md): head, lists, keys, rules, end, one JSON object a line. */
+
 import { open, stat } from 'node:fs/promises';
-import type { SavedKey, SavedList, Workspace } from '../ports.ts';
+import type { SavedKey } from '../account/key.ts';
+import type { SavedList } from '../account/list.ts';
+import type { Workspace } from '../account/workspace.ts';
+import { WeirError } from '../errors.ts';
 import { isoTime } from './context.ts';
-import { UsageError } from './usage.ts';
 import { KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
 
 /** Version of the format. */
@@ -27,7 +30,7 @@ export const endLine = (counts: Counts): string => JSON.stringify({ end: counts 
 export async function fileSize(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile())
-    throw new UsageError(`the file "${path}" cannot be read; it must be a file, which is read twice`);
+    throw new WeirError('USAGE', `the file "${path}" cannot be read; it must be a file, which is read twice`);
   return found.size;
 }
 
@@ -43,14 +46,14 @@ export async function* readEntries(path: string, onLine: (bytes: number) => void
     for await (const line of handle.readLines()) {
       number += 1;
       const found = check.line(line);
-      if (typeof found === 'string') throw new UsageError(`line ${number} of ${path}: ${found}`);
+      if (typeof found === 'string') throw new WeirError('USAGE', `line ${number} of ${path}: ${found}`);
       if (found !== undefined) yield found;
       onLine(Buffer.byteLength(line) + 1);
     }
   } finally {
     await handle.close();
   }
-  if (!check.ended()) throw new UsageError(`${path} is not whole: it was cut after line ${number}; export the workspace again`);
+  if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
 }
 
 const WORDS = ['weir_export', 'list', 'key', 'rule', 'end'] as const;

@@ -4,14 +4,17 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Static, type TSchema, Type } from 'typebox';
-import { CANONICAL_FORMATS, FAMILIES } from '../feed/names.ts';
-import type { SavedKey, SavedList, StoredRule } from '../ports.ts';
-import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, PERMISSIONS, type Target } from '../rule.ts';
-import { compile } from '../signal/ajv.ts';
-import { historyOf } from '../signal/history.ts';
+import type { SavedKey } from '../account/key.ts';
+import type { SavedList } from '../account/list.ts';
+import { PERMISSIONS } from '../account/permission.ts';
+import { CANONICAL_FORMATS, FAMILIES } from '../feed/variant.ts';
+import type { StoredRule } from '../ports/rule-store.ts';
+import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';
 import { decodeRecord, encodeMessage } from '../signal/message.ts';
+import { ruleToSignals } from '../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../signal/target.ts';
+import { compile } from '../signal/validate.ts';
 import { isoTime } from './context.ts';
 import { ruleJson } from './rules.ts';
 
@@ -193,7 +196,7 @@ export const RULE_LINE: Line<SavedRule> = {
 
 /** The rule as the signals that stand for it leave it. */
 function landed(saved: SavedRule): SavedRule | string {
-  const { signal, receivedAt } = historyOf(saved).at(-1)!;
+  const { signal, receivedAt } = ruleToSignals(saved).at(-1)!;
   const message = encodeMessage(signal, { organizationId: '-', workspaceId: '-', listId: undefined, receivedAt, signalId: '-' });
   const record = decodeRecord({ ...message, offset: 0, timestamp: receivedAt });
   if ('poison' in record) return `expires_at: no signal that lands has this expiry (${record.poison})`;

@@ -1,7 +1,7 @@
 /** Regular expressions as literals: quoted, where escapes are left to the pattern, or raw. */
 import { type Cursor, fail, failExpected } from './cursor.ts';
 import { lexRaw } from './literal-string.ts';
-import { checkRegex } from './regex-check.ts';
+import { checkRegex } from './regex/check.ts';
 
 export function lexRegex(c: Cursor): string | null {
   const { text } = c;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { printExpression } from '../../test/expression/printer.ts';
 import { faultLine } from './fault.ts';
 import { parseExpression } from './parser.ts';
-import { printExpression } from './printer.ts';
 import { packagedSchemes } from './scheme.ts';
 
 const { waf_rule: waf } = packagedSchemes();

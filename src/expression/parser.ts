@@ -3,7 +3,7 @@ import type { FilterAst } from './ast.ts';
 import { type Cursor, fail, failHere, quote } from './cursor.ts';
 import { locate, type ParseError } from './fault.ts';
 import { mismatch, parseExpression as parseLogical } from './grammar.ts';
-import { isWhiteSpace } from './regex-scanner.ts';
+import { isWhiteSpace } from './regex/scanner.ts';
 import type { Field, Scheme } from './scheme.ts';
 import { BOOL } from './types.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { hasCode, WeirError } from '../errors.ts';
 import { readCsv } from './csv.ts';
 import type { GeoKindData } from './data.ts';
-import { GeoFault } from './fault.ts';
 import { KINDS } from './kind.ts';
 import { isMmdb, readMmdb } from './mmdb.ts';
 import { emptyRows, type RowSink } from './rows.ts';
@@ -26,10 +26,11 @@ export function compileSources(sources: GeoSources): GeoKindData {
   const rows = sink.v4.count + sink.v6.count;
   const [file] = sources.files;
   return explain(sources, file, () => {
-    if (rows === 0) throw new GeoFault(`it holds no row with ${KINDS[sources.kind].expected} (${sink.skipped} rows without one)`);
+    if (rows === 0)
+      throw new WeirError('GEO_FILE', `it holds no row with ${KINDS[sources.kind].expected} (${sink.skipped} rows without one)`);
     const { table, overlaps } = buildTable([sink.v4, sink.v6]);
     const overlappingRows = overlaps.reduce((sum, { count }) => sum + count, 0);
-    if (overlappingRows > rows * OVERLAP_TOLERANCE) throw new GeoFault(overlapText(sources, overlaps, overlappingRows));
+    if (overlappingRows > rows * OVERLAP_TOLERANCE) throw new WeirError('GEO_FILE', overlapText(sources, overlaps, overlappingRows));
     const { v4, v6 } = familyTables(table);
     return {
       kind: sources.kind,
@@ -54,7 +55,7 @@ function explain<T>(sources: GeoSources, file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof GeoFault ? new GeoFault(`${sourcesLabel(sources)}: ${file}: ${error.message}`) : error;
+    throw hasCode(error, 'GEO_FILE') ? new WeirError('GEO_FILE', `${sourcesLabel(sources)}: ${file}: ${error.message}`) : error;
   }
 }
 
@@ -63,7 +64,7 @@ function readSource(sources: GeoSources, file: string, sink: RowSink): { format:
   if (isMmdb(bytes)) return readMmdb(bytes, sources.kind, sink);
   const locations = () => {
     if (sources.locations === undefined)
-      throw new GeoFault('its geoname_id column needs the …-Locations-en.csv of the same download beside it');
+      throw new WeirError('GEO_FILE', 'its geoname_id column needs the …-Locations-en.csv of the same download beside it');
     return readBytes(sources.locations);
   };
   return { format: readCsv(bytes, sources.kind, sink, locations), date: statSync(file).mtime };
@@ -75,10 +76,11 @@ function readBytes(file: string): Buffer {
     bytes = readFileSync(file);
     if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = gunzipSync(bytes);
   } catch (error) {
-    throw new GeoFault(`it cannot be read: ${(error as Error).message}`);
+    throw new WeirError('GEO_FILE', `it cannot be read: ${(error as Error).message}`);
   }
-  if (bytes.length === 0) throw new GeoFault('the file is empty');
-  if (bytes.subarray(0, 2).equals(Buffer.from('PK'))) throw new GeoFault('it is a zip archive: unpack it and name the CSV or MMDB file');
+  if (bytes.length === 0) throw new WeirError('GEO_FILE', 'the file is empty');
+  if (bytes.subarray(0, 2).equals(Buffer.from('PK')))
+    throw new WeirError('GEO_FILE', 'it is a zip archive: unpack it and name the CSV or MMDB file');
   return bytes;
 }
 

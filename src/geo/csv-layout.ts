@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { GeoFault } from './fault.ts';
+import { WeirError } from '../errors.ts';
 import { type GeoKind, KINDS } from './kind.ts';
 
 /** Which column of a CSV file is which, by number from 0. */
@@ -29,7 +29,7 @@ function recordFields(record: string): string[] {
   try {
     return parse(record, { trim: true, relax_column_count: true })[0] ?? [''];
   } catch {
-    throw new GeoFault('this is not a line of CSV');
+    throw new WeirError('GEO_FILE', 'this is not a line of CSV');
   }
 }
 
@@ -41,9 +41,9 @@ function headerLayout(fields: readonly string[], kind: GeoKind): CsvLayout {
   const start = network ?? column(START_COLUMNS);
   const end = network === undefined ? column(END_COLUMNS) : undefined;
   if (start === undefined || (network === undefined && end === undefined)) {
-    throw new GeoFault('the header names neither a column network nor the columns start and end');
+    throw new WeirError('GEO_FILE', 'the header names neither a column network nor the columns start and end');
   }
-  if (key === undefined) throw new GeoFault(`the header names none of the columns ${KINDS[kind].columns.join(', ')}`);
+  if (key === undefined) throw new WeirError('GEO_FILE', `the header names none of the columns ${KINDS[kind].columns.join(', ')}`);
   const columns = [start, end, key].flatMap((index) => (index === undefined ? [] : [names[index]]));
   return { format: `CSV with header (${columns})`, start, end, key, isGeonameId: names[key] === 'geoname_id', hasHeader: true };
 }
@@ -52,5 +52,8 @@ function plainLayout(fields: readonly string[], kind: GeoKind): CsvLayout {
   const plain = { start: 0, isGeonameId: false, hasHeader: false };
   if (fields[0].includes('/') && fields.length >= 2) return { ...plain, format: `CSV (network,${kind})`, end: undefined, key: 1 };
   if (fields.length >= 3) return { ...plain, format: `CSV (start,end,${kind})`, end: 1, key: 2 };
-  throw new GeoFault(`expected start,end,${kind} or network,${kind} or a header, found ${JSON.stringify(fields.join(',').slice(0, 40))}`);
+  throw new WeirError(
+    'GEO_FILE',
+    `expected start,end,${kind} or network,${kind} or a header, found ${JSON.stringify(fields.join(',').slice(0, 40))}`,
+  );
 }

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
+import { hasCode, WeirError } from '../errors.ts';
 import { addressWords, expandPrefix, parseAddress } from './address.ts';
 import { type CsvLayout, csvLayout } from './csv-layout.ts';
-import { GeoFault } from './fault.ts';
 import { type GeoKind, INVALID, type KeyReader, KINDS, readKeyText, SKIP } from './kind.ts';
 import { addRow, type RowSink } from './rows.ts';
 
@@ -34,7 +34,7 @@ export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: 
       if (!isHeader(reader, bytes, at, end)) readRow(reader, bytes, at, end, line, sink);
     }
   } catch (error) {
-    throw error instanceof GeoFault ? new GeoFault(`line ${line}: ${error.message}`) : error;
+    throw hasCode(error, 'GEO_FILE') ? new WeirError('GEO_FILE', `line ${line}: ${error.message}`) : error;
   }
   return reader?.layout.format ?? 'CSV';
 }
@@ -72,12 +72,12 @@ const isHeader = ({ header }: CsvReader, bytes: Buffer, at: number, end: number)
 
 function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line: number, sink: RowSink): void {
   const { layout, wanted, bounds, range } = reader;
-  if (splitFields(bytes, at, end, wanted, bounds) < wanted) throw new GeoFault(`expected at least ${wanted} fields`);
+  if (splitFields(bytes, at, end, wanted, bounds) < wanted) throw new WeirError('GEO_FILE', `expected at least ${wanted} fields`);
   const family = readRange(bytes, bounds, layout, range);
   const from = bounds[2 * layout.key];
   const to = bounds[2 * layout.key + 1];
   const key = reader.readKey(bytes, from, to);
-  if (key === INVALID) throw new GeoFault(`expected ${reader.expectedKey}, found ${shown(bytes, from, to)}`);
+  if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${reader.expectedKey}, found ${shown(bytes, from, to)}`);
   if (key === SKIP) sink.skipped++;
   else addRow(family === 4 ? sink.v4 : sink.v6, range, key, sink.file, line);
 }
@@ -125,7 +125,8 @@ function readNetwork(bytes: Buffer, from: number, to: number, range: Uint32Array
   const family = parseAddress(bytes, from, slash, range, 0);
   const longest = family === 4 ? 32 : 128;
   const prefix = slash === to ? longest : readPrefix(bytes, slash + 1, to);
-  if (family === 0 || prefix > longest) throw new GeoFault(`expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
+  if (family === 0 || prefix > longest)
+    throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
   expandPrefix(range, 0, 4, family, prefix);
   return family;
 }
@@ -140,16 +141,17 @@ function readPair(bytes: Buffer, from: number, to: number, bounds: Uint32Array, 
   const [endFrom, endTo] = [bounds[2 * endColumn], bounds[2 * endColumn + 1]];
   let first = parseAddress(bytes, from, to, range, 0);
   const last = parseAddress(bytes, endFrom, endTo, range, 4);
-  if (first === 0) throw new GeoFault(`expected an IP address, found ${shown(bytes, from, to)}`);
-  if (last === 0) throw new GeoFault(`expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
+  if (first === 0) throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, from, to)}`);
+  if (last === 0) throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
   // A small number is IPv6 when the number that ends its range is.
   if (first === 4 && last === 6 && !bytes.subarray(from, to).includes(DOT)) {
     range.set([0, 0, 0, range[0]]);
     first = 6;
   }
-  if (first !== last) throw new GeoFault(`${shown(bytes, from, to)} and ${shown(bytes, endFrom, endTo)} are not of one family`);
+  if (first !== last)
+    throw new WeirError('GEO_FILE', `${shown(bytes, from, to)} and ${shown(bytes, endFrom, endTo)} are not of one family`);
   if (isDescending(range, addressWords(last))) {
-    throw new GeoFault(`the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
+    throw new WeirError('GEO_FILE', `the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
   }
   return last;
 }
@@ -178,6 +180,6 @@ function locationRows(locations: Buffer): Record<string, string | undefined>[] {
   try {
     return parse(locations, { columns: true, bom: true });
   } catch (error) {
-    throw new GeoFault(`the Locations file beside it cannot be read: ${(error as Error).message}`);
+    throw new WeirError('GEO_FILE', `the Locations file beside it cannot be read: ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,4 @@
-import type { GeoDatabase, GeoRanges } from '../ports.ts';
+import type { GeoDatabase, GeoRanges } from '../ports/geo.ts';
 import type { GeoData } from './data.ts';
 import { countryKey } from './kind.ts';
 import { type FamilyTable, familyTables } from './table.ts';

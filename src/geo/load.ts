@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { hasCode, WeirError } from '../errors.ts';
 import { readCache } from './cache.ts';
-import type { Compiled, CompileRequest } from './compile-worker.ts';
+import type { Compiled, CompileRequest } from './compile.thread.ts';
 import type { GeoData, GeoKindData } from './data.ts';
-import { GeoFault } from './fault.ts';
 import type { GeoKind } from './kind.ts';
 import { findSources, type GeoSources } from './sources.ts';
 
@@ -25,7 +25,7 @@ export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoDa
   );
   const [country, asn] = found.map((each) => ('fault' in each ? each : loaded.shift()!));
   if ('data' in country && 'data' in asn) return combine(country.data, asn.data);
-  throw new GeoFault([country, asn].flatMap((each) => ('fault' in each ? [each.fault] : [])).join('\n'));
+  throw new WeirError('GEO_FILE', [country, asn].flatMap((each) => ('fault' in each ? [each.fault] : [])).join('\n'));
 }
 
 /** Both kinds as one; the version is that of both contents. */
@@ -38,7 +38,7 @@ export const combine = (country: GeoKindData, asn: GeoKindData): GeoData => ({
 /** Loads one kind from the cache or else from its files. */
 export async function loadSources(sources: GeoSources, cacheDir: string | undefined): Promise<GeoKindData> {
   const [loaded] = await loadAll([sources], cacheDir);
-  if ('fault' in loaded) throw new GeoFault(loaded.fault);
+  if ('fault' in loaded) throw new WeirError('GEO_FILE', loaded.fault);
   return loaded.data;
 }
 
@@ -46,7 +46,7 @@ async function find(kind: GeoKind, file: string | undefined): Promise<GeoSources
   try {
     return await findSources(kind, file);
   } catch (error) {
-    if (error instanceof GeoFault) return { fault: error.message };
+    if (hasCode(error, 'GEO_FILE')) return { fault: error.message };
     throw error;
   }
 }
@@ -60,7 +60,7 @@ async function loadAll(sources: readonly GeoSources[], cacheDir: string | undefi
 }
 
 async function compileInWorker(request: CompileRequest): Promise<Compiled[]> {
-  const worker = new Worker(new URL('./compile-worker.ts', import.meta.url), { workerData: request });
+  const worker = new Worker(new URL('./compile.thread.ts', import.meta.url), { workerData: request });
   const [compiled] = (await once(worker, 'message')) as [Compiled[]];
   return compiled;
 }

@@ -1,8 +1,8 @@
 import decoder from 'mmdb-lib/lib/decoder.js';
 import { type Metadata, parseMetadata } from 'mmdb-lib/lib/metadata.js';
 import walker from 'mmdb-lib/lib/reader/walker.js';
+import { WeirError } from '../errors.ts';
 import { expandPrefix } from './address.ts';
-import { GeoFault } from './fault.ts';
 import { type GeoKind, INVALID, KINDS, readKeyText, SKIP } from './kind.ts';
 import { addRow, type RowSink } from './rows.ts';
 
@@ -40,7 +40,7 @@ function readMetadata(bytes: Buffer): Metadata {
     if (!(metadata.searchTreeSize + SEPARATOR <= bytes.length)) throw new Error('its search tree is longer than the file');
     return metadata;
   } catch (error) {
-    throw new GeoFault(`the MMDB metadata cannot be read: ${(error as Error).message}`);
+    throw new WeirError('GEO_FILE', `the MMDB metadata cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -52,7 +52,7 @@ function recordKeys(bytes: Buffer, metadata: Metadata, kind: GeoKind): (record: 
   const decode = (record: number): number => {
     const text = KINDS[kind].recordKey(decodeRecord(data, record - metadata.nodeCount + metadata.searchTreeSize));
     const key = text === undefined ? SKIP : readKeyText(kind, text);
-    if (key === INVALID) throw new GeoFault(`expected ${KINDS[kind].expected}, found ${JSON.stringify(text)} in a record`);
+    if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${KINDS[kind].expected}, found ${JSON.stringify(text)} in a record`);
     return key;
   };
   return (record) => {
@@ -72,7 +72,8 @@ function decodeRecord(data: InstanceType<typeof decoder.default>, offset: number
   } catch {
     value = undefined;
   }
-  if (typeof value !== 'object' || value === null) throw new GeoFault(`the MMDB is damaged: no record can be read at byte ${offset}`);
+  if (typeof value !== 'object' || value === null)
+    throw new WeirError('GEO_FILE', `the MMDB is damaged: no record can be read at byte ${offset}`);
   return value as Record<string, unknown>;
 }
 
@@ -97,7 +98,7 @@ function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
       emitNetwork(path, depth, range, record, emit);
       return;
     }
-    if (depth === MAX_DEPTH || ++visited > nodeCount) throw new GeoFault('the MMDB is damaged: its search tree has a loop');
+    if (depth === MAX_DEPTH || ++visited > nodeCount) throw new WeirError('GEO_FILE', 'the MMDB is damaged: its search tree has a loop');
     visit(node.left(record * nodeByteSize), depth + 1);
     const bit = 2 ** (31 - (depth % 32));
     path[depth >>> 5] += bit;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { GeoFault } from './fault.ts';
+import { hasCode, WeirError } from '../errors.ts';
 import { type GeoKind, KINDS } from './kind.ts';
 
 /** The files that one kind of geo data is read from. */
@@ -58,7 +58,7 @@ function findPackaged(kind: GeoKind): PackagedData {
     const [, year, month, day] = /\.(\d{4})(\d\d)(\d\d)\d*$/.exec(version) ?? [];
     return { file: join(dirname(description), file), date: year && `${year}-${month}-${day}` };
   } catch {
-    throw new GeoFault(`packaged ${kind} data: the package ${name} is not installed; npm ci installs it`);
+    throw new WeirError('GEO_FILE', `packaged ${kind} data: the package ${name} is not installed; npm ci installs it`);
   }
 }
 
@@ -68,13 +68,13 @@ const STAT_FAULTS: Readonly<Record<string, string>> = { ENOENT: 'there is no suc
 async function fileSignature(file: string, label: string, isOptional = false): Promise<string | undefined> {
   try {
     const stats = await stat(file, { bigint: true });
-    if (!stats.isFile()) throw new GeoFault(`${label}: ${file}: this is not a file`);
+    if (!stats.isFile()) throw new WeirError('GEO_FILE', `${label}: ${file}: this is not a file`);
     return `${file} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}`;
   } catch (error) {
-    if (error instanceof GeoFault) throw error;
+    if (hasCode(error, 'GEO_FILE')) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (isOptional && code === 'ENOENT') return undefined;
-    throw new GeoFault(`${label}: ${file}: ${STAT_FAULTS[code ?? ''] ?? message}`);
+    throw new WeirError('GEO_FILE', `${label}: ${file}: ${STAT_FAULTS[code ?? ''] ?? message}`);
   }
 }
 

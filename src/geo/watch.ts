@@ -1,5 +1,5 @@
+import { hasCode, WeirError } from '../errors.ts';
 import type { GeoData, GeoKindData } from './data.ts';
-import { GeoFault } from './fault.ts';
 import { GEO_KINDS, type GeoKind } from './kind.ts';
 import { combine, type GeoFiles, loadSources } from './load.ts';
 import { findSources, sourcesLabel } from './sources.ts';
@@ -104,10 +104,10 @@ async function look(kind: GeoKind, configured: string | undefined, cacheDir: str
     const sources = await findSources(kind, configured);
     const gone = required.find((file) => !sources.files.includes(file));
     if (gone !== undefined)
-      throw new GeoFault(`${sourcesLabel(sources)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
+      throw new WeirError('GEO_FILE', `${sourcesLabel(sources)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
     return { signature: sources.signature, load: () => loadSources(sources, cacheDir) };
   } catch (error) {
-    if (!(error instanceof GeoFault)) throw error;
+    if (!hasCode(error, 'GEO_FILE')) throw error;
     return { signature: error.message, load: () => Promise.reject(error) };
   }
 }

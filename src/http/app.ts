@@ -10,25 +10,19 @@ import {
   fastify,
   LogController,
 } from 'fastify';
-import type { Caller } from '../rule.ts';
+import type { Caller } from '../account/caller.ts';
+import type { Check } from '../ports/health.ts';
 import { LIMITS } from '../signal/limits.ts';
-import { type Gate, gate } from './access.ts';
 import { errorAnswer, jsonAnswer, send } from './answer.ts';
-import type { Authenticator } from './auth.ts';
+import type { Authenticator } from './auth/authenticator.ts';
+import { type Gate, gate } from './auth/gate.ts';
+import { rateLimiter } from './auth/rate-limit.ts';
 import { registerDocs } from './docs.ts';
 import type { Group, HttpFault } from './errors.ts';
-import { type FeedParts, feedShortcut, registerFeeds } from './feed-routes.ts';
-import type { AnswerFeed } from './feeds.ts';
-import { rateLimiter } from './rate-limit.ts';
+import type { AnswerFeed } from './feeds/answer.ts';
+import { type FeedParts, feedShortcut, registerFeeds } from './feeds/routes.ts';
 import { groupOf, unhandled } from './routes.ts';
-import { BODY_TOO_LARGE, MALFORMED, type SubmitSignals } from './signals.ts';
-
-/** One named part of readiness; `reason` says what is wrong when it is not `ok`. */
-export interface Check {
-  readonly ok: boolean;
-  readonly reason?: string;
-  readonly [detail: string]: unknown;
-}
+import { BODY_TOO_LARGE, MALFORMED, type SubmitSignals } from './signals/submit.ts';
 
 export interface AppParts {
   readonly settings: {

@@ -1,9 +1,9 @@
 import { fastifySwagger } from '@fastify/swagger';
 import { fastifySwaggerUi } from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { FEED_API } from './feeds/openapi.ts';
 import { apiDocument } from './openapi.ts';
-import { FEED_API } from './openapi-feed.ts';
-import { SIGNAL_API } from './openapi-signal.ts';
+import { SIGNAL_API } from './signals/openapi.ts';
 
 /** Everything the page loads comes from this server; no key is needed to read it. */
 const CONTENT_SECURITY_POLICY = [

@@ -1,10 +1,10 @@
-import type { Fault } from './ajv.ts';
-import { type Fields, isObject } from './canonical.ts';
 import { shown, sizeFault } from './check.ts';
 import { LIMITS } from './limits.ts';
+import { type Fields, isObject } from './normalize.ts';
 import type { Signal } from './schema.ts';
 import { eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, envelopeRefusals, parseEnvelope, refusedRuleType } from './v2.ts';
+import type { Fault } from './validate.ts';
 
 /** One reason why a whole batch is refused (spec 7.2, `details`). */
 export interface BatchFault extends Fault {

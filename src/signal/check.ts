@@ -1,8 +1,8 @@
 import type { Target } from '../rule.ts';
-import type { Fault } from './ajv.ts';
-import type { Fields } from './canonical.ts';
 import { LIMITS } from './limits.ts';
+import type { Fields } from './normalize.ts';
 import { readTarget, TARGET_FIELDS } from './target.ts';
+import type { Fault } from './validate.ts';
 
 /** What exists in the world, as this service knows it. */
 export interface GeoCheck {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StreamRecord } from '../ports.ts';
+import type { StreamRecord } from '../ports/stream.ts';
 import { decodeRecord, encodeMessage } from './message.ts';
 
 const RECEIVED = Date.parse('2026-11-20T10:00:00.250Z');

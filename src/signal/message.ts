@@ -1,12 +1,13 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import type { LandingItem, Message, StreamRecord } from '../ports.ts';
+import type { LandingItem } from '../ports/rule-store.ts';
+import type { Message, StreamRecord } from '../ports/stream.ts';
 import { type ExpressionKind, type JsonObject, LEVELS, type RuleChange, type Target } from '../rule.ts';
-import { compile, isStorableText } from './ajv.ts';
-import { canonicalEnvelope, canonicalEvent, isObject } from './canonical.ts';
 import { expiresAt, lifetime } from './expiry.ts';
 import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
+import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
 import type { Signal } from './schema.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
+import { compile, isStorableText } from './validate.ts';
 
 /** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
 export interface SignalContext {
@@ -119,7 +120,7 @@ const readAccess = reader(AccessShape);
 const readExpression = reader(ExpressionShape);
 
 function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
-  const event = readEvent(canonicalEvent(value));
+  const event = readEvent(normalizeEvent(value));
   if (typeof event === 'string') return event;
   const target = decodeTarget(event);
   if (typeof target === 'string') return target;
@@ -143,7 +144,7 @@ function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleCh
 }
 
 function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
-  const envelope = canonicalEnvelope(value);
+  const envelope = normalizeEnvelope(value);
   switch (envelope.kind) {
     case 'access_rule':
       return decodeAccessRule(envelope, receivedAt);

@@ -1,7 +1,7 @@
-import { compile, type Fault } from './ajv.ts';
-import { canonicalEvent, type Fields } from './canonical.ts';
 import { type GeoCheck, parseTarget } from './check.ts';
+import { type Fields, normalizeEvent } from './normalize.ts';
 import { type Signal, V1Event } from './schema.ts';
+import { compile, type Fault } from './validate.ts';
 
 const FIELDS = Object.keys(V1Event.properties);
 const faultsOf = compile(V1Event);
@@ -16,7 +16,7 @@ export function eventRefusals(entry: Fields): Fault[] {
 
 /** One v1 event (spec 2.1), or its faults. */
 export function parseEvent(entry: Fields, geo: GeoCheck): Signal | Fault[] {
-  const event = canonicalEvent(entry);
+  const event = normalizeEvent(entry);
   const faults = [...faultsOf(event)];
   parseTarget(event, '', geo, faults);
   return faults.length > 0 ? faults : { version: 1, event: asSent(entry) };

@@ -1,13 +1,13 @@
 import { parseExpression } from '../expression/parser.ts';
 import type { Scheme, Schemes } from '../expression/scheme.ts';
 import { type ExpressionKind, KINDS, type Kind } from '../rule.ts';
-import { compile, type Fault } from './ajv.ts';
-import { canonicalEnvelope, type Fields, isObject, lower } from './canonical.ts';
 import { type GeoCheck, parseTarget } from './check.ts';
 import { lifetime } from './expiry.ts';
 import { LIMITS } from './limits.ts';
+import { type Fields, isObject, lower, normalizeEnvelope } from './normalize.ts';
 import { AnyEnvelope, ENVELOPES, type Envelope, type Signal } from './schema.ts';
 import { writeTarget } from './target.ts';
+import { compile, type Fault } from './validate.ts';
 
 /** What v2 entries are judged by, besides their schema. */
 export interface EnvelopeCheck extends GeoCheck {
@@ -38,7 +38,7 @@ export const refusedRuleType = (entry: Fields) => (isObject(entry.rule) ? entry.
 
 /** One v2 envelope (spec 2.2), or its faults. */
 export function parseEnvelope(entry: Fields, check: EnvelopeCheck): Signal | EnvelopeFaults {
-  const envelope = canonicalEnvelope(entry);
+  const envelope = normalizeEnvelope(entry);
   const kind = KINDS.find((known) => known === envelope.kind);
   const faults = [...faultsOf[kind ?? 'unknown'](envelope)];
   if (kind === undefined) return { faults };

@@ -1,17 +1,13 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
-import type { DeadLetter, KeyInfo, Organization, SavedKey, StoredRule, Workspace } from '../ports.ts';
-import {
-  ACCESS_ACTIONS,
-  type AccessAction,
-  type AccessList,
-  type JsonObject,
-  type Kind,
-  type Level,
-  type Permission,
-  type Subscription,
-} from '../rule.ts';
+import type { KeyInfo, SavedKey } from '../account/key.ts';
+import type { AccessList } from '../account/list.ts';
+import type { Organization, Subscription } from '../account/organization.ts';
+import type { Permission } from '../account/permission.ts';
+import type { Workspace } from '../account/workspace.ts';
+import type { DeadLetter, StoredRule } from '../ports/rule-store.ts';
+import { ACCESS_ACTIONS, type AccessAction, type JsonObject, type Kind, type Level } from '../rule.ts';
+import { parseTarget } from './columns.ts';
 import { levelsOf } from './levels.ts';
-import { parseTarget } from './target.ts';
 
 /** One row: column name → value as a driver gives it (64-bit integers may come as text). */
 export type Row = Record<string, unknown>;

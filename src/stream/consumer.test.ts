@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LandingBatch, Stream, StreamReader, StreamRecord } from '../ports.ts';
+import type { LandingBatch } from '../ports/rule-store.ts';
+import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { startConsumer } from './consumer.ts';
 
 const T0 = Date.parse('2026-11-20T10:00:00Z');

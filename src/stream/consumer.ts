@@ -1,4 +1,6 @@
-import type { LandingItem, PoisonRecord, StoreReads, StoreWrites, Stream, StreamReader, StreamRecord } from '../ports.ts';
+import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
+import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { decodeRecord } from '../signal/message.ts';
 
 /** Records a landing transaction holds at most. */

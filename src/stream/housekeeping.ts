@@ -1,4 +1,5 @@
-import type { StoreReads, StoreWrites, Stream } from '../ports.ts';
+import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

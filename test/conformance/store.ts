@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
+import type { SavedKey } from '../../src/account/key.ts';
+import type { AccessList, ListSettings, SavedList } from '../../src/account/list.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
-import type { LandingItem, RuleSink, SavedKey, SavedList, Store, StoredRule } from '../../src/ports.ts';
-import type { AccessList, AccessRule, ExpressionRule, Kind, ListSettings, RuleChange, Target } from '../../src/rule.ts';
+import type { LandingItem, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { AccessRule, ExpressionRule, Kind, RuleChange, Target } from '../../src/rule.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 
 export interface StoreDriver {

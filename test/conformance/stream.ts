@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Message, Stream, StreamReader, StreamRecord } from '../../src/ports.ts';
+import type { Message, Stream, StreamReader, StreamRecord } from '../../src/ports/stream.ts';
 
 export interface StreamDriver {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** What clients may rely on about WAF rules and smart firewall rules, over real HTTP; every engine runs it. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { expressions as labelled } from '../expressions-corpus.ts';
+import { expressions as labelled } from '../expression/corpus.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { eventually } from '../support/weir.ts';
 import { type Client, type Json, startWorld, type World } from '../support/world.ts';

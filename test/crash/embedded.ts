@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { StoreReads } from '../../src/ports.ts';
+import type { StoreReads } from '../../src/ports/store.ts';
 import { KINDS } from '../../src/rule.ts';
-import { openSqliteReads } from '../../src/store/sqlite.ts';
-import { openSqliteStream } from '../../src/stream/sqlite.ts';
+import { openSqliteReads } from '../../src/store/sqlite/store.ts';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { KEY, startWeir, type Weir } from '../support/weir.ts';
 
 /** What was sent of one rule: the versions that were acknowledged, and the highest that was tried. */

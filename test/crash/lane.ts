@@ -1,7 +1,7 @@
 /** The clients of a crash test: each posts batch after batch for one workspace and knows what it was told. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreReads } from '../../src/ports.ts';
+import type { StoreReads } from '../../src/ports/store.ts';
 import { KINDS } from '../../src/rule.ts';
 
 type Entry = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { CANONICAL_FORMATS } from '../../src/feed/names.ts';
+import { CANONICAL_FORMATS } from '../../src/feed/variant.ts';
 import { type Deployment, deploy } from '../support/deployment.ts';
 import { startKafka } from '../support/kafka.ts';
 import { startOwnPostgres } from '../support/postgres.ts';

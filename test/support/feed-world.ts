@@ -1,15 +1,20 @@
 /** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
-import { FeedCache } from '../../src/feed/cache.ts';
-import type { Clock } from '../../src/feed/clock.ts';
-import { feedEngine } from '../../src/feed/engine.ts';
+
+import type { Caller } from '../../src/account/caller.ts';
+import type { AccessList, ListSettings } from '../../src/account/list.ts';
+import type { Clock } from '../../src/clock.ts';
+import { feedEngine } from '../../src/feed/build/engine.ts';
 import { levelCode } from '../../src/feed/levels.ts';
-import type { FeedCacheOptions } from '../../src/feed/upkeep.ts';
+import { FeedCache } from '../../src/feed/serve/cache.ts';
+import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
-import { type FeedAnswer, feedEndpoint, readFeedTarget } from '../../src/http/feeds.ts';
+import { type FeedAnswer, feedEndpoint, readFeedTarget } from '../../src/http/feeds/answer.ts';
 import type { Network } from '../../src/network/network.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
-import type { FeedRecordKey, GeoDatabase, GeoRanges, RuleState, StoreReads, StoreWrites } from '../../src/ports.ts';
-import type { AccessAction, AccessList, Caller, Level, ListSettings, Target } from '../../src/rule.ts';
+import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
+import type { FeedRecordKey, RuleState } from '../../src/ports/rule-store.ts';
+import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
+import type { AccessAction, Level, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
 export const START = Date.UTC(2026, 10, 20, 10, 0, 0);

@@ -8,7 +8,7 @@ import type { GeoKindData } from '../../src/geo/data.ts';
 import type { GeoKind } from '../../src/geo/kind.ts';
 import { findSources } from '../../src/geo/sources.ts';
 import { familyTables } from '../../src/geo/table.ts';
-import type { GeoRanges } from '../../src/ports.ts';
+import type { GeoRanges } from '../../src/ports/geo.ts';
 
 /** A folder that holds these files and goes with the test. */
 export async function folderOf(t: TestContext, files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { BITS, type Family, type SlowRange } from '../fuzz/slow-networks.ts';
+import { BITS, type Family, type SlowRange } from '../network/slow-networks.ts';
 
 /** The family and range of a network's or an address's text, read by another library than weir's own code. */
 export function rangeOf(text: string): SlowRange & { readonly family: Family } {

@@ -1,13 +1,13 @@
 import { DatabaseError } from 'pg';
+import { WeirError } from '../../errors.ts';
 
 /** What PostgreSQL or the way to it did to a call, in a sentence for people. */
-export class PostgresFault extends Error {
-  override readonly name = 'PostgresFault';
+export class PostgresFault extends WeirError {
   /** Nothing was written, and the same call on a fresh connection may succeed. */
   readonly again: boolean;
 
   constructor(message: string, again: boolean, cause: unknown) {
-    super(message, { cause });
+    super('STORE_UNAVAILABLE', message, { cause });
     this.again = again;
   }
 }

@@ -1,5 +1,5 @@
-import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports.ts';
-import { fold, type ResolvedChange } from '../../signal/fold.ts';
+import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
+import { compact, type ResolvedChange } from '../compact.ts';
 import type { Database, Session } from './database.ts';
 import { runStatements } from './rule-statements.ts';
 
@@ -16,7 +16,7 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
       if (!(await movePosition(session, batch))) return 'fenced';
       const workspaces = await lockWorkspaces(session, batch.items);
       const { changes, poison } = resolve(batch.items, workspaces);
-      for (const run of fold(changes)) {
+      for (const run of compact(changes)) {
         for (const { text, rows } of runStatements(run)) await session.run(text, JSON.stringify(rows));
       }
       const lists = new Set(changes.filter(({ change }) => change.kind === 'access_rule').map(({ list }) => list));

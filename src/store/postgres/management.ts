@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { KeyInfo, NewKey, Organization, StoreWrites, Workspace } from '../../ports.ts';
-import { type AccessList, type ListSettings, PERMISSIONS, type Subscription } from '../../rule.ts';
-import { StoreFault } from '../fault.ts';
+import type { KeyInfo, NewKey } from '../../account/key.ts';
+import type { AccessList, ListSettings } from '../../account/list.ts';
+import type { Organization, Subscription } from '../../account/organization.ts';
+import { PERMISSIONS } from '../../account/permission.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreWrites } from '../../ports/store.ts';
 import { keyOf, listOf, organizationOf, workspaceOf } from '../rows.ts';
 import { NOW } from './clock.ts';
 import type { Database, Session } from './database.ts';
@@ -58,7 +62,7 @@ export function postgresManagement(db: Database): Management {
       db.transaction(
         async (session) => {
           const { count } = await session.run('UPDATE organizations SET subscription = $2 WHERE id = $1', organizationId, subscription);
-          if (count === 0) throw new StoreFault(`there is no such organization: ${organizationId}`);
+          if (count === 0) throw new WeirError('NOT_FOUND', `there is no such organization: ${organizationId}`);
           await moveKeyRevision(session);
           await audit(session, `subscription set to ${subscription}`, organizationId);
         },
@@ -105,7 +109,7 @@ export function postgresManagement(db: Database): Management {
             workspacePk,
             ...names.map((name) => patch[name]!),
           );
-          if (row === undefined) throw new StoreFault(`there is no such list: ${listId}`);
+          if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such list: ${listId}`);
           await audit(session, 'list changed', listId);
           return listOf(row, workspaceId);
         },
@@ -115,8 +119,8 @@ export function postgresManagement(db: Database): Management {
       db.transaction(async (session) => {
         const workspacePk = await lockWorkspace(session, workspaceId);
         const row = await session.one('SELECT pk, is_default FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
-        if (row === undefined) throw new StoreFault(`there is no such list: ${listId}`);
-        if (row.is_default === 1) throw new StoreFault('the default list of a workspace cannot be deleted');
+        if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such list: ${listId}`);
+        if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
         const pk = Number(row.pk);
         await session.run('INSERT INTO deleted_lists VALUES ($1)', pk);
         await session.run('DELETE FROM lists WHERE pk = $1', pk);
@@ -144,7 +148,7 @@ export function postgresManagement(db: Database): Management {
 /** Holds the workspace's row until the commit and moves its revision: landings and other changes of its lists wait. */
 export async function lockWorkspace(session: Session, id: string): Promise<number> {
   const row = await session.one('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
-  if (row === undefined) throw new StoreFault(`there is no such workspace: ${id}`);
+  if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such workspace: ${id}`);
   return Number(row.pk);
 }
 
@@ -183,7 +187,7 @@ async function insertWorkspace(session: Session, organizationId: string, name: s
     name,
     organizationId,
   );
-  if (row === undefined) throw new StoreFault(`there is no such organization: ${organizationId}`);
+  if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such organization: ${organizationId}`);
   const workspace = workspaceOf({ ...row, organization_id: organizationId });
   await insertList(session, {
     workspacePk: Number(row.pk),
@@ -240,7 +244,7 @@ async function insertKey(session: Session, workspaceId: string, key: NewKey): Pr
     key.expiresAt,
     workspaceId,
   );
-  if (row === undefined) throw new StoreFault(`there is no such workspace: ${workspaceId}`);
+  if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such workspace: ${workspaceId}`);
   await moveKeyRevision(session);
   await audit(session, 'key created', String(row.id));
   return keyOf(row, workspaceId);

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { StoreFault } from '../fault.ts';
+import { WeirError } from '../../errors.ts';
 import { NOW } from './clock.ts';
 import type { Database, Session } from './database.ts';
 
@@ -33,7 +33,7 @@ export function migrateDatabase(db: Database): Promise<string[]> {
       await session.run('CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)');
     const known = (await session.run('SELECT name FROM migrations ORDER BY name')).rows.map((row) => String(row.name));
     const newer = known.filter((name) => !files.includes(name));
-    if (newer.length > 0) throw new StoreFault(`the store was written by a newer weir: it has the migration ${newer.join(', ')}`);
+    if (newer.length > 0) throw new WeirError('REFUSED', `the store was written by a newer weir: it has the migration ${newer.join(', ')}`);
     const missing = files.filter((name) => !known.includes(name));
     for (const name of missing) {
       await session.script(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
@@ -48,6 +48,6 @@ async function checkServer(session: Session): Promise<void> {
     "SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding",
   );
   const version = Math.floor(Number(server?.version) / 10_000);
-  if (version < OLDEST) throw new StoreFault(`PostgreSQL ${version} is too old: ${OLDEST} or newer is needed`);
-  if (server?.encoding !== 'UTF8') throw new StoreFault(`the database's encoding is ${server?.encoding}: UTF8 is needed`);
+  if (version < OLDEST) throw new WeirError('REFUSED', `PostgreSQL ${version} is too old: ${OLDEST} or newer is needed`);
+  if (server?.encoding !== 'UTF8') throw new WeirError('REFUSED', `the database's encoding is ${server?.encoding}: UTF8 is needed`);
 }

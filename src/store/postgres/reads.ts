@@ -1,5 +1,10 @@
-import type { RuleState, SnapshotHead, StoredRule, StoreReads, WorkspaceDirectory } from '../../ports.ts';
-import type { Caller, Kind, Permission, Subscription } from '../../rule.ts';
+import type { Caller } from '../../account/caller.ts';
+import type { Subscription } from '../../account/organization.ts';
+import type { Permission } from '../../account/permission.ts';
+import type { RuleState, SnapshotHead, StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Kind } from '../../rule.ts';
+import { parseTarget } from '../columns.ts';
 import {
   actionOf,
   deadLetterOf,
@@ -13,7 +18,6 @@ import {
   savedKeyOf,
   workspaceOf,
 } from '../rows.ts';
-import { parseTarget } from '../target.ts';
 import { NOW } from './clock.ts';
 import type { Database } from './database.ts';
 import { scanInto, scanQuery } from './snapshot.ts';

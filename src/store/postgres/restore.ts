@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { SavedKey, SavedList, StoreWrites } from '../../ports.ts';
-import { placeOf } from '../list-place.ts';
+import type { SavedKey } from '../../account/key.ts';
+import type { SavedList } from '../../account/list.ts';
+import type { StoreWrites } from '../../ports/store.ts';
+import { placeOf } from '../restore.ts';
 import { NOW } from './clock.ts';
 import type { Database, Session } from './database.ts';
 import { audit, lockWorkspace, moveKeyRevision } from './management.ts';

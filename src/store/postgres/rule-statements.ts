@@ -1,10 +1,10 @@
 /** The statements that write rules, many at a time: each takes its rows as one JSON array. */
 import { levelCode } from '../../feed/levels.ts';
 import type { ExpressionKind, JsonObject } from '../../rule.ts';
-import type { FoldedUpsert, RefDelete, Run, ValueDelete } from '../../signal/fold.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { packV4, packV6 } from '../columns.ts';
+import type { CompactUpsert, RefDelete, Run, ValueDelete } from '../compact.ts';
 import { actionCode, RULE_TABLES } from '../rows.ts';
-import { packV4, packV6 } from '../target.ts';
 
 export interface BulkStatement {
   readonly text: string;
@@ -29,12 +29,12 @@ export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkS
 }
 
 const EXPRESSION_KINDS = ['waf_rule', 'smart_firewall_rule'] as const;
-type AccessUpsert = FoldedUpsert & { change: { kind: 'access_rule' } };
-type ExpressionUpsert = FoldedUpsert & { change: { kind: ExpressionKind } };
-const isAccess = (upsert: FoldedUpsert): upsert is AccessUpsert => upsert.change.kind === 'access_rule';
+type AccessUpsert = CompactUpsert & { change: { kind: 'access_rule' } };
+type ExpressionUpsert = CompactUpsert & { change: { kind: ExpressionKind } };
+const isAccess = (upsert: CompactUpsert): upsert is AccessUpsert => upsert.change.kind === 'access_rule';
 const isExpression =
   (kind: ExpressionKind) =>
-  (upsert: FoldedUpsert): upsert is ExpressionUpsert =>
+  (upsert: CompactUpsert): upsert is ExpressionUpsert =>
     upsert.change.kind === kind;
 
 // ---------------------------------------------------------------- statements

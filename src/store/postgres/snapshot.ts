@@ -1,6 +1,6 @@
-import type { RuleSink } from '../../ports.ts';
+import type { RuleSink } from '../../ports/rule-store.ts';
+import { parseTarget } from '../columns.ts';
 import { actionOf } from '../rows.ts';
-import { parseTarget } from '../target.ts';
 import type { RowHandler } from './copy.ts';
 
 /** The rules of these lists that are active at `now`, as a feed needs them; numbers that are never NULL first. */

@@ -1,5 +1,5 @@
-import type { StoreWrites } from '../../ports.ts';
-import { StoreFault } from '../fault.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreWrites } from '../../ports/store.ts';
 import type { Database } from './database.ts';
 import { land } from './landing.ts';
 import { postgresManagement } from './management.ts';
@@ -36,7 +36,7 @@ export function postgresWrites(db: Database): StoreWrites {
         seen.snapshotAt,
         seen.second,
       );
-      if (row === undefined) throw new StoreFault('the feed that is to be recorded is gone');
+      if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
       return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
     },
     sweep: ({ rulesExpiredBefore, auditBefore, limit }) =>

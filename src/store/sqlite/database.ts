@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreFault } from '../fault.ts';
+import { WeirError } from '../../errors.ts';
 
 const MIGRATIONS = new URL('../migrations/sqlite/', import.meta.url);
 
@@ -58,7 +58,7 @@ export function migrateDatabase(db: DatabaseSync): string[] {
         .map((row) => String(row.name)),
     );
     const newer = [...known].filter((name) => !files.includes(name));
-    if (newer.length > 0) throw new StoreFault(`the store was written by a newer weir: it has the migration ${newer.join(', ')}`);
+    if (newer.length > 0) throw new WeirError('REFUSED', `the store was written by a newer weir: it has the migration ${newer.join(', ')}`);
     const missing = files.filter((name) => !known.has(name));
     for (const name of missing) {
       db.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));

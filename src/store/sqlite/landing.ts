@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { levelCode } from '../../feed/levels.ts';
-import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports.ts';
+import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
 import type { AccessRule, ExpressionKind, ExpressionRule, JsonObject } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { packV4, packV6 } from '../columns.ts';
 import { actionCode, RULE_TABLES } from '../rows.ts';
-import { packV4, packV6 } from '../target.ts';
 import { transaction } from './database.ts';
 
 const json = (value: JsonObject | null) => (value === null ? null : JSON.stringify(value));

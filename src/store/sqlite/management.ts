@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { KeyInfo, NewKey, Organization, StoreWrites, Workspace } from '../../ports.ts';
-import { type AccessList, type ListSettings, PERMISSIONS, type Subscription } from '../../rule.ts';
-import { StoreFault } from '../fault.ts';
+import type { KeyInfo, NewKey } from '../../account/key.ts';
+import type { AccessList, ListSettings } from '../../account/list.ts';
+import type { Organization, Subscription } from '../../account/organization.ts';
+import { PERMISSIONS } from '../../account/permission.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreWrites } from '../../ports/store.ts';
 import { keyOf, listOf } from '../rows.ts';
 import { transaction } from './database.ts';
 
@@ -41,7 +45,7 @@ export function sqliteManagement(db: DatabaseSync, clock: () => number): Managem
   const bumpKeys = () => run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
   const pkOf = (table: 'organizations' | 'workspaces' | 'lists', id: string): number => {
     const row = one(`SELECT pk FROM ${table} WHERE id = ?`, id);
-    if (row === undefined) throw new StoreFault(`there is no such ${table.slice(0, -1)}: ${id}`);
+    if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such ${table.slice(0, -1)}: ${id}`);
     return Number(row.pk);
   };
 
@@ -185,7 +189,7 @@ export function sqliteManagement(db: DatabaseSync, clock: () => number): Managem
         const row = db
           .prepare(`UPDATE lists SET ${sets} revision = revision + 1 WHERE id = ? AND workspace_pk = ? RETURNING *`)
           .get(...names.map((name) => patch[name]!), listId, workspacePk);
-        if (row === undefined) throw new StoreFault(`there is no such list: ${listId}`);
+        if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such list: ${listId}`);
         run('UPDATE workspaces SET revision = revision + 1 WHERE pk = ?', workspacePk);
         audit('list changed', listId);
         return listOf(row, workspaceId);
@@ -195,8 +199,8 @@ export function sqliteManagement(db: DatabaseSync, clock: () => number): Managem
       write(() => {
         const workspacePk = pkOf('workspaces', workspaceId);
         const row = one('SELECT pk, is_default FROM lists WHERE id = ? AND workspace_pk = ?', listId, workspacePk);
-        if (row === undefined) throw new StoreFault(`there is no such list: ${listId}`);
-        if (row.is_default === 1) throw new StoreFault('the default list of a workspace cannot be deleted');
+        if (row === undefined) throw new WeirError('NOT_FOUND', `there is no such list: ${listId}`);
+        if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
         run('INSERT INTO deleted_lists VALUES (?)', Number(row.pk));
         run('DELETE FROM lists WHERE pk = ?', Number(row.pk));
         run('UPDATE workspaces SET revision = revision + 1 WHERE pk = ?', workspacePk);

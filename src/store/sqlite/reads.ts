@@ -1,20 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type {
-  DeadLetter,
-  KeyInfo,
-  Organization,
-  RuleSink,
-  RuleState,
-  SavedKey,
-  SnapshotHead,
-  StoredRule,
-  StoreReads,
-  Workspace,
-  WorkspaceDirectory,
-} from '../../ports.ts';
-import type { Caller, Kind, Permission, Subscription } from '../../rule.ts';
+import type { Caller } from '../../account/caller.ts';
+import type { KeyInfo, SavedKey } from '../../account/key.ts';
+import type { Organization, Subscription } from '../../account/organization.ts';
+import type { Permission } from '../../account/permission.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import type { DeadLetter, RuleSink, RuleState, SnapshotHead, StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Kind } from '../../rule.ts';
+import { parseTarget } from '../columns.ts';
 import { actionOf, deadLetterOf, keyOf, listOf, organizationOf, RULE_TABLES, ruleCount, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
-import { parseTarget } from '../target.ts';
 import { readTransaction } from './database.ts';
 
 /** Rows fetched at a time: `all()` on a page is twice as fast as `iterate()` and needs no more memory than the page. */

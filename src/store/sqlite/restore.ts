@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { SavedKey, SavedList, StoreWrites } from '../../ports.ts';
-import { StoreFault } from '../fault.ts';
-import { placeOf } from '../list-place.ts';
+import type { SavedKey } from '../../account/key.ts';
+import type { SavedList } from '../../account/list.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreWrites } from '../../ports/store.ts';
+import { placeOf } from '../restore.ts';
 import { transaction } from './database.ts';
 
 /** Lists and keys of another store, made here as they were: what `weir import` writes besides rules. */
@@ -14,7 +16,7 @@ export function sqliteRestore(db: DatabaseSync, clock: () => number): Pick<Store
   function write<T>(workspaceId: string, event: string, work: (workspacePk: number) => T): T {
     return transaction(db, () => {
       const workspace = one('SELECT pk FROM workspaces WHERE id = ?', workspaceId);
-      if (workspace === undefined) throw new StoreFault(`there is no such workspace: ${workspaceId}`);
+      if (workspace === undefined) throw new WeirError('NOT_FOUND', `there is no such workspace: ${workspaceId}`);
       const result = work(Number(workspace.pk));
       run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
       run('INSERT INTO audit (at, event, object) VALUES (?, ?, ?)', clock(), event, workspaceId);

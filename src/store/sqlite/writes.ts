@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreWrites } from '../../ports.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreWrites } from '../../ports/store.ts';
 import { migrateDatabase, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 import { sqliteManagement } from './management.ts';
@@ -25,7 +26,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number): StoreWrites
       return transaction(db, () => {
         const listPk = key.listId === null ? 0 : db.prepare('SELECT pk FROM lists WHERE id = ?').get(key.listId)?.pk;
         const workspacePk = db.prepare('SELECT pk FROM workspaces WHERE id = ?').get(workspaceId)?.pk;
-        if (listPk === undefined || workspacePk === undefined) throw new Error('the feed that is to be recorded is gone');
+        if (listPk === undefined || workspacePk === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
         // One statement: a newer snapshot moves the row, and only another hash moves `since`.
         const row = db
           .prepare(

@@ -24,14 +24,3 @@ function bottomOf(error: unknown): Fault[] {
   if (!(error instanceof Error)) return [new Error(String(error))];
   return error.cause === undefined ? [error] : bottomOf(error.cause);
 }
-
-/** The promise's own end, or a rejection after `ms`. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

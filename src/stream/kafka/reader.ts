@@ -1,7 +1,8 @@
 import { type ConnectionPool, Consumer, type fetchV17 } from '@platformatic/kafka';
-import type { StreamReader, StreamRecord } from '../../ports.ts';
+import { within } from '../../clock.ts';
+import type { StreamReader, StreamRecord } from '../../ports/stream.ts';
 import { type Cluster, connectionPool, hangUp, surviveErrors } from './cluster.ts';
-import { isAnswer, reasonOf, within } from './fault.ts';
+import { isAnswer, reasonOf } from './fault.ts';
 import { decodeBatches } from './record.ts';
 
 /** A member that is not heard of for this long, ms, loses its partitions: the least that brokers allow unless told otherwise. */
@@ -114,7 +115,7 @@ export async function joinGroup(cluster: Cluster, group: string): Promise<Stream
     closed = true;
     clearInterval(review);
     for (const partition of [...pools.keys()]) release(partition);
-    await within(LEAVE, member.close(true)).catch(() => {});
+    await within(member.close(true), LEAVE, 'the consumer group').catch(() => {});
     hangUp(member.connections);
   }
 

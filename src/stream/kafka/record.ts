@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type KafkaRecord, type MessageRecord, murmur2, type RecordsBatch } from '@platformatic/kafka';
-import type { Message, StreamRecord } from '../../ports.ts';
+import type { Message, StreamRecord } from '../../ports/stream.ts';
 
 const LOG_APPEND_TIME = 8;
 const CONTROL = 32;

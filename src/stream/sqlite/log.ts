@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Message, StreamRecord } from '../../ports.ts';
+import type { Message, StreamRecord } from '../../ports/stream.ts';
 
 /**
  * One row a published batch: `first_offset` is that of its first message. `messages` is JSON: the key and the headers that all

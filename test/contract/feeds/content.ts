@@ -1,7 +1,7 @@
 /** What is in a feed, byte for byte. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BITS, type Family, type SlowRange, slowCoalesce, slowText } from '../../fuzz/slow-networks.ts';
+import { BITS, type Family, type SlowRange, slowCoalesce, slowText } from '../../network/slow-networks.ts';
 import { rangeOf } from '../../support/network-range.ts';
 import { type Random, seededRandom } from '../../support/random.ts';
 import { eventually } from '../../support/weir.ts';

@@ -209,8 +209,8 @@ export function representationTests(feeds: () => FeedWorld): void {
     const { get } = await reader();
     for (const target of ['?', '/edge?']) {
       for (const format of [...FORMATS, 'fortigate']) {
-        for (const view of ['', '&family=v6&action=allow']) {
-          const query = `${target}format=${format}${view}`;
+        for (const variant of ['', '&family=v6&action=allow']) {
+          const query = `${target}format=${format}${variant}`;
           const feed = await get(query);
           const sum = await get(`${query}&checksum=md5`);
           assert.equal(sum.text, md5(feed.bytes), query);
@@ -268,7 +268,7 @@ export function representationTests(feeds: () => FeedWorld): void {
 
   test('D5.10, D5.15 ETag, Last-Modified and bytes are those of another process, and of this one after a restart', async () => {
     const { get, getReplica } = await reader();
-    const queries = FORMATS.flatMap((format) => ['', '&family=v4', '&action=allow'].map((view) => `/edge?format=${format}${view}`));
+    const queries = FORMATS.flatMap((format) => ['', '&family=v4', '&action=allow'].map((variant) => `/edge?format=${format}${variant}`));
     const asked = [
       ...queries.map((query) => [query, {}] as const),
       ...queries.map((query) => [query, GZIP] as const),

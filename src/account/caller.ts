@@ -1,0 +1,15 @@
+import type { Subscription } from './organization.ts';
+import type { Permission } from './permission.ts';
+
+/** Who is asking: an API key with its workspace, organization and rights (spec 5). */
+export interface Caller {
+  readonly keyId: string;
+  readonly workspaceId: string;
+  readonly organizationId: string;
+  readonly subscription: Subscription;
+  readonly permissions: readonly Permission[];
+  /** The list the key is bound to, or null. */
+  readonly listId: string | null;
+  /** ms since 1970, or null. */
+  readonly expiresAt: number | null;
+}

@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Permission } from './permission.ts';
+
+export interface KeyInfo {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string | null;
+  /** The first characters of the key text, to recognise it by. */
+  readonly prefix: string;
+  readonly permissions: readonly Permission[];
+  readonly listId: string | null;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+export interface NewKey {
+  readonly name: string | null;
+  readonly hash: Uint8Array;
+  readonly prefix: string;
+  readonly permissions: readonly Permission[];
+  readonly listId: string | null;
+  readonly expiresAt: number | null;
+}
+
+/** A key as a store holds it, for `weir export` and `weir import`. */
+export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
+  /** SHA-256 of the key text. */
+  readonly hash: Uint8Array;
+}
+
+/** A new API key: `weir_` and 43 URL-safe characters. Shown once; only its hash is stored. */
+export function newKeyText(): string {
+  return `weir_${randomBytes(32).toString('base64url')}`;
+}
+
+/** What the store keeps of a key text: its SHA-256 and a few first characters to recognise it by. */
+export function keyParts(text: string): { hash: Uint8Array; prefix: string } {
+  return { hash: createHash('sha256').update(text).digest(), prefix: text.slice(0, text.startsWith('weir_') ? 9 : 4) };
+}

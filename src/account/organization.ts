@@ -1,0 +1,10 @@
+/** Whether the organization has paid: signals and feeds of an inactive one are answered 402 (spec 5). */
+export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
+export type Subscription = (typeof SUBSCRIPTIONS)[number];
+
+export interface Organization {
+  readonly id: string;
+  readonly name: string;
+  readonly subscription: Subscription;
+  readonly createdAt: number;
+}

@@ -1,0 +1,168 @@
+/** Bracketed classes, which nest and know the operators &&, -- and ~~. */
+import { type Atom, lexEscape } from './escape.ts';
+import { BYTE, charClass, type Node, nest, unicodeClass } from './node.ts';
+import { atEnd, bump, bumpSpace, peek, peekNext, peekNextSpace, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
+
+const ASCII_CLASS = /\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/y;
+/** Ranges of the largest named class. */
+const ASCII_CLASS_RANGES = 4;
+const NOT_CLOSED = 'the class is not closed';
+
+/** What the checker keeps of a set while it reads it. */
+interface Members {
+  /** Members of the union under construction, and how many of them are one character. */
+  items: number;
+  characters: number;
+  height: number;
+  ranges: number;
+  /** Bytes of automaton for members beyond ASCII. */
+  beyond: number;
+}
+
+/** An open bracket: the set around it, and the left side of the operator read last. */
+interface Level {
+  readonly start: number;
+  readonly negated: boolean;
+  readonly parent: Members;
+  left: Members | null;
+}
+
+function startSet(): Members {
+  return { items: 0, characters: 0, height: 0, ranges: 0, beyond: 0 };
+}
+
+function add(set: Members, height: number, ranges: number, beyond: number): void {
+  set.items++;
+  set.height = Math.max(set.height, height);
+  set.ranges += ranges;
+  set.beyond += beyond;
+}
+
+/** A union of two or more members is a level of its own. */
+function unionHeight(set: Members): number {
+  return set.items > 1 ? set.height + 1 : set.height;
+}
+
+/** Reads a class from its `[`; no recursion, however deep it nests. */
+export function lexClass(s: Scanner): Node | null {
+  const levels: Level[] = [];
+  let set = startSet();
+  for (;;) {
+    skipIgnored(s);
+    if (atEnd(s)) return refuse(s, levels[levels.length - 1].start, NOT_CLOSED);
+    const code = peek(s);
+    if (code === 0x5b) {
+      if (levels.length > 0 && lexAsciiClass(s)) {
+        add(set, 0, ASCII_CLASS_RANGES, 0);
+        continue;
+      }
+      const inner = open(s, levels, set);
+      if (inner === null) return null;
+      set = inner;
+    } else if (code === 0x5d) {
+      const { negated, parent, left } = levels.pop()!;
+      bump(s);
+      const whole = left === null ? set : combine(left, set);
+      if (levels.length === 0) return classNode(s, whole, left !== null, negated);
+      add(parent, (left === null ? unionHeight(whole) : whole.height) + 1, whole.ranges + 1, whole.beyond);
+      set = parent;
+    } else if ((code === 0x26 || code === 0x2d || code === 0x7e) && peekNext(s) === code) {
+      takeText(s, String.fromCharCode(code, code));
+      const level = levels[levels.length - 1];
+      level.left = level.left === null ? { ...set, height: unionHeight(set) } : combine(level.left, set);
+      set = startSet();
+    } else if (!lexMember(s, set, levels)) return null;
+  }
+}
+
+/** Both sides of an operator; its height is final, it is no union. */
+function combine(left: Members, right: Members): Members {
+  const height = Math.max(left.height, unionHeight(right)) + 1;
+  return { items: left.items + right.items, characters: 0, height, ranges: left.ranges + right.ranges, beyond: left.beyond + right.beyond };
+}
+
+function classNode(s: Scanner, set: Members, operator: boolean, negated: boolean): Node {
+  const height = (operator ? set.height : unionHeight(set)) + 1;
+  if (set.items === 1 && set.characters === 1 && set.beyond === 0 && !negated && !s.fold) return nest(BYTE, height);
+  const ranges = (s.fold ? 2 * set.ranges : set.ranges) + (negated ? 1 : 0);
+  const node = charClass(ranges);
+  // Beyond ASCII a negation also holds what the engine needs for all other characters.
+  const beyond = set.beyond + (s.unicode && negated ? 930 : 0);
+  return nest(beyond === 0 ? node : unicodeClass(node.bytes + beyond), height);
+}
+
+function open(s: Scanner, levels: Level[], parent: Members): Members | null {
+  const start = s.pos;
+  const set = startSet();
+  if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
+  const negated = peek(s) === 0x5e;
+  if (negated && !bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
+  // Hyphens that come first, and a closing bracket before anything else, stand for themselves.
+  while (peek(s) === 0x2d) {
+    add(set, 0, 1, 0);
+    set.characters++;
+    if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
+  }
+  if (set.items === 0 && peek(s) === 0x5d) {
+    add(set, 0, 1, 0);
+    set.characters++;
+    if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
+  }
+  levels.push({ start, negated, parent, left: null });
+  return set;
+}
+
+function lexAsciiClass(s: Scanner): boolean {
+  ASCII_CLASS.lastIndex = s.pos;
+  const found = ASCII_CLASS.exec(s.text);
+  s.steps += 10;
+  if (found === null) return false;
+  s.pos += found[0].length;
+  return true;
+}
+
+/** One member, or a range of characters. */
+function lexMember(s: Scanner, set: Members, levels: readonly Level[]): boolean {
+  const start = s.pos;
+  const from = lexAtom(s);
+  if (from === null) return false;
+  skipIgnored(s);
+  const unclosed = () => refuse(s, levels[levels.length - 1].start, NOT_CLOSED) !== null;
+  if (atEnd(s)) return unclosed();
+  const next = peek(s) === 0x2d ? peekNextSpace(s) : 0x5d;
+  if (next === 0x5d || next === 0x2d) return addAtom(s, set, from, start);
+  if (!bumpSpace(s)) return unclosed();
+  const second = s.pos;
+  const to = lexAtom(s);
+  if (to === null) return false;
+  if (from.kind !== 'character') return refuse(s, start, 'a range must begin with one character') !== null;
+  if (to.kind !== 'character') return refuse(s, second, 'a range must end with one character') !== null;
+  if (from.code > to.code) return refuse(s, start, 'the range ends before it begins') !== null;
+  if (!checkCharacter(s, from, start) || !checkCharacter(s, to, second)) return false;
+  add(set, 0, 1, to.code > 0x7f && s.unicode ? 300 : 0);
+  return true;
+}
+
+function lexAtom(s: Scanner): Atom | null {
+  if (peek(s) === 0x5c) return lexEscape(s);
+  const code = peek(s);
+  bump(s);
+  return { kind: 'character', code, byte: false };
+}
+
+function addAtom(s: Scanner, set: Members, atom: Atom, start: number): boolean {
+  if (atom.kind === 'assertion') return refuse(s, start, 'an assertion cannot stand in a class') !== null;
+  if (atom.kind === 'class') {
+    add(set, 0, atom.node.ranges, atom.node.ranges === 0 ? atom.node.bytes : 0);
+    return true;
+  }
+  add(set, 0, 1, atom.code > 0x7f && s.unicode ? 64 : 0);
+  set.characters++;
+  return checkCharacter(s, atom, start);
+}
+
+/** Without the flag u a class is a set of bytes. */
+function checkCharacter(s: Scanner, atom: Atom & { kind: 'character' }, start: number): boolean {
+  if (s.unicode || atom.code < 0x80 || atom.byte) return true;
+  return refuse(s, start, 'in a class, characters beyond ASCII need the flag u, as in (?u)') !== null;
+}

@@ -1,0 +1,53 @@
+import { countV4, countV6 } from '../../network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
+import type { GeoDatabase, GeoRanges } from '../../ports/geo.ts';
+import type { Family, Variant } from '../variant.ts';
+import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
+import type { GeoTarget, Snapshot } from './snapshot.ts';
+
+/** How many of the most expensive targets a hint names. */
+const NAMED = 3;
+
+/** Advice for a feed that exceeds its cap: the rules that cost most, and what helps (spec 7.3, decisions on 413). */
+export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): string {
+  const targets = new Map(
+    matching(snapshot.geo, variant, asOf).map((row) => [targetName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),
+  );
+  const costs = [...targets]
+    .map(([name, target]) => ({ name, networks: countNetworks(geo.ranges(target), variant.family) }))
+    .sort((a, b) => b.networks - a.networks);
+  const addresses = { v4: matching(snapshot.v4, variant, asOf).length, v6: matching(snapshot.v6, variant, asOf).length };
+  const direct = (variant.family === 'v6' ? 0 : addresses.v4) + (variant.family === 'v4' ? 0 : addresses.v6);
+  const sources = [
+    ...costs.slice(0, NAMED).map(({ name, networks }) => `${name} (${plural(networks, 'network')})`),
+    ...(costs.length > NAMED ? [plural(costs.length - NAMED, 'other country or ASN rule')] : []),
+    ...(direct > 0 ? [plural(direct, 'address rule')] : []),
+  ];
+  const advice = [
+    'narrow or remove the rules that cost most',
+    ...(variant.family === 'both' ? ['ask for one family (family=v4)'] : []),
+    ...(costs.length > 0 ? ['use a coarser geo-IP source'] : []),
+    snapshot.head.list === null ? 'poll lists of their own, whose max_entries can be raised' : "raise the list's max_entries",
+  ];
+  return `The entries come from ${sources.join(', ')}. To publish this feed: ${advice.join('; or ')}.`;
+}
+
+function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
+  const rows: number[] = [];
+  const wanted = actionTag(variant.action);
+  for (let row = 0; row < table.length; row++) {
+    const expires = table.expires[row];
+    if ((table.tags[row] & ACTION_MASK) === wanted && (expires === 0 || expires > asOf)) rows.push(row);
+  }
+  return rows;
+}
+
+const targetName = (target: GeoTarget) => (target.kind === 'asn' ? `AS${target.asn}` : `country ${target.country}`);
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function countNetworks(ranges: GeoRanges, family: Family): number {
+  const [v4, v6] = [new V4Ranges(), new V6Ranges()];
+  if (family !== 'v6') v4.pushAll(ranges.v4);
+  if (family !== 'v4') v6.pushAll(ranges.v6);
+  return countV4(v4) + countV6(v6);
+}

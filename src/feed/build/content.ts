@@ -1,0 +1,79 @@
+import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { AccessAction } from '../../rule.ts';
+import type { Family } from '../variant.ts';
+import { ACTION_MASK, actionTag, levelsOfTag, type RuleTable } from './rule-table.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Which of a snapshot's rules make a feed, and when. */
+export interface ContentQuery {
+  readonly family: Family;
+  readonly action: AccessAction;
+  /** Rules that lapse at this second or before are out. */
+  readonly asOf: number;
+  /** Level code → class; undefined puts all networks in one class. */
+  readonly classes: Uint8Array | undefined;
+}
+
+/** The networks of one class in their smallest form, sorted; both families, empty when not asked for. */
+export interface ContentClass {
+  /** Index into LEVEL_CLASSES; 0 when the query has no classes. */
+  readonly index: number;
+  readonly v4: CidrsV4;
+  readonly v6: CidrsV6;
+}
+
+/** What a feed publishes (spec 4.3, content of the feed), not yet as text. */
+export interface Content {
+  /** Only classes that have networks, by index. */
+  readonly classes: readonly ContentClass[];
+  /** Entries: networks over all classes. */
+  readonly count: number;
+  /** The next second at which a rule that is not settled yet lapses; Infinity when none does. */
+  readonly until: number;
+}
+
+interface ClassRanges {
+  readonly v4: V4Ranges;
+  readonly v6: V6Ranges;
+}
+
+/** Selects the rules, resolves countries and ASNs, and coalesces inside each class. */
+export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): Content {
+  const wanted = actionTag(query.action);
+  const ranges: (ClassRanges | undefined)[] = [];
+  const [withV4, withV6] = [query.family !== 'v6', query.family !== 'v4'];
+  let until = Number.POSITIVE_INFINITY;
+
+  select(snapshot.v4, withV4, ({ v4 }, table, row) => v4.pushNetwork(table.words[row], table.prefixes[row]));
+  select(snapshot.v6, withV6, ({ v6 }, table, row) => v6.pushNetwork(table.words, row * 4, table.prefixes[row]));
+  select(snapshot.geo, true, ({ v4, v6 }, _table, row) => {
+    const found = geo.ranges(snapshot.geoTargets[row]);
+    if (withV4) v4.pushAll(found.v4);
+    if (withV6) v6.pushAll(found.v6);
+  });
+
+  const classes = ranges.flatMap((each, index): ContentClass[] => {
+    if (each === undefined) return [];
+    const [v4, v6] = [coalesceV4(each.v4), coalesceV6(each.v6)];
+    return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
+  });
+  return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until };
+
+  function select(table: RuleTable, asked: boolean, push: (ranges: ClassRanges, table: RuleTable, row: number) => void): void {
+    if (!asked) return;
+    for (let row = 0; row < table.length; row++) {
+      const tag = table.tags[row];
+      if ((tag & ACTION_MASK) !== wanted) continue;
+      const expires = table.expires[row];
+      if (expires !== 0) {
+        if (expires > snapshot.expiredThrough && expires < until) until = expires;
+        if (expires <= query.asOf) continue;
+      }
+      const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];
+      ranges[index] ??= { v4: new V4Ranges(), v6: new V6Ranges() };
+      push(ranges[index], table, row);
+    }
+  }
+}

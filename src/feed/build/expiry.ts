@@ -1,0 +1,66 @@
+import type { RuleState } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Target } from '../../rule.ts';
+import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Rows of a table by number. */
+interface Due {
+  readonly table: RuleTable;
+  readonly row: number;
+}
+
+/**
+ * Settles the rules that lapse up to `through` (whole seconds): asks the store for exactly those, all in one read, and gives a
+ * renewed one its new expiry. The others need no removing: a feed as of `through` holds no rule whose second is over.
+ * With `ask` undefined, or when the store does not answer, none is renewed. `now` is the current second: what lapses later is
+ * asked for again then.
+ */
+export async function expireRules(
+  snapshot: Snapshot,
+  through: number,
+  now: number,
+  ask: ((ids: readonly number[]) => ReturnType<StoreReads['ruleStates']>) | undefined,
+): Promise<void> {
+  const due = dueRules(snapshot, through);
+  if (due.length > 0 && ask !== undefined) {
+    const states = await ask(due.map(({ table, row }) => table.ids[row])).catch((): RuleState[] => []);
+    const byId = new Map(states.map((state) => [state.id, state]));
+    for (const rule of due) {
+      const state = byId.get(rule.table.ids[rule.row]);
+      if (state !== undefined && isRenewal(snapshot, rule, state)) rule.table.expires[rule.row] = state.expires;
+    }
+  }
+  snapshot.expiredThrough = Math.max(snapshot.expiredThrough, Math.min(through, now));
+}
+
+function dueRules(snapshot: Snapshot, through: number): Due[] {
+  const due: Due[] = [];
+  for (const table of [snapshot.v4, snapshot.v6, snapshot.geo]) {
+    for (let row = 0; row < table.length; row++) {
+      const expires = table.expires[row];
+      if (expires !== 0 && expires <= through && expires > snapshot.expiredThrough) due.push({ table, row });
+    }
+  }
+  return due;
+}
+
+/** Whether the state is the same rule (action and target too) with a later expiry. */
+function isRenewal(snapshot: Snapshot, { table, row }: Due, state: RuleState): boolean {
+  if (state.expires !== 0 && state.expires <= table.expires[row]) return false;
+  return (table.tags[row] & ACTION_MASK) === actionTag(state.action) && isTarget(snapshot, table, row, state.target);
+}
+
+function isTarget(snapshot: Snapshot, table: RuleTable, row: number, target: Target): boolean {
+  if (target.kind !== 'ip') {
+    const other = snapshot.geoTargets[row];
+    if (table !== snapshot.geo || other.kind !== target.kind) return false;
+    return target.kind === 'asn'
+      ? other.kind === 'asn' && other.asn === target.asn
+      : other.kind === 'country' && other.country === target.country;
+  }
+  const { network } = target;
+  if (network.prefix !== table.prefixes[row]) return false;
+  if (network.family === 4) return table === snapshot.v4 && table.words[row] === network.address;
+  return table === snapshot.v6 && network.address.every((word, i) => table.words[row * 4 + i] === word);
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decideLastModified, isInstantShared } from './last-modified.ts';
+
+const NOW = 1_000;
+const NEVER = Number.POSITIVE_INFINITY;
+const shown = (hash: string, lastModified: number, usable = true) => ({ hash, lastModified, usable, sharesInstant: false });
+
+/** Of the content `a`, ready at second 1000 from a snapshot of second 990. */
+const of = (record: Parameters<typeof decideLastModified>[3], was: Parameters<typeof decideLastModified>[4]) =>
+  decideLastModified('a', NOW, 990_500, record, was);
+
+describe('D5 Last-Modified', () => {
+  test('the store decides, where it knows the content', () => {
+    assert.deepEqual(of({ hash: 'a', since: 900 }, undefined), { lastModified: 900, begins: NOW, settles: NEVER });
+    assert.deepEqual(of({ hash: 'a', since: 900 }, shown('b', 800)), { lastModified: 900, begins: NOW, settles: NEVER });
+  });
+
+  test('a beginning that lies ahead waits while what was shown can stand in', () => {
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 1_000)), { lastModified: 1_002, begins: 1_002, settles: NEVER });
+  });
+
+  test('nothing to stand in: it begins now, and settles when its second has come', () => {
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, undefined), { lastModified: NOW, begins: NOW, settles: 1_002 });
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 999, false)), { lastModified: NOW, begins: NOW, settles: 1_002 });
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('a', 950, false)), { lastModified: 950, begins: NOW, settles: 1_002 });
+  });
+
+  test('far ahead is a wrong clock', () => {
+    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', 700)), { lastModified: NOW, begins: NOW, settles: NEVER });
+    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('a', 700)), { lastModified: 700, begins: NOW, settles: NEVER });
+    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', NOW)), { lastModified: 1_001, begins: 1_001, settles: NEVER });
+  });
+
+  test('a content of an older snapshot looks older than the newer one, and never older than what was shown', () => {
+    assert.deepEqual(of({ hash: 'b', since: 995 }, undefined), { lastModified: 990, begins: NOW, settles: NEVER });
+    assert.deepEqual(of({ hash: 'b', since: 985 }, undefined), { lastModified: 984, begins: NOW, settles: NEVER });
+    assert.deepEqual(of({ hash: 'b', since: 985 }, shown('c', 984)), { lastModified: 984, begins: NOW, settles: NEVER });
+    assert.equal(of({ hash: 'b', since: 995 }, shown('c', 991)).lastModified, 992);
+    assert.equal(of({ hash: 'b', since: 995 }, shown('a', 991)).lastModified, 991);
+    assert.deepEqual(decideLastModified('a', NOW, 1_003_000, { hash: 'b', since: 1_010 }, undefined).lastModified, NOW);
+  });
+
+  test('an instant is shared by contents that were shown with it', () => {
+    assert.equal(isInstantShared('a', 900, undefined), false);
+    assert.equal(isInstantShared('a', 900, shown('b', 899)), false);
+    assert.equal(isInstantShared('a', 900, shown('b', 900)), true);
+    assert.equal(isInstantShared('a', 900, shown('a', 900)), false);
+    assert.equal(isInstantShared('a', 900, { ...shown('a', 900), sharesInstant: true }), true);
+    assert.equal(isInstantShared('a', 901, { ...shown('a', 900), sharesInstant: true }), false);
+  });
+
+  test('without the store it lives in memory', () => {
+    assert.equal(of(undefined, undefined).lastModified, NOW);
+    assert.equal(of(undefined, shown('a', 800)).lastModified, 800);
+    assert.equal(of(undefined, shown('b', 800)).lastModified, NOW);
+    assert.deepEqual(of(undefined, shown('b', NOW)), { lastModified: 1_001, begins: 1_001, settles: NEVER });
+    // The store comes back with what it knew before.
+    assert.equal(of({ hash: 'a', since: 700 }, shown('a', 800)).lastModified, 800);
+    assert.equal(of({ hash: 'a', since: 700 }, shown('b', 800)).lastModified, 801);
+  });
+});

@@ -1,0 +1,62 @@
+import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
+
+const LEVEL_BITS = 5;
+const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
+const FIRST_CAPACITY = 64;
+
+/**
+ * Rules of one kind of target in columns, 14 bytes a rule besides its address: a million rules must not be a million objects.
+ * `words` holds `width` 32-bit words of address a rule.
+ */
+export class RuleTable {
+  readonly width: number;
+  length = 0;
+  ids = new Float64Array(FIRST_CAPACITY);
+  /** Whole seconds, 0 = none. */
+  expires = new Uint32Array(FIRST_CAPACITY);
+  /** Level code and action; see `tag`. */
+  tags = new Uint8Array(FIRST_CAPACITY);
+  prefixes = new Uint8Array(FIRST_CAPACITY);
+  words: Uint32Array;
+
+  constructor(width: number) {
+    this.width = width;
+    this.words = new Uint32Array(FIRST_CAPACITY * width);
+  }
+
+  /** Adds a rule and returns its row; the caller writes the address. */
+  add(id: number, action: AccessAction, prefix: number, expires: number, levels: number): number {
+    if (this.length === this.ids.length) this.#resize(this.length * 2);
+    const row = this.length++;
+    this.ids[row] = id;
+    this.expires[row] = expires;
+    this.tags[row] = levels | actionTag(action);
+    this.prefixes[row] = prefix;
+    return row;
+  }
+
+  /** Gives back what growing has taken too much. */
+  trim(): void {
+    this.#resize(this.length);
+  }
+
+  #resize(capacity: number): void {
+    this.ids = resized(this.ids, capacity);
+    this.expires = resized(this.expires, capacity);
+    this.tags = resized(this.tags, capacity);
+    this.prefixes = resized(this.prefixes, capacity);
+    this.words = resized(this.words, capacity * this.width);
+  }
+}
+
+/** The bits of a tag that say which action; compare with `tag & ACTION_MASK`. */
+export const actionTag = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action) << LEVEL_BITS;
+export const ACTION_MASK = 0xff & ~LEVEL_MASK;
+/** The level code of a tag. */
+export const levelsOfTag = (tag: number): number => tag & LEVEL_MASK;
+
+function resized<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
+  const wider = new (column.constructor as new (length: number) => T)(length);
+  wider.set(column.length > length ? column.subarray(0, length) : column);
+  return wider;
+}

@@ -1,0 +1,66 @@
+import { secondOf } from '../../clock.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { RuleSink, SnapshotHead } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { AccessAction } from '../../rule.ts';
+import type { BuildRequest } from '../builder.ts';
+import { RuleTable } from './rule-table.ts';
+
+export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
+
+/** The rules behind one feed as they were at one instant, with what was read beside them. */
+export interface Snapshot {
+  readonly head: SnapshotHead;
+  /** `BuildRequest.generation` of the build that read it. */
+  readonly generation: number;
+  /** When the read began by this process's clock, ms. */
+  readonly readAt: number;
+  /** The store's clock when it was read or last confirmed, ms. */
+  takenAt: number;
+  readonly v4: RuleTable;
+  readonly v6: RuleTable;
+  readonly geo: RuleTable;
+  /** The targets of `geo`, row by row. */
+  readonly geoTargets: readonly GeoTarget[];
+  /** Rules that lapse up to this second are settled: renewed here, or gone. */
+  expiredThrough: number;
+}
+
+class Columns implements RuleSink {
+  readonly tableV4 = new RuleTable(1);
+  readonly tableV6 = new RuleTable(4);
+  readonly tableGeo = new RuleTable(0);
+  readonly geoTargets: GeoTarget[] = [];
+
+  v4(id: number, action: AccessAction, address: number, prefix: number, expires: number, levels: number): void {
+    const row = this.tableV4.add(id, action, prefix, expires, levels);
+    this.tableV4.words[row] = address;
+  }
+
+  v6(id: number, action: AccessAction, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
+    let word = this.tableV6.add(id, action, prefix, expires, levels) * 4;
+    const { words } = this.tableV6;
+    for (let byte = at; byte < at + 16; byte += 4) {
+      words[word++] = (bytes[byte] << 24) | (bytes[byte + 1] << 16) | (bytes[byte + 2] << 8) | bytes[byte + 3];
+    }
+  }
+
+  geo(id: number, action: AccessAction, target: GeoTarget, expires: number, levels: number): void {
+    this.tableGeo.add(id, action, 0, expires, levels);
+    this.geoTargets.push(target);
+  }
+}
+
+/** Reads a feed's rules that are active at `now`; undefined when workspace or list is gone. */
+export async function readSnapshot(
+  store: Pick<StoreReads, 'snapshot'>,
+  { workspaceId, listId, generation }: BuildRequest,
+  now: number,
+): Promise<Snapshot | undefined> {
+  const columns = new Columns();
+  const head = await store.snapshot(workspaceId, listId, now, columns);
+  if (head === undefined) return undefined;
+  const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
+  for (const table of [v4, v6, geo]) table.trim();
+  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, expiredThrough: secondOf(now) };
+}

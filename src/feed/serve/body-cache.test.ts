@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { BodyCache } from './body-cache.ts';
+
+const bytes = (length: number) => new Uint8Array(length).fill(length);
+
+describe('D1 FEED_CACHE_MB', () => {
+  test('a body that is not used goes before one that is', () => {
+    const bodies = new BodyCache(100);
+    const [a, b, c] = [40, 41, 42].map((length) => bodies.hold(bytes(length)));
+    assert.deepEqual(
+      [a, b, c].map((body) => body.identity?.length),
+      [undefined, 41, 42],
+    );
+    bodies.identity(b);
+    bodies.hold(bytes(20));
+    assert.deepEqual(
+      [b, c].map((body) => body.identity?.length),
+      [41, undefined],
+    );
+  });
+
+  test('where all are used the first goes, and the others need to be used again', () => {
+    const bodies = new BodyCache(100);
+    const [a, b, c] = [30, 31, 32].map((length) => bodies.hold(bytes(length)));
+    for (const body of [a, b, c]) bodies.identity(body);
+    const d = bodies.hold(bytes(20));
+    for (const body of [c, d]) bodies.identity(body);
+    const e = bodies.hold(bytes(25));
+    assert.deepEqual(
+      [a, b, c, d, e].map((body) => body.identity?.length),
+      [undefined, undefined, 32, 20, 25],
+    );
+  });
+
+  test('one body is always held, however large', () => {
+    const bodies = new BodyCache(10);
+    const large = bodies.hold(bytes(1_000));
+    assert.equal(bodies.identity(large)?.length, 1_000);
+    bodies.hold(bytes(1));
+    assert.equal(bodies.identity(large), undefined);
+    assert.equal(bodies.gzip(large), undefined);
+  });
+
+  test('compressed once for all who wait, and counted', async () => {
+    const bodies = new BodyCache(3_000);
+    const body = bodies.hold(crypto.getRandomValues(new Uint8Array(1_000)));
+    const [first, second] = [bodies.gzip(body), bodies.gzip(body)];
+    assert.equal(first, second);
+    const gzip = await first!;
+    assert.deepEqual(new Uint8Array(gunzipSync(gzip)), body.identity);
+    assert.equal(bodies.gzip(body), gzip);
+    const other = bodies.hold(bytes(900));
+    bodies.identity(body);
+    bodies.hold(bytes(200));
+    assert.equal(other.identity, undefined);
+    assert.equal(bodies.identity(body)?.length, 1_000);
+  });
+
+  test('a body that is dropped while it is compressed is still sent, and not kept', async () => {
+    const bodies = new BodyCache(1 << 20);
+    const body = bodies.hold(bytes(500_000));
+    const compressing = bodies.gzip(body)!;
+    bodies.drop(body);
+    assert.equal(gunzipSync(await compressing).length, 500_000);
+    assert.deepEqual([body.identity, body.gzip], [undefined, undefined]);
+  });
+});

@@ -1,0 +1,47 @@
+import type { BuiltFeed } from '../builder.ts';
+import type { Variant } from '../variant.ts';
+import type { Body } from './body-cache.ts';
+import { entityTag } from './etag.ts';
+import { gzipCoding } from './gzip.ts';
+
+/** What can be sent of a feed: its body in one of two codings, or the MD5 digest of its identity body. */
+export interface Representation {
+  readonly kind: 'feed';
+  readonly variant: Variant;
+  readonly body: Body;
+  /** MD5 of the identity body, lowercase hexadecimal. */
+  readonly md5: string;
+  /** Names the content, whenever it appeared. */
+  readonly hash: string;
+  readonly etags: { readonly identity: string; readonly gzip: string; readonly md5: string };
+  /** Whole seconds: when the content first appeared. */
+  readonly lastModified: number;
+  /** Other content was shown with this instant too: only the tags tell them apart. */
+  readonly sharesInstant: boolean;
+  readonly entryCount: number;
+  readonly entryLimit: number;
+  /** Whole seconds: until when the feed was known to be current, when the store does not answer; else undefined. */
+  readonly staleSince: number | undefined;
+}
+
+/** A feed that exceeds its cap (spec 4.6). */
+export interface TooLarge {
+  readonly kind: 'too_large';
+  readonly entryCount: number;
+  readonly entryLimit: number;
+  readonly hint: string;
+  readonly staleSince: number | undefined;
+}
+
+/** `zlib` names the compressor: its version and machine. */
+export function representationOf(built: BuiltFeed, variant: Variant, body: Body, zlib: string): Representation {
+  // The one format that shows the instant has other bytes when it moves.
+  const content = variant.format === 'commented' ? `${built.hash} ${built.lastModified}` : built.hash;
+  const { md5, hash, lastModified, sharesInstant, entryCount, entryLimit } = built;
+  const etags = {
+    identity: entityTag(content, variant, 'identity'),
+    gzip: entityTag(content, variant, gzipCoding(zlib)),
+    md5: entityTag(content, variant, 'md5'),
+  };
+  return { kind: 'feed', variant, body, md5, hash, etags, lastModified, sharesInstant, entryCount, entryLimit, staleSince: undefined };
+}

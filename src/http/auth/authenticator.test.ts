@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import type { Caller } from '../../account/caller.ts';
+import type { Group } from '../errors.ts';
+import { authenticator } from './authenticator.ts';
+
+const KEY = 'weir_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
+const NOW = 1_800_000_000_000;
+const DAY = 24 * 3600 * 1000;
+
+/** A store that counts its reads and can be down. */
+function world(caller: Partial<Caller> = {}) {
+  const state = { now: NOW, revision: 1, down: false, reads: 0, lookups: 0, known: true };
+  const owner: Caller = {
+    keyId: 'k',
+    workspaceId: 'w',
+    organizationId: 'o',
+    subscription: 'active',
+    permissions: ['feed:read'],
+    listId: null,
+    expiresAt: null,
+    ...caller,
+  };
+  const store = {
+    async keyRevision() {
+      state.reads += 1;
+      if (state.down) throw new Error('down');
+      return state.revision;
+    },
+    async findCaller(digest: Uint8Array) {
+      state.lookups += 1;
+      if (state.down) throw new Error('down');
+      return state.known && Buffer.from(digest).equals(hash('sha256', KEY, 'buffer')) ? owner : undefined;
+    },
+  };
+  const auth = authenticator({ store, now: () => state.now });
+  const ask = (authorization?: string, group: Group = 'feed', ip = '192.0.2.1') =>
+    auth.authenticate(group, { ip, headers: { authorization } });
+  const status = async (...args: Parameters<typeof ask>) => {
+    const answer = await ask(...args);
+    return 'status' in answer ? answer.status : 200;
+  };
+  return { state, auth, ask, status };
+}
+const bearer = (key: string) => `Bearer ${key}`;
+const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+
+test('5 Bearer on both groups, Basic with the user api on feeds only', async () => {
+  const { status } = world();
+  assert.equal(await status(bearer(KEY), 'signal'), 200);
+  assert.equal(await status(`bEARER   ${KEY} `, 'feed'), 200);
+  assert.equal(await status(basic(`api:${KEY}`), 'feed'), 200);
+  assert.equal(await status(basic(`api:${KEY}`).replace('Basic', 'bAsIc'), 'feed'), 200);
+  assert.equal(await status(basic(`api:${KEY}`), 'signal'), 401);
+  for (const pair of [`Api:${KEY}`, `:${KEY}`, KEY, `api:x:${KEY}`, `api :${KEY}`]) assert.equal(await status(basic(pair)), 401, pair);
+});
+
+test('5.1 missing, malformed and unknown keys, and keys without context, get 401 with a challenge', async () => {
+  const { ask, status } = world();
+  for (const header of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    KEY,
+    `Token ${KEY}`,
+    bearer('short'),
+    bearer('x'.repeat(65)),
+    bearer(`${KEY}x`),
+    'Basic !',
+  ]) {
+    assert.equal(await status(header), 401, header);
+  }
+  assert.deepEqual(await ask(), { status: 401, headers: { 'WWW-Authenticate': ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer'] } });
+  assert.deepEqual(await ask(undefined, 'signal'), { status: 401, headers: { 'WWW-Authenticate': ['Bearer'] } });
+  assert.equal(await world({ workspaceId: '' }).status(bearer(KEY)), 401);
+  assert.equal(await world({ organizationId: '' }).status(bearer(KEY)), 401);
+});
+
+test('D2 a remembered key is answered at once; the revision is read at most once a second', async () => {
+  const { state, ask } = world();
+  const first = ask(bearer(KEY));
+  assert(first instanceof Promise);
+  await first;
+  for (let ms = 0; ms < 1000; ms += 100) {
+    state.now = NOW + ms;
+    assert(!(ask(bearer(KEY)) instanceof Promise));
+  }
+  assert.deepEqual([state.reads, state.lookups], [1, 1]);
+  state.now = NOW + 1000;
+  await Promise.all(Array.from({ length: 50 }, () => ask(bearer(KEY))));
+  assert.deepEqual([state.reads, state.lookups], [2, 1]);
+});
+
+test('D2 a change of a key is effective within 2 s', async () => {
+  const { state, status } = world();
+  assert.equal(await status(bearer(KEY)), 200);
+  state.known = false;
+  state.revision += 1;
+  state.now += 999;
+  assert.equal(await status(bearer(KEY)), 200);
+  state.now += 1;
+  assert.equal(await status(bearer(KEY)), 401);
+  state.known = true;
+  assert.equal(await status(bearer(KEY)), 200);
+});
+
+test('D2 an expired key gets 401 at its instant', async () => {
+  const { state, status } = world({ expiresAt: NOW + 500 });
+  assert.equal(await status(bearer(KEY)), 200);
+  state.now = NOW + 499;
+  assert.equal(await status(bearer(KEY)), 200);
+  state.now = NOW + 500;
+  assert.equal(await status(bearer(KEY)), 401);
+});
+
+test('D2 while the store cannot be read, remembered keys are honoured for 24 h and unknown ones get 500, never 401', async () => {
+  const { state, status, ask } = world();
+  assert.equal(await status(bearer(KEY)), 200);
+  state.down = true;
+  state.now += 1000;
+  assert.equal(await status(bearer(KEY)), 200);
+  assert.equal(await status(bearer('weir_never_seen')), 500);
+  assert(!(ask(bearer(KEY)) instanceof Promise));
+  state.now = NOW + DAY;
+  assert.equal(await status(bearer(KEY)), 200);
+  state.now += 1;
+  assert.equal(await status(bearer(KEY)), 500);
+  state.down = false;
+  state.now += 2000;
+  await status(bearer(KEY));
+  await new Promise(setImmediate);
+  assert.equal(await status(bearer(KEY)), 200);
+  assert.equal(await status(bearer('weir_never_seen')), 401);
+});
+
+test('D2 a process that never read the store answers 500', async () => {
+  const { state, status } = world();
+  state.down = true;
+  assert.equal(await status(bearer(KEY)), 500);
+});
+
+test('D2 nobody waits for a store that is known to be down', async () => {
+  const { state, ask, status } = world();
+  await status(bearer(KEY));
+  state.down = true;
+  state.now += 1000;
+  await status(bearer(KEY));
+  let reads = 0;
+  for (let ms = 0; ms < 10; ms += 1) {
+    state.now += 1000;
+    const before = state.reads;
+    assert.equal('status' in (await ask(bearer(KEY))), false);
+    reads += state.reads - before;
+    await new Promise(setImmediate);
+  }
+  assert.equal(reads, 10);
+});
+
+test('D2 20 failed authentications a second and address, then 429; never against a valid key', async () => {
+  const { state, status, ask } = world();
+  for (let i = 0; i < 20; i += 1) assert.equal(await status(bearer('weir_wrong_key')), 401);
+  const answer = await ask(bearer('weir_wrong_key'));
+  assert('status' in answer);
+  assert.deepEqual([answer.status, answer.headers], [429, { 'Retry-After': '1' }]);
+  assert.equal(await status(), 429);
+  assert.equal(await status(bearer(KEY)), 200);
+  assert.equal(await status(bearer('weir_wrong_key'), 'feed', '192.0.2.2'), 401);
+  state.now += 1000;
+  assert.equal(await status(bearer('weir_wrong_key')), 401);
+});
+
+test('D2 an IPv6 /64 counts as one address, an IPv4-mapped one as IPv4', async () => {
+  const { status } = world();
+  for (let i = 0; i < 20; i += 1) assert.equal(await status(undefined, 'feed', `2001:db8::${i.toString(16)}`), 401);
+  assert.equal(await status(undefined, 'feed', '2001:db8::ffff:ffff:ffff:ffff'), 429);
+  assert.equal(await status(undefined, 'feed', '2001:db8:0:1::1'), 401);
+  for (let i = 0; i < 20; i += 1) assert.equal(await status(undefined, 'feed', '::ffff:192.0.2.9'), 401);
+  assert.equal(await status(undefined, 'feed', '192.0.2.9'), 429);
+});
+
+test('D4 last-used instants are gathered in memory', async () => {
+  const { state, auth, status } = world();
+  assert.deepEqual(auth.takeUsed(), []);
+  await status(bearer(KEY));
+  state.now += 5;
+  await status(bearer(KEY));
+  await status(bearer('weir_wrong_key'));
+  assert.deepEqual(auth.takeUsed(), [{ id: 'k', at: NOW + 5 }]);
+  assert.deepEqual(auth.takeUsed(), []);
+});

@@ -1,0 +1,35 @@
+import { formatNetwork } from '../../network/format.ts';
+import { parseNetwork } from '../../network/parse.ts';
+
+const PER_SECOND = 20;
+
+/** Counts failed authentications per address and second. */
+export interface FailureLimiter {
+  /** Counts one; true when the address has had more than its share of this second. */
+  count(address: string, now: number): boolean;
+}
+
+export function failureLimiter(): FailureLimiter {
+  let second = 0;
+  const counts = new Map<string, number>();
+  return {
+    count(address, now) {
+      if (Math.floor(now / 1000) !== second) {
+        second = Math.floor(now / 1000);
+        counts.clear();
+      }
+      const source = sourceOf(address);
+      const count = (counts.get(source) ?? 0) + 1;
+      counts.set(source, count);
+      return count > PER_SECOND;
+    },
+  };
+}
+
+/** What is taken for one client: an IPv4 address, an IPv6 /64. */
+function sourceOf(address: string): string {
+  const bare = address.replace(/%.*$/, '');
+  const host = parseNetwork(bare);
+  const network = typeof host === 'string' || host.family === 4 ? host : parseNetwork(`${bare}/64`);
+  return typeof network === 'string' ? bare : formatNetwork(network);
+}

@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox';
+
+/** BodyCache of the signal endpoints, for the API documentation and for the code that writes them. */
+
+/** The body of 200 and 206 (spec 2.5). */
+export const SignalSummary = Type.Object(
+  {
+    success: Type.Boolean({ description: 'True when every entry was processed.' }),
+    message: Type.String({ description: 'Processed <n> entries, <m> failed' }),
+    errors: Type.Optional(
+      Type.Array(Type.String(), { description: 'One reason per failed entry; always there on 206, empty on 200 of v2.' }),
+    ),
+  },
+  { title: 'SignalSummary' },
+);
+export type SignalSummary = Static<typeof SignalSummary>;
+
+/** The body of 400 (spec 7.2). */
+export const BatchRefusal = Type.Object(
+  {
+    error: Type.String(),
+    message: Type.String({ description: 'Names the first fault.' }),
+    details: Type.Array(
+      Type.Object({
+        field: Type.String({ description: 'Where: a path such as rule.type, or body for the batch itself.' }),
+        message: Type.String({ description: 'What is allowed there.' }),
+        value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], { description: 'What was sent.' }),
+        index: Type.Optional(Type.Integer({ minimum: 0, description: 'The entry, counted from 0.' })),
+      }),
+      { maxItems: 100 },
+    ),
+    code: Type.Integer(),
+  },
+  { title: 'BatchRefusal' },
+);
+
+/** The body of every other error. */
+export const SignalError = Type.Object({ error: Type.String(), message: Type.String(), code: Type.Integer() }, { title: 'SignalError' });

@@ -1,0 +1,148 @@
+import type { Caller } from '../../account/caller.ts';
+import type { AccessList } from '../../account/list.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Message, Stream } from '../../ports/stream.ts';
+import { type BatchFault, batchSteps } from '../../signal/batch.ts';
+import { LIMITS } from '../../signal/limits.ts';
+import { encodeMessage } from '../../signal/message.ts';
+import { signalId } from '../../signal/signal-id.ts';
+import type { EnvelopeCheck } from '../../signal/v2.ts';
+import type { HttpFault } from '../errors.ts';
+import type { SignalSummary } from './schema.ts';
+import { inSlices } from './slices.ts';
+
+/** What signal submission needs. */
+export interface SignalParts {
+  readonly store: Pick<StoreReads, 'directory'>;
+  readonly stream: Pick<Stream, 'publish'>;
+  /** Asked for every batch: geo data may have been reloaded. */
+  readonly check: () => Omit<EnvelopeCheck, 'listBound'>;
+  readonly now: () => number;
+  /** Is told why the store or the stream failed; the client is not. */
+  readonly logFailure: (error: unknown, what: string) => void;
+}
+
+export interface SignalRequest {
+  readonly version: 1 | 2;
+  readonly caller: Caller;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Uint8Array;
+}
+
+export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSummary };
+
+/** Takes one batch: validated entry by entry, and on the stream durably before the answer (spec 4.1, 4.2). */
+export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
+
+export function signalSubmission({ store, stream, check, now, logFailure }: SignalParts): SubmitSignals {
+  const defaultLists = new Map<string, string>();
+
+  return async ({ version, caller, query, body }) => {
+    const options = readOptions(query);
+    if ('status' in options) return options;
+    const list = await landingList(caller, options.list);
+    if (typeof list === 'object') return list;
+    const json = parseJson(body);
+    if ('refused' in json) return badRequest([json.refused]);
+
+    const result = await inSlices(batchSteps(version, json.value, { ...check(), listBound: caller.listId !== null }));
+    if (result.refused !== undefined) return badRequest(result.refused);
+    const { accepted, errors } = result;
+    if (!options.dryRun && accepted.length > 0) {
+      const receivedAt = now();
+      const { workspaceId, organizationId } = caller;
+      const messages: Message[] = accepted.map((signal) =>
+        encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: signalId(receivedAt) }),
+      );
+      try {
+        await stream.publish(messages);
+      } catch (error) {
+        logFailure(error, 'the stream did not take a batch');
+        return { status: 500 };
+      }
+    }
+    return summary(version, accepted.length, errors);
+  };
+
+  /** Where access rules land: the key's list, else the one asked for, else the default; undefined leaves it to the consumer. */
+  async function landingList({ workspaceId, listId }: Caller, asked: string | undefined): Promise<string | undefined | HttpFault> {
+    if (asked === undefined && listId !== null) return listId;
+    const known = defaultLists.get(workspaceId);
+    if (asked === undefined && known !== undefined) return known;
+    let lists: readonly AccessList[];
+    try {
+      lists = (await store.directory(workspaceId))?.lists ?? [];
+    } catch (error) {
+      logFailure(error, 'the lists of a workspace could not be read');
+      return asked === undefined ? undefined : { status: 500 };
+    }
+    if (asked !== undefined) return namedList(lists, asked, listId);
+    // The mark of the default list never moves, and that list cannot be deleted.
+    const defaultList = lists.find(({ isDefault }) => isDefault)?.id;
+    if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
+    return defaultList;
+  }
+}
+
+/** The list with this id or name; `bound` is the only one that the key may use, or null. */
+function namedList(lists: readonly AccessList[], asked: string, bound: string | null): string | HttpFault {
+  const byId = lists.filter(({ id }) => id === asked.toLowerCase());
+  const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === asked);
+  if (bound !== null && !found.some(({ id }) => id === bound)) {
+    return { status: 403, message: 'The API key is bound to another access-rules list' };
+  }
+  if (found.length === 1) return found[0]!.id;
+  return found.length === 0
+    ? { status: 404, message: 'No such access-rules list' }
+    : {
+        status: 409,
+        message: `The name matches more than one access-rules list; use one of the ids ${found.map(({ id }) => id).join(', ')}`,
+      };
+}
+
+interface Options {
+  readonly list: string | undefined;
+  readonly dryRun: boolean;
+}
+const DRY_RUN: Record<string, boolean> = { '1': true, true: true, '0': false, false: false };
+
+function readOptions({ list, dry_run: dryRun = '0' }: Readonly<Record<string, unknown>>): Options | HttpFault {
+  const faults: BatchFault[] = [];
+  if (list !== undefined && (typeof list !== 'string' || list === '')) {
+    faults.push({ field: 'list', message: 'must be the id or the name of one access-rules list', value: null });
+  }
+  if (typeof dryRun !== 'string' || !Object.hasOwn(DRY_RUN, dryRun)) {
+    faults.push({ field: 'dry_run', message: `must be one of: ${Object.keys(DRY_RUN).join(', ')}`, value: null });
+  }
+  return faults.length > 0 ? badRequest(faults) : { list: list as string | undefined, dryRun: DRY_RUN[dryRun as string]! };
+}
+
+/** Invalid UTF-8 is refused, never replaced; a byte order mark is ignored (RFC 8259, 8.1). */
+function parseJson(body: Uint8Array): { value: unknown } | { refused: BatchFault } {
+  try {
+    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? `must be valid JSON: ${error.message}` : 'must be JSON in UTF-8';
+    return { refused: { field: 'body', message: reason, value: null } };
+  }
+}
+
+/** 400 for a whole batch; the message names the first fault (spec 7.2). */
+export function badRequest(details: readonly BatchFault[]): HttpFault {
+  const [{ index, field, message }] = details as [BatchFault];
+  const entry = index === undefined ? '' : `Entry ${index}: `;
+  return { status: 400, message: `${entry}${message.startsWith(field) ? '' : `${field} `}${message}`, details };
+}
+
+/** The answer to a body over the limit, which is not read to its end. */
+export const BODY_TOO_LARGE = badRequest([{ field: 'body', message: `must be at most ${LIMITS.batchBytes} bytes`, value: null }]);
+
+/** The answer to what is no proper HTTP request. */
+export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
+
+/** The answer to a batch that was taken (spec 2.5). */
+export function summary(version: 1 | 2, processed: number, errors: string[]): SignalAnswer {
+  const message = `Processed ${processed} entries, ${errors.length} failed`;
+  if (errors.length > 0) return { status: 206, body: { success: false, message, errors } };
+  return { status: 200, body: version === 1 ? { success: true, message } : { success: true, message, errors } };
+}

@@ -1,0 +1,162 @@
+/**
+ * The store of rules: landing writes it, feeds read it. Types only; `storeConformance` is run by every driver.
+ * Every call that concerns rules names the workspace.
+ */
+import type { AccessList } from '../account/list.ts';
+import type { AccessAction, AccessRule, ExpressionRule, Kind, RuleChange, Target } from '../rule.ts';
+import type { StreamRecord } from './stream.ts';
+
+/** A record that was understood, and whose workspace and list are still to be resolved by the store. */
+export interface LandingItem {
+  readonly record: StreamRecord;
+  readonly workspaceId: string;
+  /** null, or a list that is gone: the workspace's default list. */
+  readonly listId: string | null;
+  readonly receivedAt: number;
+  readonly change: RuleChange;
+}
+
+/** A record that cannot be landed, kept with its reason (poison). */
+export interface PoisonRecord {
+  readonly record: StreamRecord;
+  readonly reason: string;
+}
+
+/** What one step of the consumer writes: position and rules in one transaction. */
+export interface LandingBatch {
+  readonly streamId: string;
+  readonly partition: number;
+  /** The position this consumer started from; null = no position is stored yet. */
+  readonly from: number | null;
+  /** The position after this batch: offset of the next record. */
+  readonly to: number;
+  readonly items: readonly LandingItem[];
+  readonly poison: readonly PoisonRecord[];
+  readonly now: number;
+}
+
+export interface DeadLetter {
+  readonly id: number;
+  readonly at: number;
+  readonly reason: string;
+  readonly streamId: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: string;
+}
+
+/** A workspace with its lists as they are now: name resolution, settings and revisions in one read. */
+export interface WorkspaceDirectory {
+  readonly id: string;
+  readonly name: string;
+  /** Moves with any of the workspace's lists and rules. */
+  readonly revision: number;
+  /** The store's clock at the read, ms: a snapshot whose revision has not moved since counts as taken now. */
+  readonly takenAt: number;
+  readonly lists: readonly AccessList[];
+}
+
+/**
+ * Receives the active access rules of a snapshot, one call a rule, without an object a row.
+ * `id` is the store's own primary key of the rule, `expires` the expiry in whole seconds (0 = none),
+ * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
+ */
+export interface RuleSink {
+  v4(id: number, action: AccessAction, address: number, prefix: number, expires: number, levels: number): void;
+  /** `bytes` holds 16 bytes from `at` on; they are only valid during the call. */
+  v6(id: number, action: AccessAction, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
+  geo(
+    id: number,
+    action: AccessAction,
+    target: { kind: 'asn'; asn: number } | { kind: 'country'; country: string },
+    expires: number,
+    levels: number,
+  ): void;
+}
+
+/** What a snapshot read found besides the rules; all from the same read transaction. */
+export interface SnapshotHead {
+  readonly workspaceName: string;
+  /** null for the workspace feed. */
+  readonly list: AccessList | null;
+  /** Of the list, or of the workspace for its feed. */
+  readonly revision: number;
+  /** The store's clock at the read, ms. */
+  readonly takenAt: number;
+}
+
+/** The present state of one rule that was asked for by id. */
+export interface RuleState {
+  readonly id: number;
+  readonly action: AccessAction;
+  readonly target: Target;
+  /** Whole seconds, 0 = none. */
+  readonly expires: number;
+}
+
+/** Names one representation whose first appearance is remembered (Last-Modified). */
+export interface FeedRecordKey {
+  readonly listId: string | null;
+  readonly format: string;
+  readonly family: string;
+  readonly action: string;
+}
+
+/** One rule as `weir rule ls` shows it and `weir export` writes it. */
+export interface StoredRule {
+  readonly id: number;
+  readonly kind: Kind;
+  /** null for the kinds that have no list. */
+  readonly listId: string | null;
+  readonly rule: AccessRule | ExpressionRule;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Reads. None of them takes a lock that a writer waits for. */
+export interface RuleReads {
+  /** undefined for an unknown workspace. */
+  directory(workspaceId: string): Promise<WorkspaceDirectory | undefined>;
+  /** Reads rules that are active at `now` (ms), both actions, and the head, in one read transaction. undefined when workspace or list is gone. */
+  snapshot(workspaceId: string, listId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
+  /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
+  ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
+  /** The position of a consumer; undefined = none is stored. */
+  position(streamId: string, partition: number): Promise<number | undefined>;
+  /** The ids of the streams that have positions here. */
+  positionStreams(): Promise<string[]>;
+  /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
+  countRules(workspaceId: string, now: number): Promise<number>;
+  /** Active rules in primary-key order, streamed. */
+  rules(workspaceId: string, filter: { listId?: string; kind: Kind; now: number }): AsyncIterable<StoredRule>;
+  /** Oldest first, the newest `limit`. */
+  deadLetters(limit: number): Promise<DeadLetter[]>;
+  deadLetter(id: number): Promise<DeadLetter | undefined>;
+}
+
+/** Writes. Each call is one transaction. */
+export interface RuleWrites {
+  /**
+   * Position and rules in one fenced transaction: `fenced` means that the stored position is not `from` any more
+   * (another owner landed) and nothing was written. Items of unknown workspaces become dead letters in the same transaction.
+   */
+  land(batch: LandingBatch): Promise<'landed' | 'fenced'>;
+  /**
+   * Remembers when a representation's content first appeared. A newer snapshot with another hash sets
+   * since = max(second, stored since + 1); an older one changes nothing. Returns the stored row after the call.
+   * Times: snapshotAt in ms, second and since in whole seconds.
+   */
+  recordFeed(
+    workspaceId: string,
+    key: FeedRecordKey,
+    seen: { hash: string; snapshotAt: number; second: number },
+  ): Promise<{ hash: string; snapshotAt: number; since: number }>;
+  /** Deletes at most `limit` of what is past its keeping time; returns how many of each. Only the consumer role calls it. */
+  sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number }): Promise<number>;
+  dropDeadLetter(id: number): Promise<boolean>;
+  /** Forgets the positions of every other stream, so that landing begins with this one at its beginning. */
+  adoptStream(streamId: string): Promise<void>;
+}

@@ -1,0 +1,17 @@
+/** A whole store: rules and accounts behind one driver. */
+import type { AccountReads, AccountWrites } from './account-store.ts';
+import type { RuleReads, RuleWrites } from './rule-store.ts';
+
+export interface StoreReads extends RuleReads, AccountReads {
+  /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
+  ping(): Promise<number>;
+}
+
+export interface StoreWrites extends RuleWrites, AccountWrites {
+  /** Creates or upgrades the schema; safe when several processes start at once. */
+  migrate(): Promise<{ applied: string[] }>;
+}
+
+export interface Store extends StoreReads, StoreWrites {
+  close(): Promise<void>;
+}

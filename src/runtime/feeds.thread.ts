@@ -1,0 +1,46 @@
+/** The feed thread: reads snapshots, expands countries and ASNs, coalesces and renders, so that no request waits behind a rebuild. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import { feedEngine } from '../feed/build/engine.ts';
+import { geoDatabase } from '../geo/database.ts';
+import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import { openSqliteReads } from '../store/sqlite/store.ts';
+import type { FeedSource } from './engines.ts';
+import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
+import { remoteCalls, serveCalls } from './rpc.ts';
+
+/** One read at a time, one write beside it. */
+const CONNECTIONS = 4;
+
+const { source, geo } = workerData as FeedThreadData;
+const port = parentPort!;
+const store = await openSource(source);
+let database = geoDatabase(geo);
+
+const methods: FeedThreadMethods = {
+  ...feedEngine({ store, recordFeed: store.recordFeed, geo: () => database, clock: systemClock }),
+  async useGeo(data) {
+    database = geoDatabase(data);
+  },
+  async shutdown() {
+    await store.close();
+    setImmediate(() => port.close());
+  },
+};
+const body = (value: unknown) => (value as { bytes?: Uint8Array<ArrayBuffer> } | undefined)?.bytes;
+serveCalls(port, methods, (value) => [body(value)?.buffer ?? []].flat());
+
+async function openSource(from: FeedSource): Promise<StoreReads & Pick<StoreWrites, 'recordFeed'> & { close(): Promise<void> }> {
+  if ('databaseUrl' in from)
+    return (await import('../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
+  const reads = openSqliteReads(from.dataDir);
+  const { recordFeed } = remoteCalls<Pick<StoreWrites, 'recordFeed'>>(from.writes, ['recordFeed']);
+  return {
+    ...reads,
+    recordFeed,
+    async close() {
+      await reads.close();
+      from.writes.close();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { Worker } from 'node:worker_threads';
+import type { FeedBuilder } from '../feed/builder.ts';
+import type { GeoData } from '../geo/data.ts';
+import type { FeedSource } from './engines.ts';
+import { remoteCalls } from './rpc.ts';
+
+/** What the feed thread answers to. */
+export interface FeedThreadMethods extends FeedBuilder {
+  /** Expands countries and ASNs with these data from now on. */
+  useGeo(data: GeoData): Promise<void>;
+  /** Closes the store and ends the thread. */
+  shutdown(): Promise<void>;
+}
+
+const METHODS = ['build', 'forget', 'useGeo', 'shutdown'] as const satisfies readonly (keyof FeedThreadMethods)[];
+
+/** What the feed thread is started with. */
+export interface FeedThreadData {
+  readonly source: FeedSource;
+  readonly geo: GeoData;
+}
+
+/** A thread that builds feeds. */
+export interface FeedThread extends FeedBuilder {
+  useGeo(data: GeoData): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the feed thread. Should it die, the builds it was at reject, and the next one starts another thread, which reads its snapshots anew. */
+export function startFeedThread(newSource: () => FeedSource, geo: GeoData): FeedThread {
+  let data = geo;
+  let running: { readonly worker: Worker; readonly methods: FeedThreadMethods } | undefined;
+
+  function thread(): { readonly worker: Worker; readonly methods: FeedThreadMethods } {
+    if (running !== undefined) return running;
+    const source = newSource();
+    const workerData: FeedThreadData = { source, geo: data };
+    const worker = new Worker(new URL('./feeds.thread.ts', import.meta.url), {
+      workerData,
+      transferList: 'writes' in source ? [source.writes] : [],
+    });
+    running = { worker, methods: remoteCalls<FeedThreadMethods>(worker, METHODS) };
+    const ended = () => {
+      if (running?.worker === worker) running = undefined;
+    };
+    worker.on('error', ended).on('exit', ended);
+    return running;
+  }
+
+  thread();
+  return {
+    build: (request) => thread().methods.build(request),
+    forget: (workspaceId, listId) => thread().methods.forget(workspaceId, listId),
+    async useGeo(next) {
+      data = next;
+      await thread().methods.useGeo(next);
+    },
+    async close() {
+      await running?.methods.shutdown();
+      await running?.worker.terminate();
+    },
+  };
+}

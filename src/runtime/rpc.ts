@@ -1,0 +1,81 @@
+import type { MessagePort, Transferable, Worker } from 'node:worker_threads';
+
+type Methods = Record<string, (...args: never[]) => unknown>;
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly args: unknown[];
+}
+interface Reply {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: { readonly message: string; readonly code: unknown };
+}
+
+/**
+ * Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side.
+ * What `transfers` names of a value is handed over instead of copied.
+ */
+export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
+  port.on('message', (call: Call) => {
+    void answer(target as Methods, call).then((reply) => {
+      try {
+        port.postMessage(reply, transfers(reply.value));
+      } catch (error) {
+        // A value that cannot be handed over is the call's failure, not the thread's end.
+        port.postMessage(failure(call.id, error));
+      }
+    });
+  });
+}
+
+async function answer(target: Methods, call: Call): Promise<Reply> {
+  try {
+    return { id: call.id, value: await target[call.method](...(call.args as never[])) };
+  } catch (error) {
+    return failure(call.id, error);
+  }
+}
+
+function failure(id: number, cause: unknown): Reply {
+  const error = cause as Error & { code?: unknown };
+  return { id, error: { message: error.message ?? String(cause), code: error.code } };
+}
+
+/**
+ * The caller's side of `serveCalls`: each method name becomes a function that posts the call and resolves with the reply.
+ * When the thread behind the port dies, open and later calls reject.
+ */
+export function remoteCalls<T>(port: MessagePort | Worker, methods: readonly (keyof T & string)[]): T {
+  const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  let next = 0;
+  let dead: Error | undefined;
+  const die = (error: Error) => {
+    dead ??= error;
+    for (const call of open.values()) call.reject(dead);
+    open.clear();
+  };
+  port.on('message', (reply: Reply) => {
+    const call = open.get(reply.id);
+    if (call === undefined) return;
+    open.delete(reply.id);
+    if (reply.error === undefined) call.resolve(reply.value);
+    else call.reject(Object.assign(new Error(reply.error.message), { code: reply.error.code }));
+  });
+  port.on('error', (error: Error) => die(error));
+  port.on(isWorker(port) ? 'exit' : 'close', () => die(new Error('the thread has ended')));
+  const call =
+    (method: string) =>
+    (...args: unknown[]) =>
+      new Promise((resolve, reject) => {
+        if (dead !== undefined) return reject(dead);
+        next += 1;
+        open.set(next, { resolve, reject });
+        port.postMessage({ id: next, method, args });
+      });
+  return Object.fromEntries(methods.map((method) => [method, call(method)])) as T;
+}
+
+function isWorker(port: MessagePort | Worker): port is Worker {
+  return 'threadId' in port;
+}

@@ -1,0 +1,22 @@
+/** Which fields and functions expressions may use here: the packaged schemes, and what the operator's file adds. */
+
+import { readFileSync } from 'node:fs';
+import { WeirError } from '../errors.ts';
+import { loadSchemes, packagedSchemes, type Schemes } from '../expression/scheme.ts';
+
+/** The schemes of this process; `file` is SCHEMES_FILE. A file that is missing or broken is the operator's mistake, told in one line. */
+export function readSchemes(file: string | undefined): Schemes {
+  if (file === undefined) return packagedSchemes();
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new WeirError('USAGE', oneLine(`SCHEMES_FILE ${file} cannot be read as JSON: ${(error as Error).message}`));
+  }
+  const schemes = loadSchemes(json);
+  if (Array.isArray(schemes)) throw new WeirError('USAGE', oneLine(`SCHEMES_FILE ${file}: ${schemes.join('; ')}`));
+  return schemes;
+}
+
+/** The reasons quote the file, line breaks included. */
+const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ');

@@ -1,0 +1,65 @@
+/** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Store, StoreWrites } from '../ports/store.ts';
+import { openSqliteReads, STORE_WRITES } from '../store/sqlite/store.ts';
+import type { LandingStatus } from '../stream/consumer.ts';
+import { remoteCalls } from './rpc.ts';
+
+export interface WriterData {
+  readonly dataDir: string;
+  /** How long landed messages of the stream are kept, hours. */
+  readonly streamHours: number;
+}
+
+/** What a thread may ask of the writer thread besides the store's writes. */
+export interface WriterControl {
+  /** Serves the store's writes on another port too (the feed thread's). */
+  connect(port: MessagePort): Promise<void>;
+  startConsumer(): Promise<void>;
+  landing(): Promise<LandingStatus>;
+  /** Ends the consumer after its transaction, closes the files. */
+  shutdown(): Promise<void>;
+}
+
+const METHODS = [...STORE_WRITES, 'connect', 'startConsumer', 'landing', 'shutdown'] as const;
+
+export interface EmbeddedEngine {
+  readonly store: Store;
+  /** A port that serves the store's writes, to hand to another thread. */
+  writesPort(): MessagePort;
+  startConsumer(): Promise<void>;
+  landing(): Promise<LandingStatus>;
+}
+
+/** Starts the writer thread, which applies the migrations, and opens the reads beside it. */
+export async function startEmbeddedEngine(
+  data: WriterData,
+  log: (level: 'info' | 'warn' | 'error', message: string) => void,
+): Promise<EmbeddedEngine> {
+  const worker = new Worker(new URL('./writer.thread.ts', import.meta.url), { workerData: data });
+  worker.on('message', (message: { log?: { level: 'info' | 'warn' | 'error'; message: string } }) => {
+    if (message.log !== undefined) log(message.log.level, message.log.message);
+  });
+  const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
+  await remote.migrate();
+  const reads = openSqliteReads(data.dataDir);
+  return {
+    store: {
+      ...remote,
+      ...reads,
+      async close() {
+        // The writer closes last: only the last connection, and only one that may write, empties the write-ahead log.
+        await reads.close();
+        await remote.shutdown();
+        await worker.terminate();
+      },
+    },
+    writesPort() {
+      const { port1, port2 } = new MessageChannel();
+      worker.postMessage({ id: -1, method: 'connect', args: [port1] }, [port1]);
+      return port2;
+    },
+    startConsumer: () => remote.startConsumer(),
+    landing: () => remote.landing(),
+  };
+}

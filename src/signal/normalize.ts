@@ -1,0 +1,93 @@
+import type { JsonObject, Kind } from '../rule.ts';
+import { AnyEnvelope, ENVELOPES, V1Event } from './schema.ts';
+import { TARGET_FIELDS } from './target.ts';
+
+/**
+ * Entries in canonical form, before anything is judged: known fields only, null and absent are one, letter case folded,
+ * what the operation ignores is gone. Never recurses into free-form JSON, whose keys are plain data.
+ */
+
+export type Fields = Record<string, unknown>;
+
+const V1_FIELDS = Object.keys(V1Event.properties);
+const ENVELOPE_FIELDS = Object.keys(AnyEnvelope.properties).filter((field) => field !== 'rule' && field !== 'expires_in');
+const RULE_FIELDS: Record<Kind, readonly string[]> = {
+  access_rule: Object.keys(ENVELOPES.access_rule.properties.rule.properties),
+  waf_rule: Object.keys(ENVELOPES.waf_rule.properties.rule.properties),
+  // `phase` is not allowed there: it has to be seen to be refused.
+  smart_firewall_rule: Object.keys(ENVELOPES.waf_rule.properties.rule.properties),
+};
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The known fields of a v1 event that say something. */
+export function normalizeEvent(entry: Fields): Fields {
+  const event = pick(entry, V1_FIELDS);
+  dropEmptyTargets(event);
+  if (event.action === 'unblock') delete event.expiration;
+  return event;
+}
+
+/** The known fields of a v2 envelope that say something, with defaults filled in. */
+export function normalizeEnvelope(entry: Fields): Fields {
+  const envelope: Fields = { schema_version: 2, ...pick(entry, ENVELOPE_FIELDS) };
+  const isDelete = envelope.op === 'delete';
+  if (!isDelete && present(entry.expires_in)) envelope.expires_in = entry.expires_in;
+  const byRef = envelope.rule_ref !== undefined || envelope.kind !== 'access_rule';
+  if (present(entry.rule) && !(isDelete && byRef)) envelope.rule = normalizeRule(envelope.kind as Kind, entry.rule, isDelete);
+  return envelope;
+}
+
+function normalizeRule(kind: Kind, value: unknown, isDelete: boolean): unknown {
+  if (!isObject(value) || !Object.hasOwn(RULE_FIELDS, kind)) return value;
+  const rule = pick(value, RULE_FIELDS[kind]);
+  if (kind === 'access_rule') {
+    rule.action ??= 'block';
+    if (isObject(rule.target)) {
+      rule.target = pick(rule.target, TARGET_FIELDS);
+      dropEmptyTargets(rule.target as Fields);
+    }
+    if (isDelete) delete rule.config;
+    else if (isObject(rule.config)) rule.config = withLevels(rule.config as JsonObject);
+    return rule;
+  }
+  rule.type = lower(rule.type);
+  rule.action = lower(rule.action);
+  if (rule.phase !== undefined) rule.phase = lower(rule.phase);
+  // The stored config.phase is the given phase or absent, never what config happened to hold.
+  if (isObject(rule.config) && Object.hasOwn(rule.config, 'phase')) {
+    const { phase: _, ...config } = rule.config;
+    rule.config = config;
+  }
+  return rule;
+}
+
+function withLevels(config: JsonObject): JsonObject {
+  const { confidence, severity, ...rest } = config;
+  if (confidence === undefined && severity === undefined) return config;
+  return {
+    ...rest,
+    ...(present(confidence) && { confidence: lower(confidence) as string }),
+    ...(present(severity) && { severity: lower(severity) as string }),
+  };
+}
+
+function pick(source: Fields, fields: readonly string[]): Fields {
+  const picked: Fields = {};
+  for (const field of fields) {
+    const value = source[field];
+    if (present(value)) picked[field] = value;
+  }
+  return picked;
+}
+
+function dropEmptyTargets(fields: Fields): void {
+  for (const field of TARGET_FIELDS) if (fields[field] === '') delete fields[field];
+}
+
+const present = (value: unknown) => value !== undefined && value !== null;
+
+/** Lower case of ASCII letters only: toLowerCase() would read the Kelvin sign as a k. */
+export const lower = (value: unknown) => (typeof value === 'string' ? value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : value);

@@ -1,0 +1,77 @@
+/** Stored rules as the signals that leave them: the inverse of landing, for moving a workspace through the stream. */
+import type { StoredRule } from '../ports/rule-store.ts';
+import type { AccessRule, ExpressionKind, ExpressionRule } from '../rule.ts';
+import { LIMITS } from './limits.ts';
+import type { ExpressionEnvelope, Signal } from './schema.ts';
+import { writeTarget } from './target.ts';
+
+/** A signal and when it was accepted, ms. */
+export interface PastSignal {
+  readonly signal: Signal;
+  readonly receivedAt: number;
+}
+
+/**
+ * The signals that leave a rule as it is stored, times included: one that creates it and, where it was updated later, one that
+ * updates it. The first one's expiry lies behind the update: landing takes the second for an update of an active rule.
+ */
+export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId'>): PastSignal[] {
+  const { createdAt, updatedAt } = stored;
+  const update = { signal: signalOf(stored, secondsLeft(stored, updatedAt)), receivedAt: updatedAt };
+  if (createdAt === updatedAt) return [update];
+  const seconds = secondsLeft(stored, createdAt);
+  const allowed = seconds === undefined ? undefined : Math.min(Math.max(seconds, 1), LIMITS.expirySeconds);
+  return [{ signal: signalOf(stored, allowed), receivedAt: createdAt }, update];
+}
+
+/** The `expires_in` that a signal accepted at `receivedAt` needs for the rule's expiry (expiry.ts). */
+function secondsLeft({ rule: { expiresAt } }: Pick<StoredRule, 'rule'>, receivedAt: number): number | undefined {
+  return expiresAt === null ? undefined : expiresAt / 1000 - Math.ceil(receivedAt / 1000);
+}
+
+function signalOf({ kind, rule }: Pick<StoredRule, 'kind' | 'rule'>, seconds: number | undefined): Signal {
+  if (kind !== 'access_rule') return { version: 2, envelope: expressionEnvelope(kind, rule as ExpressionRule, seconds) };
+  const { name, ruleRef, reason, labels, action, target, config } = rule as AccessRule;
+  if (name !== null) {
+    // Only v1 events name access rules.
+    const event = { type: 'access_rules', action: 'block', ...writeTarget(target), expiration: seconds, name } as const;
+    return { version: 1, event: { ...event, description: reason ?? undefined } };
+  }
+  return {
+    version: 2,
+    envelope: {
+      schema_version: 2,
+      kind,
+      op: 'upsert',
+      rule_ref: ruleRef ?? undefined,
+      expires_in: seconds,
+      reason: reason ?? undefined,
+      labels: labels ?? undefined,
+      rule: { target: writeTarget(target), action, config: config ?? undefined },
+    },
+  };
+}
+
+function expressionEnvelope(kind: ExpressionKind, rule: ExpressionRule, seconds: number | undefined): ExpressionEnvelope {
+  const { phase, ...config } = rule.config ?? {};
+  const body = {
+    name: rule.name ?? undefined,
+    type: rule.type,
+    expression: rule.expression,
+    action: rule.action,
+    order: rule.order ?? undefined,
+    short_description: rule.shortDescription ?? undefined,
+    ...(phase === undefined ? { config: rule.config ?? undefined } : { config, phase }),
+  };
+  return {
+    schema_version: 2,
+    kind,
+    op: 'upsert',
+    rule_ref: rule.ruleRef,
+    expires_in: seconds,
+    reason: rule.reason ?? undefined,
+    labels: rule.labels ?? undefined,
+    // What was accepted is not judged again: its action is one of its kind.
+    rule: body as ExpressionEnvelope['rule'],
+  };
+}

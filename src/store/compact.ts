@@ -1,0 +1,123 @@
+import type { AccessAction, Kind, RuleChange } from '../rule.ts';
+import { formatTarget } from '../signal/target.ts';
+
+/** A change whose workspace and list are known to the store. `workspace` and `list` are the store's own numbers. */
+export interface ResolvedChange {
+  readonly workspace: number;
+  /** Ignored for the kinds that have no list. */
+  readonly list: number;
+  readonly receivedAt: number;
+  readonly change: RuleChange;
+}
+
+type Change<C extends RuleChange['change']> = Extract<RuleChange, { change: C }>;
+
+export interface CompactUpsert {
+  readonly workspace: number;
+  readonly list: number;
+  readonly change: Change<'upsert'>;
+  /** When the rule was first upserted in this run: the new rule's `created_at`, kept from the stored rule if that is active at this instant. */
+  readonly createdAt: number;
+  /** When it was last upserted in this run. */
+  readonly updatedAt: number;
+}
+export interface RefDelete {
+  readonly workspace: number;
+  readonly list: number;
+  readonly kind: Kind;
+  readonly ruleRef: string;
+}
+export interface ValueDelete {
+  readonly workspace: number;
+  readonly list: number;
+  readonly action: AccessAction;
+  /** Canonical text. */
+  readonly target: string;
+}
+
+/** Deletes first, in any order, then upserts, in any order. No rule is upserted twice, none deleted twice. */
+export interface Run {
+  readonly refDeletes: readonly RefDelete[];
+  readonly valueDeletes: readonly ValueDelete[];
+  readonly upserts: readonly CompactUpsert[];
+}
+
+/**
+ * Folds changes to the last one per rule, in runs to be applied one after the other: the rules afterwards are those that
+ * the changes would leave one by one, `created_at` included.
+ *
+ * A new run begins where folding would not be exact:
+ * - a delete by value after an upsert by rule_ref of the same list: whether it hits that rule depends on what the upsert changed;
+ * - an upsert of a rule that an earlier upsert of the run had let lapse by then: it counts as a new rule.
+ */
+export function compact(changes: Iterable<ResolvedChange>): Run[] {
+  const runs: OpenRun[] = [];
+  let run = new OpenRun();
+  for (const change of changes) {
+    if (run.add(change)) continue;
+    runs.push(run);
+    run = new OpenRun();
+    run.add(change);
+  }
+  runs.push(run);
+  return runs.filter((done) => !done.empty).map((done) => done.close());
+}
+
+class OpenRun {
+  private readonly refDeletes = new Map<string, RefDelete>();
+  private readonly valueDeletes = new Map<string, ValueDelete>();
+  private readonly upserts = new Map<string, CompactUpsert>();
+  /** Lists in which this run upserts a rule by its rule_ref. */
+  private readonly refLists = new Set<number>();
+
+  /** False when the change belongs to the next run. */
+  add({ workspace, list, receivedAt, change }: ResolvedChange): boolean {
+    switch (change.change) {
+      case 'upsert': {
+        const key = upsertKey(workspace, list, change);
+        const earlier = this.upserts.get(key);
+        const lapse = earlier?.change.rule.expiresAt ?? null;
+        if (lapse !== null && lapse <= receivedAt) return false;
+        this.upserts.set(key, { workspace, list, change, createdAt: earlier?.createdAt ?? receivedAt, updatedAt: receivedAt });
+        if (change.kind === 'access_rule' && change.rule.ruleRef !== null) this.refLists.add(list);
+        return true;
+      }
+      case 'delete': {
+        const key = refKey(workspace, list, change.kind, change.ruleRef);
+        this.upserts.delete(key);
+        this.refDeletes.set(key, { workspace, list, kind: change.kind, ruleRef: change.ruleRef });
+        return true;
+      }
+      case 'delete_by_value': {
+        if (this.refLists.has(list)) return false;
+        const target = formatTarget(change.target);
+        const key = valueKey(list, change.action, target);
+        this.upserts.delete(key);
+        this.valueDeletes.set(key, { workspace, list, action: change.action, target });
+        return true;
+      }
+    }
+  }
+
+  get empty(): boolean {
+    return this.refDeletes.size + this.valueDeletes.size + this.upserts.size === 0;
+  }
+
+  close(): Run {
+    return {
+      refDeletes: [...this.refDeletes.values()],
+      valueDeletes: [...this.valueDeletes.values()],
+      upserts: [...this.upserts.values()],
+    };
+  }
+}
+
+function upsertKey(workspace: number, list: number, change: Change<'upsert'>): string {
+  return change.kind === 'access_rule' && change.rule.ruleRef === null
+    ? valueKey(list, change.rule.action, formatTarget(change.rule.target))
+    : refKey(workspace, list, change.kind, change.rule.ruleRef!);
+}
+
+const refKey = (workspace: number, list: number, kind: Kind, ref: string) =>
+  kind === 'access_rule' ? `${kind} ${list} ${ref}` : `${kind} ${workspace} ${ref}`;
+const valueKey = (list: number, action: string, target: string) => `value ${list} ${action} ${target}`;

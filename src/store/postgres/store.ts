@@ -1,0 +1,20 @@
+import type { Store } from '../../ports/store.ts';
+import { type DatabaseOptions, openDatabase } from './database.ts';
+import { postgresReads } from './reads.ts';
+import { postgresWrites } from './writes.ts';
+
+/**
+ * The store on PostgreSQL (14 or newer) behind a `postgres://` address, for any number of processes. Applies the migrations;
+ * rejects with a readable reason when the server does not answer or refuses.
+ */
+export async function openPostgresStore(url: string, options: DatabaseOptions = {}): Promise<Store> {
+  const db = openDatabase(url, options);
+  const writes = postgresWrites(db);
+  try {
+    await writes.migrate();
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return { ...writes, ...postgresReads(db), close: () => db.close() };
+}

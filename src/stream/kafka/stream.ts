@@ -1,0 +1,105 @@
+import type { initProducerIdV5, listOffsetsV9, produceV11 } from '@platformatic/kafka';
+import { NumericMap, ProduceAcks } from '@platformatic/kafka';
+import { within } from '../../clock.ts';
+import type { Message, Stream } from '../../ports/stream.ts';
+import { type Appender, openAppender, type PartitionLog } from './appender.ts';
+import { type Cluster, connectCluster } from './cluster.ts';
+import { reasonOf } from './fault.ts';
+import type { KafkaOptions } from './options.ts';
+import { joinGroup } from './reader.ts';
+import { encodeMessage, partitionOf } from './record.ts';
+import { openTopic } from './topic.ts';
+
+const EARLIEST = -2n;
+const LATEST = -1n;
+/** How long a question to the brokers may take, ms. */
+const PATIENCE = 4000;
+const PING = 2000;
+/** How long a broker waits for its replicas before it says so, ms: less than the client waits for the broker. */
+const REPLICAS = 2500;
+
+/** The stream in one Kafka topic, which is made when it is missing. Rejects when no broker answers within 10 s. */
+export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
+  const { topic, group = `weir-${topic}` } = options;
+  const cluster = connectCluster(options);
+  const appenders = new Map<number, Appender>();
+  try {
+    await openTopic(cluster, options);
+  } catch (error) {
+    cluster.close();
+    throw error;
+  }
+
+  async function ask<T>(question: Promise<T>, ms = PATIENCE): Promise<T> {
+    try {
+      return await within(question, ms, 'the broker');
+    } catch (error) {
+      cluster.doubt();
+      throw new Error(`Kafka (topic ${topic}): ${reasonOf(error)}`);
+    }
+  }
+
+  function append(partition: number, messages: readonly Message[]): Promise<void> {
+    const appender = appenders.get(partition) ?? openAppender(partitionLog(cluster, partition));
+    appenders.set(partition, appender);
+    return appender.append(messages.map((message) => encodeMessage(message, topic, partition)));
+  }
+
+  return {
+    async id() {
+      return (await ask(cluster.describe(true))).id;
+    },
+    async publish(messages) {
+      const shares = Map.groupBy(messages, (message) => partitionOf(message.key, cluster.partitions()));
+      await Promise.all([...shares].map(([partition, share]) => append(partition, share)));
+    },
+    async bounds(partition) {
+      const [start, end] = await ask(Promise.all([EARLIEST, LATEST].map((which) => offsetOf(cluster, partition, which))));
+      return { start, end };
+    },
+    async partitions() {
+      return (await ask(cluster.describe(false))).partitions;
+    },
+    join: () => joinGroup(cluster, group),
+    async trim() {
+      return 0;
+    },
+    async ping() {
+      await ask(cluster.describe(true), PING);
+    },
+    async close() {
+      for (const appender of appenders.values()) appender.close();
+      cluster.close();
+    },
+  };
+}
+
+async function offsetOf(cluster: Cluster, partition: number, timestamp: bigint): Promise<number> {
+  const api = await cluster.request<listOffsetsV9.ListOffsetsRequest, listOffsetsV9.ListOffsetsResponse>('ListOffsets');
+  const wanted = [{ partitionIndex: partition, currentLeaderEpoch: -1, timestamp }];
+  const { topics } = await api.async(await cluster.leader(partition), -1, 0, [{ name: cluster.topic, partitions: wanted }]);
+  return Number(topics[0].partitions[0].offset);
+}
+
+function partitionLog(cluster: Cluster, partition: number): PartitionLog {
+  return {
+    async newProducer() {
+      const api = await cluster.request<initProducerIdV5.InitProducerIdRequest, initProducerIdV5.InitProducerIdResponse>('InitProducerId');
+      const { producerId, producerEpoch } = await api.async(await cluster.anyone(), null, 0, -1n, -1);
+      return { id: producerId, epoch: producerEpoch };
+    },
+    async produce(records, { id, epoch }, sequence) {
+      try {
+        const api = await cluster.request<produceV11.ProduceRequest, produceV11.ProduceResponse>('Produce');
+        await api.async(await cluster.leader(partition), ProduceAcks.ALL, REPLICAS, records, {
+          producerId: id,
+          producerEpoch: epoch,
+          sequences: new NumericMap([[`${cluster.topic}:${partition}`, sequence]]),
+        });
+      } catch (error) {
+        cluster.doubt();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoreReads } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
+
+/** How often the position is read while waiting, ms. */
+const LOOK = 5;
+/** How long landing is waited for, ms. */
+const PATIENCE = 2000;
+
+/**
+ * Resolves when landing has reached the stream's end as it is now, at the latest after 2 s: who posts a signal and then
+ * reads the feed expects it there.
+ */
+export async function caughtUp(stream: Pick<Stream, 'id' | 'partitions' | 'bounds'>, store: Pick<StoreReads, 'position'>): Promise<void> {
+  const deadline = performance.now() + PATIENCE;
+  const streamId = await stream.id();
+  const ends = await Promise.all(Array.from({ length: await stream.partitions() }, (_, partition) => stream.bounds(partition)));
+  for (const [partition, { start, end }] of ends.entries()) {
+    while (end > start && ((await store.position(streamId, partition)) ?? 0) < end && performance.now() < deadline) await sleep(LOOK);
+  }
+}

@@ -1,0 +1,136 @@
+import { BroadcastChannel, Worker } from 'node:worker_threads';
+import type { Stream, StreamReader } from '../../ports/stream.ts';
+import type { AppendReply, AppendRequest } from './appender.thread.ts';
+import { encodeBatch, logReader, openLog, streamFile, trimLog } from './log.ts';
+
+/** How often a waiting reader looks for what another process appended, ms. */
+const POLL = 100;
+
+/** The embedded stream: one partition in `stream.db`, appended by a thread of its own, read by any process. */
+export function openSqliteStream(dataDir: string): Stream {
+  const file = streamFile(dataDir);
+  const db = openLog(file);
+  const reader = logReader(db);
+  let appender: Appender | undefined;
+
+  return {
+    async id() {
+      return reader.id();
+    },
+    async publish(messages) {
+      if (messages.length === 0) return;
+      appender ??= startAppender(file);
+      await appender.append(encodeBatch(messages));
+    },
+    async bounds() {
+      return reader.bounds();
+    },
+    async partitions() {
+      return 1;
+    },
+    async join() {
+      return joinLog(file);
+    },
+    async trim(_partition, before, landed, limit) {
+      return trimLog(db, before, landed, limit);
+    },
+    async ping() {
+      reader.bounds();
+      if (appender?.dead !== undefined) throw appender.dead;
+    },
+    async close() {
+      await appender?.close();
+      db.close();
+    },
+  };
+}
+
+interface Appender {
+  append(batch: AppendRequest['batch']): Promise<void>;
+  readonly dead: Error | undefined;
+  close(): Promise<void>;
+}
+
+function startAppender(file: string): Appender {
+  const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), { workerData: { file } });
+  const waiting = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
+  let next = 0;
+  let dead: Error | undefined;
+  const die = (error: Error) => {
+    dead ??= error;
+    for (const call of waiting.values()) call.reject(dead);
+    waiting.clear();
+  };
+  worker.on('message', ({ ids, error }: AppendReply) => {
+    for (const id of ids) {
+      const call = waiting.get(id)!;
+      waiting.delete(id);
+      if (error === undefined) call.resolve();
+      else call.reject(new Error(`the stream's file cannot be written: ${error}`));
+    }
+  });
+  worker.on('error', (error: Error) => die(error));
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      die(new Error('the appending thread has ended'));
+      resolve();
+    });
+  });
+  return {
+    append: (batch) =>
+      new Promise((resolve, reject) => {
+        if (dead !== undefined) return reject(dead);
+        next += 1;
+        waiting.set(next, { resolve, reject });
+        worker.postMessage({ id: next, batch } satisfies AppendRequest);
+      }),
+    get dead() {
+      return dead;
+    },
+    async close() {
+      worker.postMessage('close');
+      await exited;
+    },
+  };
+}
+
+function joinLog(file: string): StreamReader {
+  const db = openLog(file);
+  const log = logReader(db);
+  const wake = new BroadcastChannel(`appended ${file}`);
+  wake.unref();
+  let notify: (() => void) | undefined;
+  wake.onmessage = () => notify?.();
+  let closed = false;
+
+  const nextAppend = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      notify = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    }).finally(() => {
+      notify = undefined;
+    });
+
+  return {
+    owned: () => (closed ? [] : [0]),
+    async read(_partition, offset, max, waitMs) {
+      const deadline = performance.now() + waitMs;
+      while (!closed) {
+        const records = log.read(offset, max);
+        const left = deadline - performance.now();
+        if (records.length > 0 || left <= 0) return records;
+        await nextAppend(Math.min(POLL, left));
+      }
+      return [];
+    },
+    async close() {
+      closed = true;
+      notify?.();
+      wake.close();
+      db.close();
+    },
+  };
+}

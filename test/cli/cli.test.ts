@@ -1,0 +1,552 @@
+/** Every command of the command line beside a running server, for programs and for people (decisions, section 1). */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
+import { command } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/small-geo.ts';
+import { eventually, KEY, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const NO_SETTINGS = { format: null, family: null, action: null, max_entries: null, confidence: null, severity: null };
+
+type Json = Record<string, unknown>;
+const folder = temporaryFolder({ after });
+const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY };
+
+/** Runs a command as a process for a program; it has to work and say nothing else. */
+async function program<T = Json>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await weir([...args, '--json'], settings);
+  assert.deepEqual([code, stderr], [0, ''], args.join(' '));
+  assert.equal(stdout.trimEnd().split('\n').length, 1, 'one line of JSON');
+  return JSON.parse(stdout) as T;
+}
+
+/** What a person reads. */
+async function person(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await command(args, settings);
+  assert.deepEqual([code, stderr], [0, ''], args.join(' '));
+  return stdout;
+}
+
+/** The rows of a table below its heading, cells apart by two blanks or more. */
+const rows = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(/ {2,}/));
+
+suite('weir', () => {
+  let server: Weir;
+  const post = (entries: Json[], path = '/v2/signal') =>
+    fetch(server.url + path, { method: 'POST', headers: { authorization: `Bearer ${KEY}` }, body: JSON.stringify(entries) });
+
+  before(async () => {
+    server = await startWeir(settings);
+  });
+  after(() => server.kill('SIGKILL'));
+
+  test('D1.7 weir org create, set, ls', async () => {
+    const acme = await program('org', 'create', 'Acme, Inc.');
+    assert.match(String(acme.id), UUID);
+    assert.ok(Math.abs(Date.now() - Date.parse(String(acme.created_at))) < 60_000);
+    assert.deepEqual(acme, { id: acme.id, name: 'Acme, Inc.', subscription: 'active', created_at: acme.created_at });
+    assert.equal((await program('org', 'create', 'later', '--subscription', 'inactive')).subscription, 'inactive');
+    assert.match(await person('org', 'create', 'Example'), /^organization Example [0-9a-f-]{36}\n$/);
+
+    assert.deepEqual(await program('org', 'set', 'Acme, Inc.', '--subscription', 'inactive'), { ...acme, subscription: 'inactive' });
+    assert.equal(await person('org', 'set', String(acme.id), '--subscription', 'active'), 'organization Acme, Inc.: subscription active\n');
+    const listed = await program<Json[]>('org', 'ls');
+    assert.deepEqual(
+      listed.map(({ name, subscription }) => [name, subscription]),
+      [
+        ['default', 'active'],
+        ['Acme, Inc.', 'active'],
+        ['later', 'inactive'],
+        ['Example', 'active'],
+      ],
+    );
+    assert.deepEqual(listed[1], acme);
+    assert.deepEqual(
+      rows(await person('org', 'ls')),
+      listed.map(({ id, name, subscription }) => [id, name, subscription]),
+    );
+  });
+
+  test('D1.7 weir workspace create, ls; an organization by id or unique name', async () => {
+    const [, acme] = await program<Json[]>('org', 'ls');
+    const edge = await program('workspace', 'create', 'edge', '--org', 'Acme, Inc.');
+    assert.match(String(edge.id), UUID);
+    assert.deepEqual(edge, { id: edge.id, organization_id: acme.id, name: 'edge', created_at: edge.created_at });
+    assert.match(await person('workspace', 'create', 'twice', '--org', String(acme.id)), /^workspace twice [0-9a-f-]{36}\n$/);
+    await program('workspace', 'create', 'twice', '--org', 'default');
+    const listed = await program<Json[]>('workspace', 'ls');
+    assert.deepEqual(
+      listed.map(({ name }) => name),
+      ['default', 'edge', 'twice', 'twice'],
+    );
+    assert.deepEqual(listed[1], edge);
+    assert.deepEqual(
+      rows(await person('workspace', 'ls')),
+      listed.map(({ id, name, organization_id }) => [id, name, organization_id]),
+    );
+
+    const ambiguous = await weir(['list', 'ls', '--workspace', 'twice'], settings);
+    assert.equal(ambiguous.code, 2);
+    assert.match(ambiguous.stderr, new RegExp(`^weir: 2 workspaces are called "twice"; use the id: ${listed[2].id}, ${listed[3].id}\n$`));
+  });
+
+  test('D1.7 weir list create, set, ls, delete', async () => {
+    const plain = await program('list', 'create', 'plain list', '--workspace', 'edge');
+    const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
+    assert.match(String(plain.id), UUID);
+    assert.deepEqual(plain, { id: plain.id, workspace_id: edge, name: 'plain list', description: null, default: false, ...NO_SETTINGS });
+
+    const options = {
+      '--description': 'what scans us',
+      '--format': 'csv_indicator',
+      '--family': 'v4',
+      '--action': 'allow',
+      '--max-entries': '4000000',
+      '--confidence': 'low',
+      '--severity': 'critical',
+    };
+    const given = Object.entries(options).flat();
+    const stored = {
+      description: 'what scans us',
+      format: 'csv_indicator',
+      family: 'v4',
+      action: 'allow',
+      max_entries: 4_000_000,
+      confidence: 'low',
+      severity: 'critical',
+    };
+    const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
+    assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, ...stored });
+    assert.match(await person('list', 'create', 'text', '--workspace', 'edge', '--format', 'fortigate'), /^list text [0-9a-f-]{36}\n$/);
+
+    const changed = await program('list', 'set', 'plain list', '--workspace', 'edge', '--max-entries', '1', '--description', 'new');
+    assert.deepEqual(changed, { ...plain, max_entries: 1, description: 'new' });
+    assert.equal(
+      await person('list', 'set', String(plain.id), '--workspace', 'edge', '--severity', 'high'),
+      `list plain list ${plain.id} is changed\n`,
+    );
+
+    const listed = await program<Json[]>('list', 'ls', '--workspace', 'edge');
+    assert.deepEqual(
+      listed.map(({ name, default: isDefault }) => [name, isDefault]),
+      [
+        ['default', true],
+        ['plain list', false],
+        ['full', false],
+        ['text', false],
+      ],
+    );
+    assert.deepEqual([listed[1], listed[2], listed[3].format], [{ ...changed, severity: 'high' }, full, 'plain']);
+    const shown = rows(await person('list', 'ls', '--workspace', 'edge'));
+    assert.deepEqual(shown[2], [full.id, 'full', 'no', 'csv_indicator', 'v4', 'allow', '4000000', 'low', 'critical', 'what scans us']);
+
+    assert.deepEqual(await program('list', 'delete', 'plain list', '--workspace', 'edge'), { id: plain.id, deleted: true });
+    assert.equal(await person('list', 'delete', String(full.id), '--workspace', 'edge'), `list ${full.id} is deleted\n`);
+    assert.deepEqual(
+      (await program<Json[]>('list', 'ls', '--workspace', 'edge')).map(({ name }) => name),
+      ['default', 'text'],
+    );
+  });
+
+  test('D1.7, D2.2 weir key create, ls, revoke', async () => {
+    const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
+    const [, list] = await program<Json[]>('list', 'ls', '--workspace', 'edge');
+    const key = await program('key', 'create', '--workspace', 'edge');
+    assert.match(String(key.id), UUID);
+    assert.deepEqual(key, {
+      id: key.id,
+      key: key.key,
+      prefix: String(key.key).slice(0, 9),
+      name: null,
+      permissions: ['signal:write', 'feed:read'],
+      workspace_id: edge,
+      list_id: null,
+      created_at: key.created_at,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+    });
+    const began = Date.now();
+    const options = [
+      '--permission',
+      'feed:read',
+      '--permission',
+      'feed:read',
+      '--list',
+      'text',
+      '--name',
+      'firewall 7',
+      '--expires-in',
+      '3600',
+    ];
+    const bound = await program('key', 'create', '--workspace', String(edge), ...options);
+    assert.deepEqual([bound.permissions, bound.list_id, bound.name], [['feed:read'], list.id, 'firewall 7']);
+    const expiry = Date.parse(String(bound.expires_at)) - 3_600_000;
+    assert.ok(expiry >= began && expiry <= Date.now());
+    const text = await person('key', 'create', '--workspace', 'edge');
+    assert.match(text, /^key [0-9a-f-]{36}\nweir_[\w-]{43}\nThis is the only time that the key is shown\.\n$/);
+
+    const listed = await program<Json[]>('key', 'ls', '--workspace', 'edge');
+    const { key: _text, ...known } = key;
+    assert.deepEqual(
+      listed.find(({ id }) => id === key.id),
+      known,
+    );
+    assert.equal(listed.length, 3);
+    const shown = await person('key', 'ls', '--workspace', 'edge');
+    assert.ok(shown.includes(String(key.prefix)) && !shown.includes(String(key.key)) && shown.includes('firewall 7'));
+
+    assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, revoked: true });
+    assert.equal(await person('key', 'revoke', String(bound.id)), `key ${bound.id} is revoked\n`);
+    const revoked = (await program<Json[]>('key', 'ls', '--workspace', 'edge')).filter(({ revoked_at }) => revoked_at !== null);
+    assert.deepEqual(revoked.map(({ id }) => id).sort(), [key.id, bound.id].sort());
+  });
+
+  test('D1.7 weir rule ls: every kind, one list, one rule a line', async () => {
+    const waf = {
+      type: 'custom',
+      expression: 'http.request.method eq "PUT"',
+      action: 'challenge',
+      name: 'no puts',
+      order: 7,
+      phase: 'request',
+    };
+    const answer = await post([
+      {
+        kind: 'access_rule',
+        op: 'upsert',
+        rule_ref: 'a-1',
+        reason: 'scans',
+        labels: { team: 'soc' },
+        rule: { target: { ip: '192.0.2.7' }, config: { confidence: 'low' } },
+      },
+      { kind: 'access_rule', op: 'upsert', expires_in: 3600, rule: { action: 'allow', target: { country: 'de' } } },
+      { kind: 'waf_rule', op: 'upsert', rule_ref: 'w-1', rule: waf },
+      {
+        kind: 'smart_firewall_rule',
+        op: 'upsert',
+        rule_ref: 's-1',
+        rule: { type: 'generated', expression: 'ip.src eq 192.0.2.9', action: 'block' },
+      },
+    ]);
+    assert.equal(answer.status, 200);
+    await program('list', 'create', 'second', '--workspace', 'default');
+    await post([{ kind: 'access_rule', op: 'upsert', rule: { target: { asn: 'AS64500' } } }], '/v2/signal?list=second');
+    const lines = async (...args: string[]) => {
+      const { stdout } = await weir(['rule', 'ls', '--workspace', 'default', ...args, '--json'], settings);
+      return stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Json);
+    };
+    const access = await eventually(async () => {
+      const found = await lines();
+      assert.equal(found.length, 3);
+      return found;
+    });
+    const [{ list_id: listId, created_at: at, expires_at: expiry }] = access;
+    assert.equal(Date.parse(String(expiry)), Math.ceil((Date.parse(String(at)) + 86_400_000) / 1000) * 1000, 'one day');
+    assert.deepEqual(access[0], {
+      id: access[0].id,
+      kind: 'access_rule',
+      rule_ref: 'a-1',
+      name: null,
+      list_id: listId,
+      target: '192.0.2.7',
+      action: 'block',
+      confidence: 'low',
+      severity: null,
+      reason: 'scans',
+      labels: { team: 'soc' },
+      config: { confidence: 'low' },
+      expires_at: expiry,
+      created_at: at,
+      updated_at: at,
+    });
+    assert.deepEqual([access[1].target, access[1].action, access[2].target], ['DE', 'allow', 'AS64500']);
+    assert.deepEqual(
+      (await lines('--list', 'second')).map(({ target }) => target),
+      ['AS64500'],
+    );
+    const [wafRule, ...noMore] = await lines('--kind', 'waf_rule');
+    assert.deepEqual(noMore, []);
+    const { name, type, expression, action, order, config, rule_ref: ref, expires_at: expires } = wafRule;
+    assert.deepEqual(
+      { name, type, expression, action, order, config, ref, expires },
+      {
+        name: 'no puts',
+        type: 'custom',
+        expression: waf.expression,
+        action: 'challenge',
+        order: 7,
+        config: { phase: 'request' },
+        ref: 'w-1',
+        expires: null,
+      },
+    );
+    assert.deepEqual(
+      (await lines('--kind', 'smart_firewall_rule')).map(({ rule_ref }) => rule_ref),
+      ['s-1'],
+    );
+
+    assert.match(
+      await person('rule', 'ls', '--workspace', 'default'),
+      /^block {2}192\.0\.2\.7 {2}a-1 {2}\S+Z\nallow {2}DE {2}- {2}\S+Z\nblock {2}AS64500 {2}- {2}\S+Z\n$/,
+    );
+    assert.match(
+      await person('rule', 'ls', '--workspace', 'default', '--kind', 'waf_rule'),
+      /^challenge {2}custom .*PUT.* {2}w-1 {2}no expiry {2}no puts\n$/,
+    );
+    assert.equal(await person('rule', 'ls', '--workspace', 'edge'), '');
+  });
+
+  test('D1.7 weir rule ls ends quietly when nobody reads on', async () => {
+    const address = (n: number) => `10.0.${n >> 8}.${n & 255}`;
+    for (const from of [0, 1000, 2000]) {
+      await post(
+        Array.from({ length: 1000 }, (_, n) => ({ kind: 'access_rule', op: 'upsert', rule: { target: { ip: address(from + n) } } })),
+      );
+    }
+    await eventually(async () => assert.equal((await person('rule', 'ls', '--workspace', 'default')).split('\n').length, 3004));
+    const script = `"$NODE" "$MAIN" rule ls --workspace default --json 2>"$ERR" | head -1; cat "$ERR"`;
+    const env = { ...testEnvironment(settings), NODE: process.execPath, MAIN, ERR: join(folder, 'stderr') };
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], { env });
+    assert.equal(stdout.split('\n').length, 2, stdout);
+  });
+
+  suite('weir dead-letter', () => {
+    const stamp = '2026-01-02T03:04:05.678Z';
+    const event = (ip: string) => JSON.stringify({ type: 'access_rules', action: 'block', ip });
+    let workspace: string;
+    before(async () => {
+      workspace = String((await program<Json[]>('workspace', 'ls'))[0].id);
+      const stream = openSqliteStream(settings.DATA_DIR);
+      await stream.publish([
+        { key: workspace, headers: { workspace_id: workspace, schema_version: '3' }, value: event('192.0.2.101') },
+        { key: workspace, headers: { workspace_id: workspace, schema_version: '3', received_at: stamp }, value: event('192.0.2.102') },
+        { key: workspace, headers: { workspace_id: workspace }, value: '{"type":' },
+        { key: 'nobody', headers: { workspace_id: '00000000-0000-4000-8000-000000000000' }, value: event('192.0.2.104') },
+        { key: workspace, headers: { workspace_id: workspace }, value: event('192.0.2.105') },
+      ]);
+      await stream.close();
+    });
+    const letters = () => program<(Json & { id: number; headers: Json })[]>('dead-letter', 'ls');
+
+    test('D4.6, D1.7 weir dead-letter ls: what could not be landed, with the reason; it blocks nothing', async () => {
+      const listed = await eventually(async () => {
+        const found = await letters();
+        assert.equal(found.length, 4);
+        return found;
+      });
+      for (const [i, reason] of [/schema_version.*3/, /schema_version.*3/, /JSON/, /unknown workspace 00000000-/].entries())
+        assert.match(String(listed[i].reason), reason);
+      const [{ id, at, stream_id: stream, timestamp }, , broken] = listed;
+      assert.match(String(stream), UUID);
+      assert.deepEqual(listed[0], {
+        id,
+        at,
+        reason: listed[0].reason,
+        stream_id: stream,
+        partition: 0,
+        offset: listed[0].offset,
+        timestamp,
+        key: workspace,
+        headers: { workspace_id: workspace, schema_version: '3' },
+        value: event('192.0.2.101'),
+      });
+      assert.equal(broken.value, '{"type":');
+      const shown = rows(await person('dead-letter', 'ls'));
+      assert.deepEqual(
+        shown.map(([number, , reason]) => [Number(number), reason]),
+        listed.map((letter) => [letter.id, letter.reason]),
+      );
+      assert.match(await person('rule', 'ls', '--workspace', 'default'), /192\.0\.2\.105/, 'what came after them has landed');
+    });
+
+    test('D4.6, D1.7 weir dead-letter replay: to the end of the stream, as received at their first time', async () => {
+      const [first, second] = await letters();
+      // What a later weir does that knows the version.
+      const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
+      db.prepare("UPDATE dead_letters SET headers = json_remove(headers, '$.schema_version') WHERE id = ?").run(first.id);
+      db.close();
+      assert.deepEqual(await program('dead-letter', 'replay', String(first.id), String(second.id), String(second.id)), [
+        { id: first.id, replayed: true },
+        { id: second.id, replayed: true },
+      ]);
+      const rule = await eventually(async () => {
+        const { stdout } = await command(['rule', 'ls', '--workspace', 'default', '--json'], settings);
+        const found = stdout.split('\n').find((line) => line.includes('192.0.2.101'));
+        assert.ok(found);
+        return JSON.parse(found) as Json;
+      });
+      assert.equal(rule.created_at, first.timestamp, 'expiry counts from the first acceptance');
+      const again = await eventually(async () => {
+        const found = (await letters()).filter(({ value }) => value === event('192.0.2.102'));
+        assert.equal(found.length, 1);
+        assert.notEqual(found[0].id, second.id);
+        return found[0];
+      });
+      assert.equal(again.headers.received_at, stamp);
+      assert.ok(Number(again.offset) > Number(second.offset));
+      assert.equal(await person('dead-letter', 'replay', String(again.id)), '1 replayed\n');
+    });
+
+    test('D4.6, D1.7 weir dead-letter drop: all that are named, or none', async () => {
+      const before = await eventually(async () => {
+        const found = await letters();
+        assert.equal(found.length, 3);
+        return found;
+      });
+      for (const verb of ['drop', 'replay']) {
+        const { code, stdout, stderr } = await weir(['dead-letter', verb, String(before[0].id), '999999'], settings);
+        assert.deepEqual([code, stdout, stderr], [2, '', 'weir: there is no dead letter "999999"\n']);
+      }
+      assert.deepEqual(await letters(), before);
+      assert.deepEqual(await program('dead-letter', 'drop', String(before[0].id)), [{ id: before[0].id, dropped: true }]);
+      assert.equal(await person('dead-letter', 'drop', String(before[1].id), String(before[2].id)), '2 dropped\n');
+      assert.deepEqual(await letters(), []);
+    });
+  });
+
+  test('D1.7 weir migrate, also on a data folder that is not there yet, which is made for its owner only', async () => {
+    assert.deepEqual(await program('migrate'), { up_to_date: true });
+    assert.equal(await person('migrate'), 'the schema of the store is up to date\n');
+    const empty = join(folder, 'new', 'data');
+    assert.equal((await command(['migrate'], { ...settings, DATA_DIR: empty })).code, 0);
+    assert.ok(existsSync(join(empty, 'weir.db')));
+    assert.equal(statSync(empty).mode & 0o777, 0o700);
+  });
+
+  test('D1.7 weir geo status: the data in use, of the operator or packaged, and their age; the folder is made for its owner only', async () => {
+    const own = await program<Record<'country' | 'asn', Json>>('geo', 'status');
+    assert.deepEqual([own.country.source, own.country.keys, own.asn.ranges_v4, own.country.age_days], [settings.GEO_COUNTRY_FILE, 1, 1, 0]);
+    const DATA_DIR = join(folder, 'geo', 'data');
+    const packaged = await command(['geo', 'status'], { DATA_DIR });
+    assert.equal(packaged.code, 0, packaged.stderr);
+    assert.match(
+      packaged.stdout,
+      /^country: packaged \(.*\), data of 2026-06-17, \d+ days old\n.*\n.*CC BY 4\.0.*\nasn: packaged .*, data of 2026-06-17, \d+ days old\n.*\n.*CC BY 4\.0.*\n$/,
+    );
+    if (existsSync(DATA_DIR)) assert.equal(statSync(DATA_DIR).mode & 0o777, 0o700);
+  });
+
+  test('D4.5, D1.7 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
+    const { code, stdout, stderr } = await weir(['stream', 'adopt'], settings);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^weir: landing goes on with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
+  });
+});
+
+test('D1.7 --help of every command goes to standard output, exit 0', async () => {
+  const help = async (...args: string[]) => {
+    const { code, stdout, stderr } = await command([...args, '--help'], settings);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^Usage: weir/);
+    return stdout;
+  };
+  const COMMANDS: Record<string, string[]> = {
+    serve: ['--json'],
+    migrate: ['--json'],
+    'geo status': ['--json'],
+    'org create': ['--subscription'],
+    'org set': ['--subscription'],
+    'org ls': ['--json'],
+    'workspace create': ['--org'],
+    'workspace ls': ['--json'],
+    'key create': ['--workspace', '--permission', '--list', '--name', '--expires-in'],
+    'key ls': ['--workspace'],
+    'key revoke': ['--json'],
+    'list create': ['--workspace', '--description', '--format', '--family', '--action', '--max-entries', '--confidence', '--severity'],
+    'list set': ['--workspace', '--description', '--format', '--family', '--action', '--max-entries', '--confidence', '--severity'],
+    'list ls': ['--workspace'],
+    'list delete': ['--workspace'],
+    'rule ls': ['--workspace', '--list', '--kind'],
+    'dead-letter ls': ['--json'],
+    'dead-letter replay': ['--json'],
+    'dead-letter drop': ['--json'],
+    send: ['--url', '--key'],
+  };
+  for (const [words, options] of Object.entries(COMMANDS)) {
+    const text = await help(...words.split(' '));
+    for (const option of [...options, '--json']) assert.ok(text.includes(option), `${words} ${option}`);
+  }
+  const root = await help();
+  for (const words of Object.keys(COMMANDS)) assert.ok(root.includes(`  ${words.split(' ')[0]}`), words);
+  assert.equal((await weir(['--help'], settings)).stdout, root);
+});
+
+test('D1.7 a mistake at the command line: one readable sentence on standard error, exit 2, no stack trace', async (t) => {
+  const own = { ...settings, DATA_DIR: join(temporaryFolder(t), 'data'), BOOTSTRAP_API_KEY: '' };
+  await command(['org', 'create', 'o'], own);
+  await command(['workspace', 'create', 'w', '--org', 'o'], own);
+  const MISTAKES: [string, RegExp][] = [
+    ['', /name a command; weir --help lists them/],
+    ['key', /name a command/],
+    ['bake', /unknown command 'bake'/],
+    ['key bake', /unknown command 'bake'/],
+    ['kez ls', /unknown command 'kez'.*key/],
+    ['org create', /missing required argument 'name'/],
+    ['org ls more', /too many arguments/],
+    ['org ls --colour', /unknown option '--colour'/],
+    ['org set o', /--subscription/],
+    ['org set o --subscription paid', /--subscription must be one of: active, inactive/],
+    ['org set nobody --subscription active', /there is no organization "nobody"/],
+    ['workspace create x', /--org/],
+    ['workspace create x --org nobody', /there is no organization "nobody"/],
+    ['key create', /--workspace/],
+    ['key create --workspace nowhere', /there is no workspace "nowhere"/],
+    ['key create --workspace w --permission all', /--permission must be one of: signal:write, feed:read, manage/],
+    ['key create --workspace w --list nowhere', /there is no list "nowhere"/],
+    ['key create --workspace w --list default --permission manage', /bound to a list cannot hold manage/],
+    ['key create --workspace w --expires-in 0', /--expires-in must be a whole number from 1 to 3155760000, not "0"/],
+    ['key create --workspace w --expires-in soon', /--expires-in must be a whole number/],
+    ['key revoke 7', /there is no key "7"/],
+    ['list create --workspace w', /missing required argument 'name'/],
+    ['list create l --workspace w --format xml', /--format must be one of: plain, commented, csv_indicator, set_elements/],
+    ['list create l --workspace w --format PLAIN', /--format must be one of/],
+    ['list create l --workspace w --family v5', /--family must be one of: v4, v6, both/],
+    ['list create l --workspace w --action drop', /--action must be one of: block, allow/],
+    ['list create l --workspace w --max-entries 0', /--max-entries must be a whole number from 1 to 4000000/],
+    ['list create l --workspace w --max-entries 4000001', /--max-entries must be a whole number/],
+    ['list create l --workspace w --max-entries 1e3', /--max-entries must be a whole number/],
+    ['list create l --workspace w --confidence sure', /--confidence must be one of: low, medium, high, critical/],
+    ['list create l --workspace w --severity 5', /--severity must be one of: low, medium, high, critical/],
+    ['list set nowhere --workspace w --format plain', /there is no list "nowhere"/],
+    ['list ls', /--workspace/],
+    ['list delete nowhere --workspace w', /there is no list "nowhere"/],
+    ['list delete default --workspace w', /default list/],
+    ['rule ls --workspace w --kind rule', /--kind must be one of: access_rule, waf_rule, smart_firewall_rule/],
+    ['rule ls --workspace w --list nowhere', /there is no list "nowhere"/],
+    ['dead-letter replay', /missing required argument 'id'/],
+    ['dead-letter replay 7', /there is no dead letter "7"/],
+    ['dead-letter drop seven', /there is no dead letter "seven"/],
+  ];
+  for (const [line, says] of MISTAKES) {
+    const { code, stdout, stderr } = await command(line.split(' ').filter(Boolean), own);
+    assert.deepEqual([code, stdout], [2, ''], line);
+    assert.match(stderr, /^weir: [^\n]*\n$/, line);
+    assert.match(stderr, says, line);
+  }
+  // As a process the same.
+  for (const line of ['', 'bake', 'list delete default --workspace w']) {
+    const [, says] = MISTAKES.find(([each]) => each === line)!;
+    const { code, stdout, stderr } = await weir(line.split(' ').filter(Boolean), own);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^weir: [^\n]*\n$/);
+    assert.match(stderr, says);
+  }
+});

@@ -1,0 +1,577 @@
+/** `weir export` and `weir import`: a workspace moves from one engine to the other and back. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { KINDS } from '../../src/rule.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
+import { command, commandJson } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
+import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { smallGeo } from '../support/small-geo.ts';
+import { eventually, KEY, startWeir, type Weir, weir } from '../support/weir.ts';
+
+type Settings = Record<string, string>;
+type Row = Record<string, unknown>;
+
+/** Runs a command that must succeed; its JSON. */
+const json = <T = Row>(settings: Settings, ...args: string[]): Promise<T> => commandJson<T>(args, settings);
+
+/** Runs a command that may fail: its exit code and what `weir:` says on standard error. */
+async function outcome(settings: Settings, ...args: string[]): Promise<{ code: number; said: string[] }> {
+  const { code, stderr } = await command(args, settings);
+  return { code, said: stderr.split('\n').filter((line) => line.startsWith('weir: ')) };
+}
+
+async function post(server: Weir, key: string, path: string, entries: readonly object[]): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${server.url}${path}`, { method: 'POST', body: JSON.stringify(entries), headers });
+  assert.equal(response.status, 200, await response.text());
+}
+
+/** A server on these engines that ends with the test. */
+async function serve(t: TestContext, settings: Settings): Promise<Weir> {
+  const server = await startWeir({ FEED_REBUILD_SECONDS: '0', ...settings });
+  t.after(() => server.kill('SIGKILL'));
+  return server;
+}
+
+function embedded(t: TestContext): Settings {
+  const folder = temporaryFolder(t);
+  return { DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, ...smallGeo(folder) };
+}
+
+async function emptyWorkspace(settings: Settings): Promise<void> {
+  await json(settings, 'org', 'create', 'acme');
+  await json(settings, 'workspace', 'create', 'main', '--org', 'acme');
+}
+
+const key = async (settings: Settings, ...options: string[]) =>
+  (await json<{ id: string; key: string }>(settings, 'key', 'create', '--workspace', 'main', ...options)) as { id: string; key: string };
+
+const config = JSON.parse('{"__proto__":{"a":[1,2.5,null]},"constructor":"x","confidence":"low","severity":"critical"}');
+const expression = (kind: string, rule_ref: string, more: object, body: object) => ({
+  kind,
+  op: 'upsert',
+  rule_ref,
+  ...more,
+  rule: { type: 'custom', expression: 'ip.src == 192.0.2.1', action: 'block', ...body },
+});
+const access = (target: object, body: object = {}, more: object = {}) => ({
+  kind: 'access_rule',
+  op: 'upsert',
+  ...more,
+  rule: { target, ...body },
+});
+
+/** Signals of every shape for the default list. */
+const V1 = [
+  { type: 'access_rules', action: 'block', ip: '192.0.2.1', name: 'näme 𝄞', description: 'first', expiration: 3600 },
+  { type: 'access_rules', action: 'block', ip: '192.0.2.2' },
+  { type: 'access_rules', action: 'block', ip: '2001:db8::/32', name: '' },
+  { type: 'access_rules', action: 'block', country: 'DE', expiration: 86_400 },
+  { type: 'access_rules', action: 'block', asn: 'AS64500', name: 'an ASN' },
+];
+const V2 = [
+  access({ ip: '198.51.100.0/24' }, { action: 'allow' }, { reason: 'ours', labels: { team: 'soc', deep: [{ a: 1 }] } }),
+  access({ ip: '203.0.113.7' }, { config }, { rule_ref: 'soc:1', expires_in: 3_155_760_000 }),
+  access({ ip: '203.0.113.7' }, { action: 'allow', config: {} }, { rule_ref: 'soc:2', labels: {} }),
+  access({ country: 'VA' }, { action: 'allow' }, { rule_ref: 'a-country' }),
+  expression(
+    'waf_rule',
+    'w:1',
+    { labels: { a: null }, reason: '' },
+    { phase: 'request', config, name: 'n', order: -5, action: 'challenge' },
+  ),
+  expression('waf_rule', 'w:2', { expires_in: 7200 }, { type: 'generated', short_description: 'short', order: Number.MAX_SAFE_INTEGER }),
+  expression('waf_rule', 'w:3', {}, { phase: 'request' }),
+  expression('smart_firewall_rule', 'w:1', { reason: 'same ref, other kind' }, { action: 'allow', config: {} }),
+];
+const EDGE = [
+  access({ ip: '203.0.113.0/25' }, { config: { confidence: 'medium' } }, { rule_ref: 'soc:1', expires_in: 600 }),
+  access({ ip: '203.0.113.128' }),
+];
+/** Renewed later: their updated_at is not their created_at. */
+const RENEWED = { v1: V1.slice(0, 2), v2: [V2[1], V2[5]] };
+
+interface Keys {
+  readonly writer: string;
+  readonly bound: string;
+  readonly revoked: string;
+}
+
+/** Fills a workspace `main` with lists, keys and rules of every kind. */
+async function fill(settings: Settings, server: Weir): Promise<Keys> {
+  await emptyWorkspace(settings);
+  const list = (name: string, ...options: string[]) => json(settings, 'list', 'create', name, '--workspace', 'main', ...options);
+  const edge = await list('edge', '--description', 'the edge', '--format', 'csv_indicator', '--family', 'v4', '--max-entries', '200000');
+  await list('twice', '--confidence', 'low', '--severity', 'medium', '--action', 'allow');
+  await list('twice');
+  await json(settings, 'list', 'set', 'default', '--workspace', 'main', '--description', 'everything', '--format', 'commented');
+  const writer = await key(settings, '--name', 'writer', '--expires-in', '3600');
+  const bound = await key(settings, '--list', String(edge.id));
+  const revoked = await key(settings, '--name', 'old', '--permission', 'manage');
+  await json(settings, 'key', 'revoke', revoked.id);
+
+  await post(server, writer.key, '/v1/signal', V1);
+  await post(server, writer.key, '/v2/signal', V2);
+  await post(server, bound.key, '/v2/signal', EDGE);
+  await post(server, writer.key, '/v1/signal', RENEWED.v1);
+  await post(server, writer.key, '/v2/signal', RENEWED.v2);
+  await eventually(async () => assert.equal((await rulesOf(settings)).filter((rule) => rule.created_at !== rule.updated_at).length, 4));
+  return { writer: writer.key, bound: bound.key, revoked: revoked.key };
+}
+
+/** Every rule without the store's own number, in no order. */
+async function rulesOf(settings: Settings): Promise<Row[]> {
+  const rules: Row[] = [];
+  for (const kind of KINDS) {
+    const { stdout } = await command(['rule', 'ls', '--workspace', 'main', '--kind', kind, '--json'], settings);
+    for (const line of stdout.split('\n').filter(Boolean)) {
+      const { id: _, ...rule } = JSON.parse(line);
+      rules.push(rule);
+    }
+  }
+  return rules.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+async function managementOf(settings: Settings): Promise<{ lists: Row[]; keys: Row[] }> {
+  const [lists, keys] = await Promise.all(['list', 'key'].map((what) => json<Row[]>(settings, what, 'ls', '--workspace', 'main')));
+  const here = ({ workspace_id: _w, last_used_at: _l, ...row }: Row) => row;
+  return { lists: lists.map(here), keys: keys.map(here) };
+}
+
+/** Every feed of the workspace: bytes, type, entry count and tag. The instant of a commented feed is the server's own. */
+async function feedsOf(server: Weir, { writer }: Keys, lists: readonly Row[]): Promise<string[]> {
+  const feeds: string[] = [];
+  for (const path of ['', ...lists.map((list) => `/${list.id}`)]) {
+    for (const query of [
+      '',
+      '?format=plain',
+      '?format=csv_indicator&action=allow',
+      '?format=set_elements&family=v4',
+      '?format=commented',
+    ]) {
+      const response = await fetch(`${server.url}/v1/threat/feeds${path}${query}`, { headers: { authorization: `Bearer ${writer}` } });
+      const tag = query === '' || query === '?format=commented' ? '' : response.headers.get('etag');
+      const body = (await response.text()).replace(/^# generated: .*$/m, '');
+      feeds.push([path, query, response.status, response.headers.get('x-feed-entry-count'), tag, body].join('\n'));
+    }
+  }
+  return feeds;
+}
+
+/** What the keys of a workspace may do, over HTTP. */
+async function keysWork(server: Weir, { writer, bound, revoked }: Keys): Promise<void> {
+  const status = async (text: string, path: string) =>
+    (await fetch(`${server.url}/v1/threat/feeds${path}`, { headers: { authorization: `Bearer ${text}` } })).status;
+  assert.deepEqual(
+    [await status(writer, ''), await status(bound, '/edge'), await status(bound, ''), await status(revoked, '')],
+    [200, 200, 403, 401],
+  );
+  await post(server, bound, '/v1/signal?dry_run=1', [V1[0]]);
+}
+
+/** The lines of an export without its head, in no order. */
+const content = (file: string) => readFileSync(file, 'utf8').split('\n').slice(1).sort();
+
+async function equalWorkspaces(from: Settings, to: Settings): Promise<void> {
+  assert.deepEqual(await rulesOf(to), await rulesOf(from));
+  assert.deepEqual(await managementOf(to), await managementOf(from));
+}
+
+describe('D4 moving between embedded stores', () => {
+  test('D4 moving SQLite → file → SQLite: rules, lists, keys and feeds are the same, and every API key works', async (t) => {
+    const [from, to] = [embedded(t), embedded(t)];
+    const file = join(temporaryFolder(t), 'main.ndjson');
+    const old = await serve(t, from);
+    const keys = await fill(from, old);
+    const exported = await json(from, 'export', file, '--workspace', 'main');
+    assert.deepEqual(exported, { file, lists: 4, keys: 3, rules: 15 });
+    const printed = await command(['export', '--workspace', 'main'], from);
+    assert.deepEqual(printed.stdout.split('\n').slice(1), readFileSync(file, 'utf8').split('\n').slice(1));
+
+    const server = await serve(t, to);
+    await emptyWorkspace(to);
+    const imported = await json(to, 'import', file, '--workspace', 'main');
+    const { workspace_id: _, ...report } = imported;
+    assert.deepEqual(report, { lists: 4, keys: 3, rules: 15, lapsed: 0, unlanded: 0, new_list_ids: {}, known_keys: [] });
+    await equalWorkspaces(from, to);
+    await keysWork(server, keys);
+    const { lists } = await managementOf(from);
+    assert.deepEqual(await feedsOf(server, keys, lists), await feedsOf(old, keys, lists));
+    assert.ok((await feedsOf(server, keys, lists)).some((feed) => feed.includes('203.0.113.7')));
+  });
+
+  test('D4 moving without a consumer: the import says that the rules wait, a second one has to wait, and they land at the next start', async (t) => {
+    const [from, to] = [embedded(t), embedded(t)];
+    const file = join(temporaryFolder(t), 'main.ndjson');
+    const old = await serve(t, from);
+    const keys = await fill(from, old);
+    await json(from, 'export', file, '--workspace', 'main');
+    await emptyWorkspace(to);
+    const imported = await json(to, 'import', file, '--workspace', 'main');
+    // Four of the fifteen rules take two messages.
+    assert.deepEqual([imported.rules, imported.keys, imported.unlanded], [15, 3, 19]);
+    assert.deepEqual(await rulesOf(to), []);
+    const [again, beforeLanding] = await Promise.all([
+      outcome(to, 'import', file, '--workspace', 'main'),
+      outcome(to, 'export', '--workspace', 'main'),
+    ]);
+    assert.equal(again.code, 2);
+    assert.match(
+      again.said.join('\n'),
+      /^weir: 19 messages of the stream have not landed and nothing lands them; some may be rules of the workspace "main"[^\n]*$/,
+    );
+    assert.deepEqual([beforeLanding.code, beforeLanding.said.length], [2, 1]);
+    assert.match(beforeLanding.said[0], /^weir: 19 messages of the stream have not landed/);
+
+    const server = await serve(t, to);
+    await eventually(() => equalWorkspaces(from, to));
+    await keysWork(server, keys);
+  });
+
+  test('D4 moving within one store: taken list ids are replaced, known keys stay, and both are reported', async (t) => {
+    const settings = embedded(t);
+    const folder = temporaryFolder(t);
+    const file = join(folder, 'main.ndjson');
+    const server = await serve(t, settings);
+    const keys = await fill(settings, server);
+    await json(settings, 'export', file, '--workspace', 'main');
+    await json(settings, 'workspace', 'create', 'copy', '--org', 'acme');
+    const { stdout, code } = await command(['import', file, '--workspace', 'copy'], settings);
+    assert.equal(code, 0);
+    const lines = stdout.trimEnd().split('\n');
+    assert.equal(lines.filter((line) => /^list \S+ is \S+ here: another list has its id$/.test(line)).length, 4);
+    assert.equal(lines.filter((line) => /^key \S+ \(weir_\S+…, .*\) is known here already and stays as it is$/.test(line)).length, 3);
+    assert.equal(lines.at(-1), '4 lists, 0 keys, 15 rules imported');
+    await keysWork(server, keys);
+
+    // But for the ids of lists the copy is the same.
+    const copy = join(folder, 'copy.ndjson');
+    await json(settings, 'export', copy, '--workspace', 'copy');
+    const anonymous = (path: string) => {
+      const rules = readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => /^\{"(rule|list)"/.test(line));
+      const ids = new Map<string, string>();
+      const name = (id: string) => ids.get(id) ?? ids.set(id, `list ${ids.size}`).get(id)!;
+      return rules.map((line) => line.replace(/(?<="(?:list_)?id":")[0-9a-f-]{36}/, name));
+    };
+    assert.deepEqual(anonymous(copy), anonymous(file));
+  });
+
+  test('D4 moving: import refuses a workspace with rules, lapsed ones too', async (t) => {
+    const [from, to] = [embedded(t), embedded(t)];
+    const file = join(temporaryFolder(t), 'main.ndjson');
+    await emptyWorkspace(from);
+    await json(from, 'export', file, '--workspace', 'main');
+    const server = await serve(t, to);
+    await emptyWorkspace(to);
+    const writer = await key(to);
+    await post(server, writer.key, '/v2/signal', [expression('waf_rule', 'w', { expires_in: 1 }, {})]);
+    await eventually(async () => assert.equal((await rulesOf(to)).length, 0));
+    const before = await managementOf(to);
+    const refused = await outcome(to, 'import', file, '--workspace', 'main');
+    assert.equal(refused.code, 2);
+    assert.deepEqual(refused.said, [
+      'weir: the workspace "main" has 1 rules, counting lapsed ones of the last days; import into a workspace without rules, such as a new one',
+    ]);
+    assert.deepEqual(await managementOf(to), before);
+  });
+
+  test('D4 moving: rules that lapse between export and import are left out', async (t) => {
+    const [from, to] = [embedded(t), embedded(t)];
+    const file = join(temporaryFolder(t), 'main.ndjson');
+    const old = await serve(t, from);
+    await emptyWorkspace(from);
+    const writer = await key(from);
+    const [short, long] = [2, 3600].map((seconds) => expression('waf_rule', `w${seconds}`, { expires_in: seconds }, {}));
+    await post(old, writer.key, '/v2/signal', [short, long]);
+    assert.equal((await json(from, 'export', file, '--workspace', 'main')).rules, 2);
+    await eventually(async () => assert.equal((await rulesOf(from)).length, 1));
+    await serve(t, to);
+    await emptyWorkspace(to);
+    const { rules, lapsed } = await json(to, 'import', file, '--workspace', 'main');
+    assert.deepEqual([rules, lapsed], [1, 1]);
+    await equalWorkspaces(from, to);
+  });
+});
+
+describe('D4 moving mistakes', () => {
+  /** A file that is as it should be, as lines; and an empty workspace to import into. */
+  async function world(t: TestContext) {
+    const [from, to] = [embedded(t), embedded(t)];
+    const folder = temporaryFolder(t);
+    const whole = join(folder, 'whole.ndjson');
+    const old = await serve(t, from);
+    await fill(from, old);
+    await json(from, 'export', whole, '--workspace', 'main');
+    await emptyWorkspace(to);
+    const file = join(folder, 'file.ndjson');
+    const empty = await managementOf(to);
+    /** Imports this text, which must be refused with one sentence and change nothing; the sentence. */
+    const refused = async (text: string): Promise<string> => {
+      writeFileSync(file, text);
+      const { code, said } = await outcome(to, 'import', file, '--workspace', 'main');
+      assert.deepEqual([code, said.length], [2, 1], said.join('\n'));
+      return said[0].replace(`${file}`, 'FILE');
+    };
+    return { from, to, whole, empty, refused, lines: readFileSync(whole, 'utf8').trimEnd().split('\n') };
+  }
+
+  test('D4 moving: a cut or changed file is refused with the line and the reason, and nothing is imported', async (t) => {
+    const { to, empty, refused, lines, whole } = await world(t);
+    const text = readFileSync(whole, 'utf8');
+    const all = lines.length;
+    const indexOf = (pattern: RegExp) => lines.findIndex((line) => pattern.test(line));
+    const join = (changed: readonly string[]) => `${changed.join('\n')}\n`;
+    /** The file with one line changed. */
+    const with_ = (index: number, change: (line: string) => string) => join(lines.with(index, change(lines[index])));
+    const rule = indexOf(/"rule_ref":"soc:1".*"labels"/);
+    const waf = indexOf(/"waf_rule"/);
+    const keyLine = indexOf(/^\{"key"/);
+    const [named, renewedTime] = [indexOf(/"name":"an ASN"/), /("updated_at":")[^"]*/];
+
+    const cases: [string, RegExp][] = [
+      // cut
+      ['', /^weir: FILE is not whole: it was cut after line 0/],
+      [join(lines.slice(0, 1)), /^weir: FILE is not whole: it was cut after line 1;/],
+      [join(lines.slice(0, -1)), new RegExp(`^weir: FILE is not whole: it was cut after line ${all - 1};`)],
+      [text.slice(0, -2), new RegExp(`^weir: line ${all} of FILE: this is not a JSON object; the file may have been cut here$`)],
+      [text.slice(0, text.length / 2), /^weir: line \d+ of FILE: this is not a JSON object; the file may have been cut here$/],
+      [
+        join(lines.toSpliced(waf, 1)),
+        new RegExp(`^weir: line ${all - 1} of FILE: end\\.rules: the file has 14; lines were removed or added$`),
+      ],
+      // not such a file
+      ['[{"type":"access_rules"}]', /^weir: line 1 of FILE: this is not the first line of a file that weir export has written$/],
+      [
+        with_(0, (line) => line.replace('"weir_export":1', '"weir_export":2')),
+        /^weir: line 1 of FILE: weir_export must be 1: the file is of another version of weir$/,
+      ],
+      [join([...lines, lines[waf]]), new RegExp(`^weir: line ${all + 1} of FILE: "rule" must not come after "end"$`)],
+      [join([lines[0], ...lines]), /^weir: line 2 of FILE: "weir_export" must not come after "weir_export"$/],
+      [with_(1, () => '{"rules":1}'), /^weir: line 2 of FILE: "rules" is none of: weir_export, list, key, rule, end$/],
+      [with_(1, () => 'null'), /^weir: line 2 of FILE: this is not a JSON object/],
+      // lists and keys
+      [
+        with_(1, (line) => line.replace('"format":"commented"', '"format":"xml"')),
+        /^weir: line 2 of FILE: list\.format: must be one of: plain, /,
+      ],
+      [
+        with_(1, (line) => line.replace('"default":true', '"default":false')),
+        /^weir: line \d+ of FILE: no list before is the default one$/,
+      ],
+      [with_(2, () => lines[1]), /^weir: line 3 of FILE: list\.id: an earlier line has it$/],
+      [
+        with_(2, (line) => line.replace('"default":false', '"default":true')),
+        /^weir: line 3 of FILE: list\.default: an earlier list is the default one$/,
+      ],
+      [with_(keyLine, (line) => line.replace(/"hash":"[^"]*"/, '"hash":"secret"')), /^weir: line \d+ of FILE: key\.hash: must match /],
+      [
+        with_(keyLine, (line) => line.replace(/"created_at":"[^"]*"/, '"created_at":"2026-02-31T00:00:00.000Z"')),
+        /^weir: line \d+ of FILE: key\.created_at: would become "2026-03-03/,
+      ],
+      [
+        with_(keyLine, (line) => line.replace('"feed:read"', '"root"')),
+        /^weir: line \d+ of FILE: key\.permissions\.1: must be one of: signal:write, feed:read, manage$/,
+      ],
+      [
+        with_(indexOf(/"key".*"list_id":"/), (line) => line.replace(/"list_id":"[^"]{8}/, '"list_id":"00000000')),
+        /^weir: line \d+ of FILE: key\.list_id: no line before is this list$/,
+      ],
+      // rules
+      [
+        with_(rule, (line) => line.replace(/"list_id":"[^"]{8}/, '"list_id":"00000000')),
+        /^weir: line \d+ of FILE: rule\.list_id: no line before is this list$/,
+      ],
+      [with_(rule, (line) => line.replace('"ip":"203.0.113.7"', '"ip":"203.0.113.07"')), /^weir: line \d+ of FILE: rule\.target\.ip: /],
+      [
+        with_(rule, (line) => line.replace('"ip":"203.0.113.7"', '"ip":"203.0.113.7/24"')),
+        /^weir: line \d+ of FILE: rule\.target: would become \{"ip":"203\.0\.113\.0\/24"\}$/,
+      ],
+      [
+        with_(rule, (line) => line.replace('"confidence":"low","severity"', '"confidence":"high","severity"')),
+        /^weir: line \d+ of FILE: rule\.confidence: would become "low"$/,
+      ],
+      [with_(rule, (line) => line.replace('"labels":null', '"labels":"x"')), /^weir: line \d+ of FILE: rule\.labels: must be an object$/],
+      [with_(rule, (line) => line.replace('"reason":null,', '')), /^weir: line \d+ of FILE: rule\.reason: is required$/],
+      [
+        with_(rule, (line) => line.replace('"reason":null', '"reason":"\\u0000"')),
+        /^weir: line \d+ of FILE: rule\.reason: must not hold U\+0000/,
+      ],
+      [with_(rule, (line) => line.replace('"access_rule"', '"rule"')), /^weir: line \d+ of FILE: rule\.kind: must be one of: /],
+      [
+        with_(named, (line) => line.replace('"action":"block"', '"action":"allow"')),
+        /^weir: line \d+ of FILE: rule\.action: would become "block"$/,
+      ],
+      [
+        with_(named, (line) => line.replace(/"expires_at":"[^"]*"/, '"expires_at":null')),
+        /^weir: line \d+ of FILE: rule\.expires_at: would become "20/,
+      ],
+      [
+        with_(named, (line) => line.replace(renewedTime, '$12050-01-01T00:00:00.000Z')),
+        /^weir: line \d+ of FILE: rule\.expires_at: no signal that lands has this expiry/,
+      ],
+      [with_(waf, (line) => line.replace('"order":-5', '"order":0.5')), /^weir: line \d+ of FILE: rule\.order: must be an integer from /],
+      [
+        with_(waf, (line) => line.replace('"rule_ref":"w:1"', '"rule_ref":null')),
+        /^weir: line \d+ of FILE: rule\.rule_ref: must be a string$/,
+      ],
+    ];
+    for (const [faulty, sentence] of cases) {
+      assert.notEqual(faulty, text, `${sentence} changes nothing`);
+      assert.match(await refused(faulty), sentence);
+    }
+    assert.deepEqual(await managementOf(to), empty);
+    // The file as it was is fine, and nothing is on the stream.
+    assert.equal((await outcome(to, 'import', whole, '--workspace', 'main')).code, 0);
+  });
+
+  test('D4 moving: mistakes of the command line are one sentence, exit 2', async (t) => {
+    const settings = embedded(t);
+    const folder = temporaryFolder(t);
+    await emptyWorkspace(settings);
+    const file = join(folder, 'main.ndjson');
+    await json(settings, 'export', file, '--workspace', 'main');
+    const cases: [string[], RegExp][] = [
+      [['export', file, '--workspace', 'main'], /^weir: the file ".*main\.ndjson" exists already$/],
+      [['export', join(folder, 'no', 'x'), '--workspace', 'main'], /^weir: ENOENT/],
+      [['export', '--workspace', 'nobody'], /^weir: there is no workspace "nobody"$/],
+      [['export'], /^weir: required option '--workspace <workspace>' not specified$/],
+      [['import', '--workspace', 'main'], /^weir: missing required argument 'file'$/],
+      [['import', file, '--workspace', 'nobody'], /^weir: there is no workspace "nobody"$/],
+      [
+        ['import', join(folder, 'none'), '--workspace', 'main'],
+        /^weir: the file ".*none" cannot be read; it must be a file, which is read twice$/,
+      ],
+      [['import', '-', '--workspace', 'main'], /^weir: the file "-" cannot be read; it must be a file, which is read twice$/],
+      [['import', folder, '--workspace', 'main'], /^weir: the file ".*" cannot be read; it must be a file, which is read twice$/],
+    ];
+    for (const [args, sentence] of cases) {
+      const { code, said } = await outcome(settings, ...args);
+      assert.deepEqual([code, said.length], [2, 1], args.join(' '));
+      assert.match(said[0], sentence);
+    }
+    const nowhere = { ...settings, DATABASE_URL: 'postgres://weir@127.0.0.1:1/weir' };
+    assert.deepEqual(await outcome(nowhere, 'export', '--workspace', 'main'), {
+      code: 2,
+      said: ['weir: PostgreSQL does not answer: connect ECONNREFUSED 127.0.0.1:1'],
+    });
+  });
+});
+
+describe('D4 moving between the engines', { skip: noPostgres() || noKafkaAtAll() }, () => {
+  let postgres: Postgres;
+  let kafka: Awaited<ReturnType<typeof kafkaForTests>>;
+  before(async () => {
+    [postgres, kafka] = await Promise.all([startPostgres(), kafkaForTests()]);
+  });
+  after(() => Promise.all([postgres.stop(), kafka.stop()]));
+  const topic = (name: string) => `moving-${name}-${process.pid}`;
+  const scaled = async (t: TestContext, name: string): Promise<Settings> => ({
+    ...embedded(t),
+    DATABASE_URL: await postgres.createDatabase(),
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    KAFKA_TOPIC: topic(name),
+  });
+
+  test('D4 moving SQLite → PostgreSQL and Kafka → SQLite: the same rules, lists, keys and feeds at each place', async (t) => {
+    const places = [embedded(t), await scaled(t, 'there'), embedded(t)];
+    const folder = temporaryFolder(t);
+    const files = places.map((_, i) => join(folder, `${i}.ndjson`));
+    let server = await serve(t, places[0]);
+    const keys = await fill(places[0], server);
+    const { lists } = await managementOf(places[0]);
+    const feeds = await feedsOf(server, keys, lists);
+    await json(places[0], 'export', files[0], '--workspace', 'main');
+    for (const i of [1, 2]) {
+      server = await serve(t, places[i]);
+      await emptyWorkspace(places[i]);
+      const imported = await json(places[i], 'import', files[i - 1], '--workspace', 'main');
+      assert.deepEqual([imported.rules, imported.unlanded, imported.new_list_ids, imported.known_keys], [15, 0, {}, []]);
+      await equalWorkspaces(places[0], places[i]);
+      await keysWork(server, keys);
+      assert.deepEqual(await feedsOf(server, keys, lists), feeds);
+      await json(places[i], 'export', files[i], '--workspace', 'main');
+      assert.deepEqual(
+        content(files[i]).filter((line) => !line.startsWith('{"key"')),
+        content(files[0]).filter((line) => !line.startsWith('{"key"')),
+      );
+    }
+  });
+
+  test('D4 moving: settings that name another stream than the one the store lands are refused', async (t) => {
+    const settings = await scaled(t, 'here');
+    const server = await serve(t, settings);
+    await post(server, KEY, '/v1/signal', V1);
+    await eventually(async () => assert.match((await command(['rule', 'ls', '--workspace', 'default'], settings)).stdout, /192\.0\.2\.1/));
+    const elsewhere = { ...settings, KAFKA_TOPIC: topic('elsewhere') };
+    for (const args of [['export'], ['import', new URL(import.meta.url).pathname]]) {
+      const { code, said } = await outcome(elsewhere, ...args, '--workspace', 'default');
+      assert.deepEqual([code, said.length], [2, 1]);
+      assert.match(
+        said[0],
+        /^weir: the store lands the stream \S+, but these settings name the stream \S+: set DATA_DIR or KAFKA_BROKERS as the server has them$/,
+      );
+    }
+  });
+});
+
+test('D4 moving: a stream that was set back is refused: nothing would land', async (t) => {
+  const settings = embedded(t);
+  await emptyWorkspace(settings);
+  const file = join(temporaryFolder(t), 'main.ndjson');
+  await json(settings, 'export', file, '--workspace', 'main');
+  const [store, stream] = [await openSqliteStore(settings.DATA_DIR), openSqliteStream(settings.DATA_DIR)];
+  const batch = { streamId: await stream.id(), partition: 0, from: null, to: 5, items: [], poison: [], now: Date.now() };
+  assert.equal(await store.land(batch), 'landed');
+  await store.close();
+  await stream.close();
+  assert.deepEqual(await outcome(settings, 'import', file, '--workspace', 'main'), {
+    code: 2,
+    said: ["weir: the store's position lies outside the stream, so landing has stopped; /readyz of a consumer says what to do"],
+  });
+});
+
+test('D4 moving 100,000 rules: export and import stream them, with less memory than the file has bytes', async (t) => {
+  const RULES = 100_000;
+  const [from, to] = [embedded(t), embedded(t)];
+  const file = join(temporaryFolder(t), 'main.ndjson');
+  const old = await serve(t, from);
+  await emptyWorkspace(from);
+  const writer = await key(from);
+  const labels = { note: 'x'.repeat(300) };
+  for (let at = 0; at < RULES; at += 1000) {
+    const batch = Array.from({ length: 1000 }, (_, i) => {
+      const n = at + i;
+      return access({ ip: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` }, {}, { rule_ref: `r${n}`, labels, expires_in: 86_400 + n });
+    });
+    await post(old, writer.key, '/v2/signal', batch);
+  }
+  // The rules as text alone are more than this heap.
+  const small = { NODE_OPTIONS: '--max-old-space-size=48 --max-semi-space-size=4' };
+  const exported = await weir(['export', file, '--workspace', 'main', '--json'], { ...from, ...small });
+  assert.equal(exported.code, 0, exported.stderr);
+  assert.equal(JSON.parse(exported.stdout).rules, RULES);
+  assert.ok(readFileSync(file).length > 50 * 1024 * 1024);
+
+  const server = await serve(t, to);
+  await emptyWorkspace(to);
+  const { code, stdout, stderr } = await weir(['import', file, '--workspace', 'main', '--json'], { ...to, ...small });
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).unlanded, 0);
+  assert.match(stderr, /checking .* 100% \| 100000 rules/);
+  assert.match(stderr, /importing .* 100% \| 100000 rules/);
+  const bodies = [];
+  for (const { url } of [old, server]) {
+    const response = await fetch(`${url}/v1/threat/feeds?format=csv_indicator`, {
+      headers: { authorization: `Bearer ${writer.key}` },
+    });
+    bodies.push(await response.text());
+  }
+  assert.equal(bodies[1], bodies[0]);
+});

@@ -1,0 +1,3 @@
+import { feedContract } from './feeds.ts';
+
+feedContract('the embedded engine', async () => ({ settings: {}, stop: async () => {} }));

@@ -1,0 +1,77 @@
+/** The documents: links lead somewhere, commands exist, and every command is told. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runCommandLine } from '../../src/cli/program.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: ROOT }).sort();
+const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
+
+/** The anchors of a page, as hosting platforms make them of headings. */
+const anchors = (page: string) =>
+  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('docs: every link between the documents leads to a file and a heading', () => {
+  for (const page of PAGES) {
+    for (const [, link] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [path, anchor] = link.split('#');
+      const target = path === '' ? page : join(dirname(page), path);
+      assert.ok(existsSync(join(ROOT, target)), `${page} links to ${link}`);
+      if (anchor !== undefined) assert.ok(anchors(target).includes(anchor), `${page} links to ${link}`);
+    }
+  }
+});
+
+async function help(...words: string[]): Promise<string> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  await runCommandLine([...words, '--help'], { environment: {}, stdout, stderr });
+  return String(stdout.read() ?? '');
+}
+
+/** The commands that a help text lists. */
+const listed = (text: string) =>
+  [...(text.split('Commands:\n')[1] ?? '').matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name).filter((name) => name !== 'help');
+
+/** Every command as its words. */
+async function commands(): Promise<string[]> {
+  const found = listed(await help()).map(async (name) => {
+    const inner = listed(await help(name));
+    return inner.length === 0 ? [name] : inner.map((second) => `${name} ${second}`);
+  });
+  return (await Promise.all(found)).flat();
+}
+
+test('D1 docs: every command that a document runs is there', async () => {
+  const known = await commands();
+  for (const page of PAGES) {
+    for (const [, code] of read(page).matchAll(/```(?:sh)?\n(.*?)```/gs)) {
+      for (const [line, name, second] of code.matchAll(/\.\/weir ([a-z-]+)(?: ([a-z-]+))?/g)) {
+        assert.ok(known.includes(name) || known.includes(`${name} ${second}`), `${page}: ${line}`);
+      }
+    }
+  }
+});
+
+test('D1 docs: the README tells every command, and no other', async () => {
+  const rows = read('README.md').matchAll(/^\| (`weir [^|]*) \|/gm);
+  const told = [...rows].flatMap(([, cell]) => {
+    const names = [...cell.matchAll(/`(?:weir )?([^`]*)`/g)].map(([, words]) => words);
+    // After `weir org create` a lone `set` is one more of the same group.
+    const [group] = names[0].includes(' ') ? names[0].split(' ') : [];
+    return names.map((words, i) => (i === 0 || group === undefined ? words : `${group} ${words}`));
+  });
+  assert.deepEqual(told.sort(), (await commands()).sort());
+});
+
+test('docs: nothing sends people to the package of that name on npm', () => {
+  for (const page of PAGES) assert.doesNotMatch(read(page), /npx weir/, page);
+});

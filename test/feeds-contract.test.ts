@@ -1,3 +1,0 @@
-import { feedContract } from './contract/feeds.ts';
-
-feedContract('the embedded engine', async () => ({ settings: {}, stop: async () => {} }));

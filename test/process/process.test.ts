@@ -1,0 +1,492 @@
+/** Running it: settings, start, readiness, stop, logs and roles of the real process (decisions, section 1). */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { command } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/small-geo.ts';
+import { eventually, KEY, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const bearer = (key = KEY) => ({ authorization: `Bearer ${key}` });
+const block = (ip: string) => JSON.stringify([{ type: 'access_rules', action: 'block', ip }]);
+const post = (url: string, ip: string, key = KEY) => fetch(`${url}/v1/signal`, { method: 'POST', headers: bearer(key), body: block(ip) });
+const feed = async (url: string, key = KEY) => (await fetch(`${url}/v1/threat/feeds`, { headers: bearer(key) })).text();
+
+const files = mkdtempSync(join(tmpdir(), 'weir-test-'));
+after(() => rmSync(files, { recursive: true }));
+const GEO = smallGeo(files);
+
+/** A running weir that is gone when the test ends. */
+async function running(t: TestContext, settings: Record<string, string>): Promise<Weir> {
+  const started = await startWeir({ BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '0', ...GEO, ...settings });
+  t.after(() => started.kill('SIGKILL'));
+  return started;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function readiness(url: string) {
+  const response = await fetch(`${url}/readyz`);
+  const body = (await response.json()) as { checks: Record<string, { ok: boolean; reason?: string }> };
+  return { code: response.status, checks: body.checks, names: Object.keys(body.checks) };
+}
+
+suite('settings', { concurrency: 2 }, () => {
+  const FAULTY = {
+    PORT: '70000',
+    ROLES: 'signals,kitchen',
+    LOG_LEVEL: 'loud',
+    BOOTSTRAP_API_KEY: 'short',
+    TRUST_PROXY: '10.0.0.0/33',
+    DATABASE_URL: 'mysql://user:secret@host/db',
+    DRAIN_SECONDS: '-1',
+    RATE_LIMIT_FEEDS: '1.5',
+  };
+  const COMMANDS = [['serve'], ['org', 'ls'], ['migrate'], ['geo', 'status'], ['send', '-', '--url', 'http://127.0.0.1:9', '--key', KEY]];
+  for (const args of COMMANDS) {
+    test(`D1.1 every fault in the settings is listed at once, in readable lines, exit code 2: weir ${args[0]}`, async (t) => {
+      const folder = join(temporaryFolder(t), 'data');
+      const { code, stdout, stderr } = await weir(args, { ...FAULTY, DATA_DIR: folder });
+      assert.equal(code, 2);
+      assert.equal(stdout, '');
+      const lines = stderr.trimEnd().split('\n');
+      assert.deepEqual(lines.map((line) => /^weir: ([A-Z_]+) must be /.exec(line)?.[1]).sort(), Object.keys(FAULTY).sort());
+      assert.doesNotMatch(stderr, /short|secret/, 'a secret is not repeated');
+      assert.ok(!existsSync(folder), 'nothing is begun');
+    });
+  }
+
+  test('D1.1 an empty variable counts as unset', async (t) => {
+    const settings = Object.fromEntries([...Object.keys(FAULTY), 'HOST', 'GEO_ASN_FILE', 'SCHEMES_FILE'].map((name) => [name, '']));
+    assert.equal((await weir(['org', 'ls'], { ...settings, DATA_DIR: temporaryFolder(t) })).code, 0);
+  });
+
+  test('D1.1, D1.5 files that settings name are missing or broken at start: each told in one line, all at once, exit 2', async (t) => {
+    const folder = temporaryFolder(t);
+    const broken = join(folder, 'broken.csv');
+    writeFileSync(broken, 'this,is,no\ngeo,data,file\n');
+    const settings = { DATA_DIR: join(folder, 'data'), GEO_COUNTRY_FILE: broken, GEO_ASN_FILE: join(folder, 'none.mmdb') };
+    const both = await weir(['serve'], { ...settings, SCHEMES_FILE: join(folder, 'none.json') });
+    assert.equal(both.code, 2);
+    assert.equal(both.stdout, '');
+    const lines = both.stderr.trimEnd().split('\n');
+    assert.equal(lines.length, 3, both.stderr);
+    assert.ok(lines.every((line) => line.startsWith('weir: ')));
+    for (const name of ['broken.csv', 'none.mmdb', 'none.json']) assert.equal(lines.filter((line) => line.includes(name)).length, 1, name);
+    const status = await weir(['geo', 'status'], settings);
+    assert.equal(status.code, 2);
+    assert.equal(status.stderr.trimEnd().split('\n').length, 2, status.stderr);
+  });
+
+  const USELESS: Record<string, { prepare(folder: string): string; says: RegExp }> = {
+    'a data folder that is a file': {
+      prepare(folder) {
+        writeFileSync(join(folder, 'file'), '');
+        return join(folder, 'file');
+      },
+      says: /file/,
+    },
+    'a store that is no database': {
+      prepare(folder) {
+        writeFileSync(join(folder, 'weir.db'), 'no database, but long enough to be looked at as one by whoever opens it\n'.repeat(99));
+        return folder;
+      },
+      says: /weir\.db.*not a database/,
+    },
+    'a stream that is no database': {
+      prepare(folder) {
+        writeFileSync(join(folder, 'stream.db'), 'no database, but long enough to be looked at as one by whoever opens it\n'.repeat(99));
+        return folder;
+      },
+      says: /stream\.db.*not a database/,
+    },
+    'a store of a newer weir': {
+      prepare(folder) {
+        const db = new DatabaseSync(join(folder, 'weir.db'));
+        db.exec(
+          "CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL); INSERT INTO migrations VALUES ('999-later.sql', 1)",
+        );
+        db.close();
+        return folder;
+      },
+      says: /newer weir/,
+    },
+  };
+  for (const [what, { prepare, says }] of Object.entries(USELESS)) {
+    test(`D1.7 weir serve on ${what}: one readable sentence, exit code 2`, async (t) => {
+      const { code, stdout, stderr } = await weir(['serve'], { ...GEO, DATA_DIR: prepare(temporaryFolder(t)), LOG_LEVEL: 'silent' });
+      assert.equal(code, 2, stderr);
+      assert.equal(stdout, '');
+      assert.match(stderr, /^weir: .*\n$/);
+      assert.match(stderr, says);
+    });
+  }
+});
+
+suite('start', () => {
+  test('D2.3, D1.2 first start: a key printed once, two curl lines that work as pasted, the ready line last; the folder is private', async (t) => {
+    const folder = join(temporaryFolder(t), 'not', 'there', 'yet');
+    const first = await running(t, {
+      DATA_DIR: folder,
+      BOOTSTRAP_API_KEY: '',
+      FEED_REBUILD_SECONDS: '30',
+      GEO_COUNTRY_FILE: '',
+      GEO_ASN_FILE: '',
+    });
+    const lines = first.output().stdout.trimEnd().split('\n');
+    assert.equal(lines.at(-1), `weir ready on ${first.url}`);
+    const keys = first.output().stdout.match(/weir_[\w-]+/g)!;
+    assert.equal(new Set(keys).size, 1);
+    assert.match(keys[0], /^weir_[A-Za-z0-9_-]{43}$/);
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+
+    const curls = lines.filter((line) => /^\s*curl /.test(line));
+    assert.equal(curls.length, 2);
+    const pasted = await promisify(execFile)('sh', ['-c', curls.join('\n')]);
+    assert.equal(pasted.stdout, '{"success":true,"message":"Processed 1 entries, 0 failed"}192.0.2.1/32\n');
+    assert.equal(pasted.stderr, '');
+
+    assert.equal(await first.kill('SIGTERM'), 0);
+    const second = await running(t, { DATA_DIR: folder, BOOTSTRAP_API_KEY: '' });
+    assert.equal(second.output().stdout, `weir ready on ${second.url}\n`);
+    assert.equal(await feed(second.url, keys[0]), '192.0.2.1/32\n', 'the key and the rule are still there');
+  });
+
+  test('D1.2, D2.3 a busy port: one sentence, exit 2, and the key that the first start has made is not lost', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    t.after(() => taken.close());
+    const folder = temporaryFolder(t);
+    const settings = { ...GEO, DATA_DIR: folder, PORT: String((taken.address() as { port: number }).port) };
+    const { code, stdout, stderr } = await weir(['serve'], settings);
+    assert.equal(code, 2);
+    assert.match(stderr, /^weir: cannot listen on 127\.0\.0\.1:\d+: .*in use.*\n$/);
+    const next = await running(t, { DATA_DIR: folder, BOOTSTRAP_API_KEY: '' });
+    const shown = /weir_[\w-]{43}/.exec(stdout + next.output().stdout)?.[0];
+    assert.equal((await post(next.url, '192.0.2.1', shown)).status, 200);
+  });
+
+  test('D1.2 nothing is served before the ready line; BASE_URL is the address in the curl lines', async (t) => {
+    const folder = temporaryFolder(t);
+    const port = await freePort();
+    const out = join(folder, 'stdout');
+    const file = openSync(out, 'w');
+    const env = testEnvironment({
+      ...GEO,
+      DATA_DIR: join(folder, 'data'),
+      PORT: String(port),
+      BASE_URL: 'https://feeds.example.net/weir/',
+    });
+    const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', file, 'ignore'] });
+    closeSync(file);
+    t.after(() => child.kill('SIGKILL'));
+    let refused = 0;
+    const answer = await eventually(async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch((error: Error) => {
+        refused += 1;
+        throw error;
+      });
+      return response;
+    });
+    assert.equal(answer.status, 200);
+    assert.ok(refused > 0, 'it was asked before it was there');
+    const printed = readFileSync(out, 'utf8');
+    assert.ok(printed.endsWith(`weir ready on http://127.0.0.1:${port}\n`));
+    assert.deepEqual(printed.match(/https:.*$/gm), [
+      'https://feeds.example.net/weir/v1/signal',
+      'https://feeds.example.net/weir/v1/threat/feeds',
+    ]);
+  });
+
+  test('D1.4, D2.3 SIGTERM during start: nothing is left half made, exit 0', async (t) => {
+    const folder = temporaryFolder(t);
+    const env = testEnvironment({ ...GEO, DATA_DIR: folder });
+    const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => child.kill('SIGKILL'));
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    const exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? code)));
+    // The store's file is there long before the ready line.
+    await eventually(() => assert.ok(existsSync(join(folder, 'weir.db'))));
+    child.kill('SIGTERM');
+    assert.equal(await exited, 0);
+    const next = await running(t, { DATA_DIR: folder, BOOTSTRAP_API_KEY: '' });
+    const shown = /weir_[\w-]{43}/.exec(stdout + next.output().stdout)?.[0];
+    assert.equal((await post(next.url, '192.0.2.1', shown)).status, 200);
+  });
+});
+
+test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and answers 404 where it has no part', async (t) => {
+  const settings = { DATA_DIR: temporaryFolder(t) };
+  const start = (ROLES: string, HOST = '127.0.0.1') => running(t, { ...settings, ROLES, HOST });
+  // All of them at once beside each other on one data folder.
+  const [first, ...others] = ['signals', 'consumer', 'feeds', 'signals,consumer', 'signals, feeds', 'consumer,feeds'];
+  const started = new Map([[first, await start(first, '::1')]]);
+  for (const pair of [others.slice(0, 2), others.slice(2, 4), others.slice(4)]) {
+    await Promise.all(pair.map(async (roles) => started.set(roles, await start(roles))));
+  }
+  assert.match(started.get('signals')!.url, /^http:\/\/\[::1\]:\d+$/);
+  for (const [roles, { url, output }] of started) {
+    assert.equal(output().stdout, `weir ready on ${url}\n`, roles);
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    const ready = await readiness(url);
+    assert.deepEqual([ready.code, ready.names], [200, ['store', 'stream', ...(roles.includes('consumer') ? ['landing'] : [])]], roles);
+    for (const [role, path] of [
+      ['signals', '/v1/signal'],
+      ['signals', '/v2/signal'],
+      ['feeds', '/v1/threat/feeds'],
+      ['feeds', '/v1/threat/feeds/default'],
+    ]) {
+      const has = roles.includes(role);
+      const [own, other] = role === 'signals' ? ['POST', 'GET'] : ['GET', 'POST'];
+      assert.equal((await fetch(url + path, { method: own })).status, has ? 401 : 404, `${roles} ${own} ${path}`);
+      assert.equal((await fetch(url + path, { method: other })).status, has ? 405 : 404, `${roles} ${other} ${path}`);
+    }
+  }
+  // Apart they are one service.
+  assert.equal((await post(started.get('signals')!.url, '192.0.2.9')).status, 200);
+  for (const roles of ['feeds', 'signals, feeds', 'consumer,feeds']) {
+    await eventually(async () => assert.equal(await feed(started.get(roles)!.url), '192.0.2.9/32\n'));
+  }
+  assert.deepEqual(await Promise.all([...started.values()].map((each) => each.kill('SIGTERM'))), Array(6).fill(0));
+});
+
+suite('stop', { concurrency: 4 }, () => {
+  /** A POST whose body is held back until `finish`. */
+  async function slowPost(url: string, ip: string) {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const body = block(ip);
+    let answer = '';
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+    });
+    socket.on('error', () => {});
+    socket.write(
+      `POST /v1/signal HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+    );
+    return {
+      closed,
+      async finish() {
+        socket.write(body.slice(9));
+        await eventually(() => assert.match(answer, /\}$/));
+        return answer;
+      },
+    };
+  }
+
+  test('D1.4, D1.3 SIGTERM: /readyz is 503 at once, requests are served for DRAIN_SECONDS, what is in flight is finished, exit 0', async (t) => {
+    const { url, child, kill } = await running(t, { DATA_DIR: temporaryFolder(t), DRAIN_SECONDS: '3' });
+    assert.equal((await readiness(url)).code, 200);
+    const slow = await slowPost(url, '192.0.2.3');
+    const began = performance.now();
+    const exited = kill('SIGTERM');
+    const ready = await eventually(async () => {
+      const answer = await readiness(url);
+      assert.equal(answer.code, 503);
+      return answer;
+    }, 1000);
+    assert.match(ready.checks.process.reason!, /stopping/);
+    assert.deepEqual([ready.checks.store.ok, ready.checks.stream.ok, ready.checks.landing.ok], [true, true, true]);
+    // A second signal, as npm sends one, changes nothing.
+    child.kill('SIGTERM');
+    await sleep(1500 - (performance.now() - began));
+    assert.equal((await post(url, '192.0.2.2')).status, 200);
+    assert.equal(await feed(url), '192.0.2.2/32\n');
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    await eventually(() => assert.rejects(fetch(`${url}/healthz`)));
+    assert.ok(performance.now() - began > 2900, 'not before its time');
+    assert.match(await slow.finish(), /^HTTP\/1\.1 200 /);
+    assert.equal(await exited, 0);
+  });
+
+  test('D1.4 SIGINT without a drain time: what is in flight is finished and kept, exit 0', async (t) => {
+    const folder = temporaryFolder(t);
+    const { url, kill } = await running(t, { DATA_DIR: folder });
+    const slow = await slowPost(url, '192.0.2.4');
+    await sleep(100);
+    const exited = kill('SIGINT');
+    await eventually(() => assert.rejects(fetch(`${url}/healthz`)));
+    assert.match(await slow.finish(), /^HTTP\/1\.1 200 /);
+    assert.equal(await exited, 0);
+    const again = await running(t, { DATA_DIR: folder });
+    await eventually(async () => assert.equal(await feed(again.url), '192.0.2.4/32\n'));
+  });
+
+  test('D1.4 a request that never ends does not hold the stop up for more than 10 s, exit 0', async (t) => {
+    const { url, kill } = await running(t, { DATA_DIR: temporaryFolder(t) });
+    const slow = await slowPost(url, '192.0.2.5');
+    await sleep(100);
+    const began = performance.now();
+    assert.equal(await kill('SIGTERM'), 0);
+    assert.ok(performance.now() - began < 10_000);
+    await slow.closed;
+  });
+});
+
+test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = { DATA_DIR: folder };
+  const before = await running(t, settings);
+  assert.equal((await post(before.url, '192.0.2.1')).status, 200);
+  assert.equal(await feed(before.url), '192.0.2.1/32\n');
+  assert.equal(await before.kill('SIGTERM'), 0);
+  for (const name of readdirSync(folder)) if (name.startsWith('stream.db')) rmSync(join(folder, name));
+
+  const halted = await running(t, settings);
+  const ready = await eventually(async () => {
+    const answer = await readiness(halted.url);
+    assert.equal(answer.code, 503);
+    return answer;
+  });
+  assert.deepEqual([ready.checks.store.ok, ready.checks.stream.ok, ready.checks.landing.ok], [true, true, false]);
+  assert.match(ready.checks.landing.reason!, /deleted and made anew.*weir stream adopt/);
+  assert.equal((await fetch(`${halted.url}/healthz`)).status, 200, 'it is alive');
+  assert.equal((await post(halted.url, '192.0.2.7')).status, 200, 'signals are taken and wait on the stream');
+  assert.equal(await feed(halted.url), '192.0.2.1/32\n', 'the feed stays as it was');
+
+  const adopted = await weir(['stream', 'adopt'], settings);
+  assert.deepEqual([adopted.code, adopted.stderr], [0, '']);
+  // Without a restart.
+  await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));
+  assert.equal((await readiness(halted.url)).code, 200);
+});
+
+test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, at no level', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = { DATA_DIR: folder, LOG_LEVEL: 'trace', BOOTSTRAP_API_KEY: 'bootstrap-key-with-/+=:@-signs' };
+  const { url, output, kill } = await running(t, settings);
+  const made = await command(['key', 'create', '--workspace', 'default', '--permission', 'feed:read', '--json'], settings);
+  const { key } = JSON.parse(made.stdout) as { key: string };
+  const unknown = `weir_${'x'.repeat(43)}`;
+  const keys = [settings.BOOTSTRAP_API_KEY, key, unknown];
+  const basic = (user: string) => Buffer.from(user).toString('base64');
+  async function everything(): Promise<number[]> {
+    const statuses: number[] = [];
+    for (const each of keys) {
+      const encoded = encodeURIComponent(each);
+      for (const authorization of [
+        `Bearer ${each}`,
+        `Basic ${basic(`api:${each}`)}`,
+        `Basic ${basic(`${each}:`)}`,
+        each,
+        `Token ${each}`,
+        `Bearer ${each} ${each}`,
+      ]) {
+        for (const [method, path] of [
+          ['GET', '/v1/threat/feeds?checksum=sha1'],
+          ['GET', '/v1/threat/feeds'],
+          ['POST', '/v1/signal'],
+          ['POST', '/v2/signal?list=nowhere'],
+        ]) {
+          statuses.push(
+            (await fetch(url + path, { method, headers: { authorization }, body: method === 'POST' ? block('192.0.2.1') : null })).status,
+          );
+        }
+      }
+      for (const path of [
+        `/v1/threat/feeds?key=${encoded}`,
+        `/v1/threat/feeds/${encoded}`,
+        `/${encoded}`,
+        `/readyz?${encoded}`,
+        `/docs/${encoded}`,
+      ]) {
+        await fetch(url + path, { headers: bearer(each) });
+      }
+      const { host } = new URL(url);
+      // What curl makes of credentials in an address, and bytes that are no HTTP.
+      await promisify(execFile)('curl', ['-sS', `http://api:${encoded}@${host}/v1/threat/feeds`]);
+      await new Promise((resolve) => {
+        const socket = connect(Number(new URL(url).port), '127.0.0.1');
+        socket.on('close', resolve).on('error', () => {});
+        socket.end(`GET / HTTP/1.1\r\nAuthorization Bearer ${each}\r\n\r\n`);
+        socket.resume();
+      });
+    }
+    return statuses;
+  }
+  const usual = await everything();
+  for (const status of [200, 400, 401, 403]) assert.ok(usual.includes(status), `${status} was among the answers`);
+  // A store that has lost a table: errors are logged, and the clients are told nothing of it.
+  const db = new DatabaseSync(join(folder, 'weir.db'));
+  db.exec('ALTER TABLE lists RENAME TO mislaid');
+  db.close();
+  await sleep(1100);
+  assert.ok((await everything()).includes(500));
+  const told = await (await fetch(`${url}/v1/threat/feeds/other`, { headers: bearer(key) })).text();
+  assert.equal(told, '{"success":false,"error":"Internal server error","details":{}}');
+  // The same of the stream. Landing waits for the table.
+  const held = await readiness(url);
+  assert.deepEqual([held.code, held.checks.stream.ok, held.checks.landing.ok], [503, true, false]);
+  assert.match(held.checks.landing.reason!, /lists/);
+  const log = new DatabaseSync(join(folder, 'stream.db'));
+  log.exec('ALTER TABLE ends RENAME TO mislaid');
+  log.close();
+  const red = await readiness(url);
+  assert.deepEqual([red.code, red.checks.store.ok, red.checks.stream.ok], [503, true, false]);
+  assert.match(red.checks.stream.reason!, /ends/);
+  const refused = await post(url, '192.0.2.1', settings.BOOTSTRAP_API_KEY);
+  assert.deepEqual(
+    [refused.status, await refused.text()],
+    [500, '{"error":"InternalServerError","message":"Internal server error","code":500}'],
+  );
+  assert.equal(await kill('SIGTERM'), 0);
+
+  const lines = output()
+    .stderr.trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: string; time: string; msg: string });
+  assert.ok(lines.every(({ level, time, msg }) => typeof level === 'string' && !Number.isNaN(Date.parse(time)) && msg !== ''));
+  assert.ok(
+    lines.some(({ level }) => level === 'error'),
+    'what failed is logged',
+  );
+  for (const each of keys) {
+    for (const form of [each, encodeURIComponent(each), basic(`api:${each}`), basic(`${each}:`), each.slice(5, 25)]) {
+      assert.ok(!output().stderr.includes(form), form);
+    }
+  }
+  assert.equal(output().stdout, `weir ready on ${url}\n`);
+});
+
+test('D1.2 LOG_LEVEL: silent says nothing', async (t) => {
+  const quiet = await running(t, { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', BOOTSTRAP_API_KEY: 'tooshort-key' });
+  assert.equal(await quiet.kill('SIGTERM'), 0);
+  assert.equal(quiet.output().stderr, '');
+});
+
+test('D1.5 geo files: a changed file is reloaded on SIGHUP, a broken one is refused and the old data stays', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'country.csv');
+  writeFileSync(file, '192.0.2.0,192.0.2.255,DE\n');
+  const { url, child, output } = await running(t, { DATA_DIR: join(folder, 'data'), GEO_COUNTRY_FILE: file });
+  const body = JSON.stringify([{ type: 'access_rules', action: 'block', country: 'de' }]);
+  assert.equal((await fetch(`${url}/v1/signal`, { method: 'POST', headers: bearer(), body })).status, 200);
+  assert.equal(await feed(url), '192.0.2.0/24\n');
+  writeFileSync(file, '198.51.100.0,198.51.100.255,DE\n');
+  child.kill('SIGHUP');
+  await eventually(async () => assert.equal(await feed(url), '198.51.100.0/24\n'));
+  writeFileSync(file, 'no,data\n');
+  child.kill('SIGHUP');
+  await eventually(() => assert.match(output().stderr, /"level":"error".*country\.csv/));
+  assert.equal(await feed(url), '198.51.100.0/24\n');
+  assert.equal((await readiness(url)).code, 200);
+});

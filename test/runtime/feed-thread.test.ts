@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import type { BuildResult } from '../../src/feed/builder.ts';
+import { DEFAULT_VARIANT } from '../../src/feed/variant.ts';
+import { combine } from '../../src/geo/load.ts';
+import type { Network } from '../../src/network/network.ts';
+import { parseNetwork } from '../../src/network/parse.ts';
+import type { AccessRule, Target } from '../../src/rule.ts';
+import { startFeedThread } from '../../src/runtime/feeds.ts';
+import { serveCalls } from '../../src/runtime/rpc.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { compileFiles } from '../support/geo.ts';
+
+const NOTHING = { name: null, reason: null, labels: null, config: null, expiresAt: null, ruleRef: null, confidence: null, severity: null };
+
+/** An embedded store with rules on these targets, and what a feed thread needs to read it. */
+async function fixture(t: TestContext, targets: readonly Target[]) {
+  const folder = temporaryFolder(t);
+  const store = await openSqliteStore(folder);
+  t.after(() => store.close());
+  const { id: workspaceId } = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
+  const items = targets.map((target, offset) => {
+    const record = { offset, timestamp: 1, key: workspaceId, headers: {}, value: '{}' };
+    const rule: AccessRule = { ...NOTHING, action: 'block', target };
+    return { record, workspaceId, listId: null, receivedAt: 1, change: { change: 'upsert', kind: 'access_rule', rule } as const };
+  });
+  await store.land({ streamId: randomUUID(), partition: 0, from: null, to: items.length, items, poison: [], now: 1 });
+  const source = (dataDir: string) => () => {
+    const { port1, port2 } = new MessageChannel();
+    serveCalls(port1, { recordFeed: store.recordFeed });
+    t.after(() => port1.close());
+    return { dataDir, writes: port2 };
+  };
+  const request = { workspaceId, listId: null, variant: DEFAULT_VARIANT, generation: 1, confirmedAt: 0, offline: false, shown: undefined };
+  return { folder, source, request };
+}
+
+const geoData = async (t: TestContext, netherlands: string) =>
+  combine(
+    await compileFiles(t, 'country', { 'country.csv': `${netherlands},NL\n` }),
+    await compileFiles(t, 'asn', { 'asn.csv': '192.0.2.0,192.0.2.255,64500\n' }),
+  );
+const address = (text: string): Target => ({ kind: 'ip', network: parseNetwork(text) as Network });
+const textOf = (result: BuildResult) => (result.kind === 'feed' ? Buffer.from(result.bytes).toString() : result.kind);
+
+test('1.4 D5 the feed thread builds from the store, with the geo data it was given last', async (t) => {
+  const { folder, source, request } = await fixture(t, [address('203.0.113.7'), { kind: 'country', country: 'NL' }]);
+  const thread = startFeedThread(source(folder), await geoData(t, '198.51.100.0,198.51.100.255'));
+  t.after(() => thread.close());
+  const first = await thread.build(request);
+  assert.equal(textOf(first), '198.51.100.0/24\n203.0.113.7/32\n');
+  await thread.useGeo(await geoData(t, '198.51.100.0,198.51.100.127'));
+  const second = await thread.build({ ...request, generation: 0 });
+  assert.equal(textOf(second), '198.51.100.0/25\n203.0.113.7/32\n');
+  assert.ok(first.kind === 'feed' && second.kind === 'feed' && first.geoVersion !== second.geoVersion && first.readAt === second.readAt);
+  assert.equal((await thread.build({ ...request, listId: randomUUID() })).kind, 'gone');
+});
+
+test('D5 a feed thread that has died is followed by another', async (t) => {
+  const { folder, source, request } = await fixture(t, [address('203.0.113.7')]);
+  let dataDir = join(folder, 'weir.db', 'is no folder');
+  const thread = startFeedThread(() => source(dataDir)(), await geoData(t, '198.51.100.0,198.51.100.255'));
+  t.after(() => thread.close());
+  await assert.rejects(thread.build(request));
+  dataDir = folder;
+  assert.equal(textOf(await thread.build(request)), '203.0.113.7/32\n');
+});

@@ -1,0 +1,441 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ListSettings } from '../../src/account/list.ts';
+import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { accessUpsert, BY_VALUE } from '../../src/store/postgres/rule-statements.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { collectingSink, storeConformance } from '../conformance/store.ts';
+import {
+  administer,
+  noOwnPostgres,
+  noPostgres,
+  type OwnPostgres,
+  type Postgres,
+  startOwnPostgres,
+  startPostgres,
+} from '../support/postgres.ts';
+
+const T0 = 1_800_000_000_000;
+const STREAM = 'test-stream';
+const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
+
+/** A block rule on the n-th address of 10.0.0.0/8. */
+function item(workspaceId: string, n: number, listId: string | null = null): LandingItem {
+  const network = { family: 4, address: 0x0a000000 + n, prefix: 32 } as const;
+  const rule = { name: null, reason: null, labels: null, config: null, expiresAt: null, ruleRef: null, confidence: null, severity: null };
+  return {
+    record: { offset: n, timestamp: T0, key: workspaceId, headers: {}, value: '{}' },
+    workspaceId,
+    listId,
+    receivedAt: T0,
+    change: { change: 'upsert', kind: 'access_rule', rule: { ...rule, action: 'block', target: { kind: 'ip', network } } },
+  };
+}
+
+const batch = (partition: number, from: number | null, to: number, items: readonly LandingItem[]) => ({
+  streamId: STREAM,
+  partition,
+  from,
+  to,
+  items,
+  poison: [],
+  now: T0,
+});
+
+async function makeWorkspace(store: Store): Promise<string> {
+  return (await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main')).id;
+}
+
+async function addresses(store: Store, workspaceId: string): Promise<{ found: string[]; revision: number }> {
+  const { rows, sink } = collectingSink();
+  const head = await store.snapshot(workspaceId, null, T0, sink);
+  return { found: rows.map((row) => row.what), revision: head!.revision };
+}
+
+/** Opens stores and closes them when the test ends. */
+const opener = (t: TestContext, url: string) => async () => {
+  const store = await openPostgresStore(url);
+  t.after(() => store.close());
+  return store;
+};
+
+describe('PostgreSQL store', { skip: noPostgres() }, () => {
+  let postgres: Postgres;
+  before(async () => {
+    postgres = await startPostgres();
+  });
+  after(() => postgres.stop());
+
+  async function open(t: TestContext) {
+    const url = await postgres.createDatabase();
+    const again = opener(t, url);
+    return { url, store: await again(), again };
+  }
+
+  storeConformance({ name: 'postgres', open });
+
+  test('D1 several replicas that start at once on an empty database make one schema and one first key', async (t) => {
+    const url = await postgres.createDatabase();
+    const stores = await Promise.all(Array.from({ length: 6 }, opener(t, url)));
+    const known = await administer(url, 'SELECT name FROM migrations ORDER BY name');
+    const files = readdirSync(new URL('../../src/store/migrations/postgres', import.meta.url)).sort();
+    assert.deepEqual(
+      known,
+      files.map((name) => ({ name })),
+    );
+    const made = await Promise.all(
+      stores.map((store, n) =>
+        store.bootstrap({ hash: createHash('sha256').update(`${n}`).digest(), prefix: `${n}`, onlyWhenEmpty: true }),
+      ),
+    );
+    assert.equal(made.filter(({ created }) => created).length, 1);
+    assert.equal(new Set(made.map(({ workspaceId }) => workspaceId)).size, 1);
+    assert.equal((await stores[0].keys(made[0].workspaceId)).length, 1);
+  });
+
+  test('D1 a schema of a newer version is refused', async (t) => {
+    const { url } = await open(t);
+    await administer(url, "INSERT INTO migrations VALUES ('999-future.sql', 0)");
+    await assert.rejects(openPostgresStore(url), /written by a newer weir: it has the migration 999-future\.sql/);
+  });
+
+  test('D1 a server that is not there, and a database that is not: the reason is readable', async () => {
+    await assert.rejects(
+      openPostgresStore('postgres://weir:secret@127.0.0.1:1/weir'),
+      /^PostgresFault: PostgreSQL does not answer: connect ECONNREFUSED/,
+    );
+    const url = new URL(await postgres.createDatabase());
+    url.pathname = '/nowhere';
+    await assert.rejects(
+      openPostgresStore(url.href),
+      /^PostgresFault: PostgreSQL refuses the connection: database "nowhere" does not exist/,
+    );
+  });
+
+  test('D4 one rule many times in a batch reaches no statement twice', async (t) => {
+    const { url, store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    assert.equal(await store.land(batch(0, null, 3, [item(workspaceId, 1), item(workspaceId, 1), item(workspaceId, 1)])), 'landed');
+    assert.deepEqual((await addresses(store, workspaceId)).found, ['10.0.0.1']);
+    // What it would be without folding.
+    const row = { list_pk: 1, action: 0, levels: 0, target: 'x', created_at: 0, updated_at: 0 };
+    const twice = accessUpsert(BY_VALUE).replace('$1', `'${JSON.stringify([row, row])}'`);
+    await assert.rejects(administer(url, twice), { code: '21000' });
+  });
+
+  test('D4 the numbers of rules are never used again', async (t) => {
+    const { store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const ids: number[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { change } = item(workspaceId, 1);
+      const { target } = change.change === 'upsert' && change.kind === 'access_rule' ? change.rule : assert.fail();
+      await store.land(batch(0, n === 0 ? null : n * 2, n * 2 + 1, [item(workspaceId, 1)]));
+      for await (const { id } of store.rules(workspaceId, { kind: 'access_rule', now: T0 })) ids.push(id);
+      const remove = {
+        ...item(workspaceId, 1),
+        change: { change: 'delete_by_value', kind: 'access_rule', action: 'block', target } as const,
+      };
+      await store.land(batch(0, n * 2 + 1, n * 2 + 2, [remove]));
+    }
+    assert.equal(ids.length, 3);
+    assert.ok(ids[0] < ids[1] && ids[1] < ids[2], `${ids}`);
+  });
+
+  test('D4 landings on several partitions in the same workspaces neither deadlock nor lose a revision', async (t) => {
+    const { store, again } = await open(t);
+    const workspaces = [await makeWorkspace(store), await makeWorkspace(store), await makeWorkspace(store)];
+    const before = await Promise.all(workspaces.map(async (id) => (await store.directory(id))!));
+    const [landings, size] = [25, 30];
+    const owners = [store, await again(), await again()];
+    const consume = async (owner: Store, partition: number) => {
+      for (let n = 0; n < landings; n += 1) {
+        // Each partition meets the workspaces, and the same rules, in another order.
+        const items = Array.from({ length: size }, (_, i) => {
+          const place = partition % 2 === 0 ? i : size - 1 - i;
+          return item(workspaces[(place + partition) % workspaces.length], place);
+        });
+        assert.equal(await owner.land(batch(partition, n === 0 ? null : n, n + 1, items)), 'landed');
+      }
+    };
+    await Promise.all(owners.map(consume));
+    for (const [i, id] of workspaces.entries()) {
+      const directory = (await store.directory(id))!;
+      assert.equal(directory.revision - before[i].revision, landings * owners.length);
+      assert.equal(directory.lists[0].revision - before[i].lists[0].revision, landings * owners.length);
+      assert.equal((await addresses(store, id)).found.length, size);
+    }
+  });
+
+  test('D4 a list that is deleted while signals for it land leaves no rule behind', async (t) => {
+    const { url, store, again } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const lander = await again();
+    let position: number | null = null;
+    for (let round = 0; round < 8; round += 1) {
+      const list = await store.createList(workspaceId, 'short-lived', null, NO_SETTINGS);
+      let deleted = false;
+      const removal = delay(round * 3).then(async () => {
+        await store.deleteList(workspaceId, list.id);
+        deleted = true;
+      });
+      for (let last = false; !last; ) {
+        last = deleted;
+        const at: number = position ?? 0;
+        const items = Array.from({ length: 20 }, (_, i) => item(workspaceId, i, list.id));
+        assert.equal(await lander.land(batch(0, position, at + 20, items)), 'landed');
+        position = at + 20;
+      }
+      await removal;
+    }
+    while ((await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 1000 })) > 0);
+    const orphans = await administer(url, 'SELECT count(*)::int AS n FROM access_rules WHERE list_pk NOT IN (SELECT pk FROM lists)');
+    assert.deepEqual(orphans, [{ n: 0 }]);
+    assert.equal((await addresses(store, workspaceId)).found.length, 20);
+  });
+
+  test('D4 a dead letter keeps U+0000 and lone surrogates; such names of workspaces and lists are unknown ones', async (t) => {
+    const { store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const record = { offset: 0, timestamp: T0, key: 'a\0b', headers: { x: 'c\0d', y: '\ud800' }, value: '"\\\\u0000 \0 \ud83d"' };
+    const items = [{ ...item(workspaceId, 1), workspaceId: 'w\0', record }, item(workspaceId, 2, 'l\0')];
+    await store.land({ ...batch(0, null, 2, items), poison: [{ record, reason: 'not\0JSON' }] });
+    const [poison, unknown] = await store.deadLetters(10);
+    const { key, headers, value } = record;
+    assert.deepEqual({ key: poison.key, headers: poison.headers, value: poison.value }, { key, headers, value });
+    assert.equal(poison.reason, 'not␀JSON');
+    assert.deepEqual([unknown.reason, unknown.value], ['unknown workspace w␀', value]);
+    assert.deepEqual((await addresses(store, workspaceId)).found, ['10.0.0.2']);
+  });
+
+  test('D5 a snapshot is of one instant: its revision and its rules move together', async (t) => {
+    const { store, again } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const reader = await again();
+    const start = (await store.directory(workspaceId))!.revision;
+    let landing = true;
+    const snapshots = (async () => {
+      let [count, last] = [0, 0];
+      for (; landing; count += 1) {
+        const { found, revision } = await addresses(reader, workspaceId);
+        assert.equal(found.length, (revision - start) * 50);
+        assert.ok(revision >= last);
+        last = revision;
+      }
+      return count;
+    })();
+    for (let n = 0; n < 40; n += 1) {
+      const items = Array.from({ length: 50 }, (_, i) => item(workspaceId, n * 50 + i));
+      await store.land(batch(0, n === 0 ? null : n, n + 1, items));
+    }
+    landing = false;
+    assert.ok((await snapshots) > 10);
+  });
+
+  test('D5 a sink that throws fails the snapshot with its own error, and the store goes on', async (t) => {
+    const { store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    await store.land(batch(0, null, 1, [item(workspaceId, 1), item(workspaceId, 2)]));
+    const fault = new Error('no room');
+    const v4 = () => {
+      throw fault;
+    };
+    await assert.rejects(store.snapshot(workspaceId, null, T0, { ...collectingSink().sink, v4 }), (error) => error === fault);
+    assert.equal((await addresses(store, workspaceId)).found.length, 2);
+  });
+
+  test('D5 Last-Modified: replicas that record at once agree, and the newest snapshot stays', async (t) => {
+    const { store, again } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const replicas = [store, await again(), await again()];
+    const key = { listId: null, format: 'plain', family: 'both', action: 'block' };
+    const record = (n: number) => replicas[n % 3].recordFeed(workspaceId, key, { hash: `h${n}`, snapshotAt: n, second: 100 });
+    const seen = await Promise.all(Array.from({ length: 30 }, (_, i) => record((i * 7) % 30)));
+    assert.equal((await record(29)).hash, 'h29');
+    const sinces = new Map<string, number>();
+    for (const { hash, since } of seen) assert.equal(sinces.set(hash, sinces.get(hash) ?? since).get(hash), since);
+    const inOrder = [...sinces].sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1))).map(([, since]) => since);
+    assert.deepEqual(
+      inOrder,
+      inOrder.map((_, i) => 100 + i),
+    );
+  });
+
+  test('D4 a connection that breaks at the commit: landing finds itself done, a creation says that it does not know', async (t) => {
+    const { url, store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const proxy = await startProxy(t, url);
+    const flaky = await opener(t, proxy.url)();
+    proxy.cutAfter('COMMIT');
+    assert.equal(await flaky.land(batch(0, null, 1, [item(workspaceId, 1)])), 'fenced');
+    assert.equal(await store.position(STREAM, 0), 1);
+    assert.equal((await addresses(store, workspaceId)).found.length, 1);
+    proxy.cutAfter('COMMIT');
+    await assert.rejects(flaky.createOrganization('twice', 'active'), /whether the change was made is not known$/);
+    assert.equal((await store.organizations()).filter(({ name }) => name === 'twice').length, 1);
+    // Before the commit nothing was written: tried again unseen.
+    proxy.cutAfter('INSERT INTO organizations');
+    await flaky.createOrganization('once', 'active');
+    assert.equal((await store.organizations()).filter(({ name }) => name === 'once').length, 1);
+  });
+
+  test('D4 after a failover a connection to a server that is read-only now is replaced', async (t) => {
+    const { url, again } = await open(t);
+    const administration = new URL(url);
+    administration.searchParams.set('options', '-c default_transaction_read_only=off');
+    const newSessions = (value: string) =>
+      administer(administration.href, `ALTER DATABASE ${administration.pathname.slice(1)} SET default_transaction_read_only = ${value}`);
+    await newSessions('on');
+    const store = await again();
+    await assert.rejects(store.createOrganization('too soon', 'active'), /^PostgresFault: PostgreSQL is read-only: /);
+    await store.ping();
+    await newSessions('off');
+    await store.createOrganization('in time', 'active');
+    assert.deepEqual(
+      (await store.organizations()).map(({ name }) => name),
+      ['in time'],
+    );
+  });
+
+  test('D4 lost connections are replaced, idle ones and busy ones', async (t) => {
+    const { url, store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const terminate = () =>
+      administer(
+        url,
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      );
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all([store.keyRevision(), store.directory(workspaceId), addresses(store, workspaceId)]);
+      const calls = Array.from({ length: 20 }, () => store.directory(workspaceId));
+      const [directories] = await Promise.all([Promise.all(calls), terminate()]);
+      assert.ok(directories.every((directory) => directory?.name === 'main'));
+      assert.equal((await store.organizations()).length, 1);
+    }
+  });
+});
+
+describe('PostgreSQL store, server in trouble', { skip: noOwnPostgres() }, () => {
+  let postgres: OwnPostgres;
+  before(async () => {
+    postgres = await startOwnPostgres();
+  });
+  after(() => postgres.stop());
+
+  test('D4 kill -9 of the server under landing: it goes on by itself, every batch is there once', async (t) => {
+    const store = await opener(t, await postgres.createDatabase())();
+    const workspaceId = await makeWorkspace(store);
+    const start = (await store.directory(workspaceId))!.revision;
+    const [batches, size] = [60, 50];
+    const reasons = new Set<string>();
+    const landing = (async () => {
+      for (let from = 0; from < batches; ) {
+        try {
+          const position = (await store.position(STREAM, 0)) ?? null;
+          from = position ?? 0;
+          if (from === batches) break;
+          const items = Array.from({ length: size }, (_, i) => item(workspaceId, from * size + i));
+          await store.land(batch(0, position, from + 1, items));
+        } catch (error) {
+          reasons.add((error as Error).message);
+          await delay(100);
+        }
+      }
+    })();
+    for (let round = 0; round < 2; round += 1) {
+      while (((await store.position(STREAM, 0).catch(() => 0)) ?? 0) < (round + 1) * 20);
+      await postgres.kill();
+      await delay(300);
+      await assert.rejects(store.ping(), /^PostgresFault: PostgreSQL does not answer: /);
+      await postgres.start();
+    }
+    await landing;
+    const { found, revision } = await addresses(store, workspaceId);
+    assert.equal(new Set(found).size, batches * size);
+    assert.equal(found.length, batches * size);
+    assert.equal(revision - start, batches, 'each batch landed exactly once');
+    assert.ok(
+      [...reasons].every((reason) => reason.startsWith('PostgreSQL does not answer: ')),
+      [...reasons].join('\n'),
+    );
+  });
+
+  test('D5 a server that hangs: calls end in time with a readable reason, and go on after it', async (t) => {
+    const store = await opener(t, await postgres.createDatabase())();
+    const workspaceId = await makeWorkspace(store);
+    const { sink } = collectingSink();
+    await Promise.all([store.ping(), store.snapshot(workspaceId, null, T0, sink)]);
+    postgres.pause();
+    try {
+      const timed = async (call: Promise<unknown>) => {
+        const begun = performance.now();
+        const message = await call.then(
+          () => 'answered',
+          (error: Error) => error.message,
+        );
+        return { message, seconds: Math.round((performance.now() - begun) / 1000) };
+      };
+      const [ping, snapshot, connection] = await Promise.all(
+        // The third needs a connection more than there are.
+        [store.ping(), store.snapshot(workspaceId, null, T0, sink), store.keyRevision()].map(timed),
+      );
+      assert.deepEqual(ping, { message: 'PostgreSQL does not answer: no answer within 5 s', seconds: 5 });
+      assert.deepEqual(snapshot, { message: 'PostgreSQL does not answer: no answer within 10 s', seconds: 10 });
+      assert.match(connection.message, /^PostgreSQL does not answer: .*connect/);
+      assert.equal(connection.seconds, 5);
+    } finally {
+      postgres.resume();
+    }
+    assert.equal((await addresses(store, workspaceId)).found.length, 0);
+  });
+});
+
+/** Stands between a store and its server, and cuts the connection after the client has sent a text, before the answer comes back. */
+async function startProxy(t: TestContext, url: string) {
+  const server = new URL(url);
+  const sockets = new Set<Socket>();
+  let wanted: string | undefined;
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(server.port), server.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+    }
+    let cut = false;
+    client.on('data', (data) => {
+      if (wanted !== undefined && data.includes(wanted)) {
+        wanted = undefined;
+        cut = true;
+      }
+      upstream.write(data);
+    });
+    upstream.on('data', (data) => {
+      if (cut) client.destroy();
+      else client.write(data);
+    });
+    client.on('close', () => upstream.end());
+    upstream.on('close', () => client.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.after(() => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = proxy.address();
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String(address !== null && typeof address === 'object' ? address.port : 0);
+  return {
+    url: through.href,
+    cutAfter(text: string) {
+      wanted = text;
+    },
+  };
+}

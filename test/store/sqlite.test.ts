@@ -1,0 +1,16 @@
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { storeConformance } from '../conformance/store.ts';
+import { temporaryFolder } from '../support/folder.ts';
+
+storeConformance({
+  name: 'sqlite',
+  async open(t) {
+    const folder = temporaryFolder(t);
+    const open = async () => {
+      const store = await openSqliteStore(folder);
+      t.after(() => store.close());
+      return store;
+    };
+    return { store: await open(), again: open };
+  },
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
+import { streamConformance } from '../conformance/stream.ts';
+import { temporaryFolder } from '../support/folder.ts';
+
+streamConformance({
+  name: 'sqlite',
+  async open(t) {
+    const folder = temporaryFolder(t);
+    const open = async () => {
+      const stream = openSqliteStream(join(folder, 'data'));
+      t.after(() => stream.close());
+      return stream;
+    };
+    return { stream: await open(), again: open };
+  },
+});
+
+const note = (n: number) => ({ key: 'w', headers: { signal_id: String(n) }, value: `{"n":${n}}` });
+
+test('D1 DATA_DIR is made with mode 0700', async (t) => {
+  const folder = join(temporaryFolder(t), 'deep', 'data');
+  const stream = openSqliteStream(folder);
+  await stream.close();
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+});
+
+test('D4 retention deletes landed messages that are old enough, never unlanded ones, and never moves offsets', async (t) => {
+  const stream = openSqliteStream(temporaryFolder(t));
+  t.after(() => stream.close());
+  for (let n = 0; n < 10; n += 1) await stream.publish([note(n)]);
+  const later = Date.now() + 1000;
+  assert.equal(await stream.trim(0, later, 4, 1000), 4);
+  assert.deepEqual(await stream.bounds(0), { start: 4, end: 10 });
+  assert.equal(await stream.trim(0, 0, 10, 1000), 0);
+  assert.equal(await stream.trim(0, later, 10, 3), 3);
+  assert.equal(await stream.trim(0, later, 10, 1000), 3);
+  assert.deepEqual(await stream.bounds(0), { start: 10, end: 10 });
+  await stream.publish([note(10)]);
+  assert.deepEqual(await stream.bounds(0), { start: 10, end: 11 });
+});
