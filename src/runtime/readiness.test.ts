@@ -67,8 +67,8 @@ test('D1 an engine that fails is red with its reason, and hides no other part', 
 test('D1 an engine that does not answer within 3 s is red', async (t) => {
   const never = () => new Promise<never>(() => {});
   const checks = await withoutPatience(t, { store: { ping: never }, stream: { ping: never } });
-  const red = { ok: false, reason: 'no answer within 3 s' };
-  assert.deepEqual([checks.store, checks.stream], [red, red]);
+  const red = { ok: false, reason: 'the store did not answer within 3 s' };
+  assert.deepEqual([checks.store, checks.stream], [red, { ...red, reason: 'the stream did not answer within 3 s' }]);
 });
 
 for (const state of ['retrying', 'halted'] as const) {

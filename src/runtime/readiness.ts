@@ -21,8 +21,14 @@ export interface ReadinessParts {
 /** What `/readyz` shows: each engine and landing by name, with the reason when one is not ready. */
 export function readiness({ store, stream, landing, draining, now }: ReadinessParts): () => Promise<Record<string, Check>> {
   return async () => {
-    const checks: Record<string, Promise<Check>> = { store: checked(checkStore()), stream: checked(stream.ping().then(() => ({}))) };
-    if (landing !== undefined) checks.landing = checked(checkLanding(landing));
+    const checks: Record<string, Promise<Check>> = {
+      store: checked('the store', checkStore()),
+      stream: checked(
+        'the stream',
+        stream.ping().then(() => ({})),
+      ),
+    };
+    if (landing !== undefined) checks.landing = checked('landing', checkLanding(landing));
     if (draining()) checks.process = Promise.resolve({ ok: false, reason: 'the process is stopping' });
     const names = Object.keys(checks);
     const values = await Promise.all(Object.values(checks));
@@ -48,9 +54,9 @@ async function checkLanding(landing: () => Promise<LandingStatus>): Promise<Part
 }
 
 /** A check that throws or takes too long is red, with the reason. */
-async function checked(work: Promise<Partial<Check>>): Promise<Check> {
+async function checked(name: string, work: Promise<Partial<Check>>): Promise<Check> {
   try {
-    return { ok: true, ...(await within(work, PATIENCE, 'it')) };
+    return { ok: true, ...(await within(work, PATIENCE, name)) };
   } catch (error) {
     return { ok: false, reason: (error as Error).message };
   }

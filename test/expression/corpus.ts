@@ -19,7 +19,7 @@ export interface LabelledRegex {
 }
 
 function read<T>(name: string): readonly T[] {
-  const text = readFileSync(new URL(`fixtures/expressions/${name}`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`../fixtures/expressions/${name}`, import.meta.url), 'utf8');
   return text
     .trimEnd()
     .split('\n')
