@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { hasCode } from '../../src/errors.ts';
 import type { GeoKind } from '../../src/geo/kind.ts';
 import { compileFiles, rangesByKey } from '../support/geo.ts';
 
@@ -342,7 +343,7 @@ const BROKEN: readonly Broken[] = [
 for (const { title, kind, files, says } of BROKEN) {
   test(`D1 ${SETTING[kind]}, CSV, broken: ${title}`, async (t) => {
     await assert.rejects(compileFiles(t, kind, files), (error: Error) => {
-      assert.equal(error.name, 'GeoFault');
+      assert.ok(hasCode(error, 'GEO_FILE'));
       assert.ok(error.message.startsWith(`${SETTING[kind]}: /`), error.message);
       assert.match(error.message, says);
       assert.ok(!error.message.includes('\n'));
