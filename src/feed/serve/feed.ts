@@ -91,7 +91,7 @@ export class ServedFeed {
     }
   }
 
-  /** Back to the beginning, here and on the feed thread. */
+  /** Drops all that is known and held of the feed, here and on the feed thread. Another request starts from nothing. */
   forget(): void {
     for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
     this.#variants.clear();
@@ -150,7 +150,10 @@ export class ServedFeed {
     this.#retryAt = 0;
   }
 
-  /** Extends the current build if it is of the known snapshot and the store's record agrees with its Last-Modified; false if it may not stay. */
+  /**
+   * Extends the current build if it is of the known snapshot, no rule in it has expired, and the store's record agrees with its
+   * Last-Modified. Resolves to whether it did.
+   */
   async #revalidate(served: ServedVariant): Promise<boolean> {
     const { geoVersion, clock } = this.#context.options;
     const snapshot = this.#snapshot;
@@ -163,13 +166,16 @@ export class ServedFeed {
       if (!(await this.#isRecorded(served.variant, current.outcome, snapshot.takenAt, now))) return false;
       if (served.state.current !== current) return false;
     }
-    const { freshUntil } = snapshot;
     const outcome = { ...current.outcome, staleSince: undefined };
-    this.#update(served, withExtended(served.state, { ...current, outcome, recordComparedAfter, freshUntil }));
+    const extended = { ...current, outcome, recordComparedAfter, freshUntil: snapshot.freshUntil };
+    this.#update(served, withExtended(served.state, extended));
     return true;
   }
 
-  /** Whether the store's record has this content, no later than here: another replica may have recorded otherwise. True while the store takes no writes. */
+  /**
+   * Whether the store's record has this content with no later Last-Modified; another replica may have recorded otherwise.
+   * Also true while the store takes no writes: Last-Modified then lives in memory.
+   */
   async #isRecorded(variant: Variant, { hash, lastModified }: Representation, snapshotAt: number, now: number): Promise<boolean> {
     const { store, clock } = this.#context.options;
     const recording = store.recordFeed(this.#workspaceId, { listId: this.listId, ...variant }, { hash, snapshotAt, second: secondOf(now) });
