@@ -1,3 +1,7 @@
+/**
+ * The work of the feed thread. A build reads the feed's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
+ * that expire (`expiry.ts`), renders the variant (`render.ts`) and decides its Last-Modified (`last-modified.ts`).
+ */
 import { createHash } from 'node:crypto';
 import { type Clock, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -29,10 +33,7 @@ interface FeedState {
   lastBuild: Promise<unknown>;
 }
 
-/**
- * The feed thread's work: holds the snapshots of the feeds, and builds variants from them. A build reads the snapshot where it is too
- * old (`snapshot.ts`), asks for the rules that expire (`expiry.ts`), renders (`render.ts`) and decides Last-Modified (`last-modified.ts`).
- */
+/** Holds the snapshots of feeds in the calling thread, and builds variants from them. */
 export function feedEngine(options: EngineOptions): FeedBuilder {
   const feeds = new Map<string, FeedState>();
   return {

@@ -4,12 +4,6 @@ import type { Target } from '../../rule.ts';
 import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** A rule whose second has come: a row of a table. */
-interface DueRule {
-  readonly table: RuleTable;
-  readonly row: number;
-}
-
 /**
  * Expires the rules whose second is `through` or before (SPEC D5.14). The store is asked for exactly these rules, all in one read, and
  * a rule that was renewed there gets its new expiry. The others stay in the table: `content.ts` leaves them out, and the main
@@ -32,6 +26,12 @@ export async function expireRules(
     }
   }
   snapshot.expiredThrough = Math.max(snapshot.expiredThrough, Math.min(through, now));
+}
+
+/** A rule whose second has come: a row of a table. */
+interface DueRule {
+  readonly table: RuleTable;
+  readonly row: number;
 }
 
 function dueRules(snapshot: Snapshot, through: number): DueRule[] {

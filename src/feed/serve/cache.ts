@@ -1,7 +1,7 @@
 /**
- * The entrance to feeds on the main thread, and the way through `serve/`: a request is a hit, or its workspace resolves the name
- * (`workspace.ts`) and the feed serves the variant (`feed.ts`), which is built on the feed thread (`../builder.ts`).
- * 200 or 304 is not decided here but by the HTTP layer, from the validators of a `Representation`.
+ * Where requests for feeds come in, on the main thread. A request is a hit; or its workspace resolves the name (`workspace.ts`), and
+ * the feed serves the variant (`feed.ts`), which the feed thread builds (`../builder.ts`). Whether the answer is a 304 is decided in
+ * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
  */
 import { WeirError } from '../../errors.ts';
 import { type Variant, variantOf } from '../variant.ts';
