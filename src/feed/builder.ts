@@ -48,10 +48,12 @@ export interface BuiltFeed extends BuildSource {
   readonly bytes: Uint8Array;
   /** MD5 of `bytes`, lowercase hexadecimal. */
   readonly md5: string;
-  /** Names the content: SHA-256 of `bytes` without the line that says when they were generated. */
+  /** Names the content: SHA-256 of `bytes` without the instant that they may show. */
   readonly hash: string;
   /** Whole seconds. */
   readonly lastModified: number;
+  /** Whether `bytes` show `lastModified`. */
+  readonly stamped: boolean;
   /** Other content was shown with this instant too. */
   readonly sharesInstant: boolean;
   /** Whole seconds: lies ahead when what was shown before is to be served until then. */

@@ -3,10 +3,10 @@ import { type Clock, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { BuildRequest, BuildResult, FeedBuilder } from '../builder.ts';
-import { stampFeed } from '../formats/table.ts';
+import { stampFeed } from '../formats/stamp.ts';
 import { expireRules } from './expiry.ts';
 import { decideLastModified, isInstantShared } from './last-modified.ts';
-import { draftFeed } from './render.ts';
+import { renderFeed } from './render.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 
 export interface EngineOptions {
@@ -45,20 +45,20 @@ export function feedEngine({ store, recordFeed, geo, clock }: EngineOptions): Fe
     const database = geo();
     const renderAsOf = async (asOf: number) => {
       await expireRules(snapshot, asOf, second, offline ? undefined : (ids) => statesOf(request, ids));
-      return draftFeed(snapshot, variant, asOf, database);
+      return renderFeed(snapshot, variant, asOf, database);
     };
     snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
-    let draft = await renderAsOf(second);
+    let rendered = await renderAsOf(second);
     // A content that can only begin after the one shown must hold nothing that lapses until then.
-    if (draft.kind === 'draft' && shown !== undefined && shown.hash !== draft.hash) {
+    if (rendered.kind === 'rendered' && shown !== undefined && shown.hash !== rendered.hash) {
       const earliest = shown.lastModified + 1;
-      if (earliest > second && draft.until <= earliest) draft = await renderAsOf(earliest);
+      if (earliest > second && rendered.until <= earliest) rendered = await renderAsOf(earliest);
     }
     const { generation, readAt, takenAt, head } = snapshot;
     const source = { generation, readAt, takenAt, revision: head.revision, geoVersion: database.version };
-    if (draft.kind === 'too_large') return { ...source, ...draft };
+    if (rendered.kind === 'too_large') return { ...source, ...rendered };
 
-    const { text, hash, entryCount, entryLimit, until } = draft;
+    const { text, hash, entryCount, entryLimit, until } = rendered;
     const record = offline ? undefined : await recordOf(request, { hash, snapshotAt: takenAt, second });
     const { lastModified, begins, settles } = decideLastModified(hash, second, takenAt, record, shown);
     stampFeed(text, lastModified);
@@ -71,6 +71,7 @@ export function feedEngine({ store, recordFeed, geo, clock }: EngineOptions): Fe
       bytes: text.bytes,
       md5: createHash('md5').update(text.bytes).digest('hex'),
       lastModified,
+      stamped: text.stampAt !== undefined,
       sharesInstant: isInstantShared(hash, lastModified, shown),
       begins,
       provisional: Number.isFinite(settles),
