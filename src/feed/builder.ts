@@ -59,6 +59,8 @@ export interface BuiltFeed extends BuildSource {
   readonly hash: string;
   /** Whole seconds. */
   readonly lastModified: number;
+  /** Whether `bytes` show `lastModified`. */
+  readonly stamped: boolean;
   /** Whether other content was served with this Last-Modified too. */
   readonly sharesInstant: boolean;
 }

@@ -7,10 +7,10 @@ import { type Clock, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { BuildRequest, BuildResult, FeedBuilder } from '../builder.ts';
-import { stampFeed } from '../formats/table.ts';
+import { stampFeed } from '../formats/stamp.ts';
 import { expireRules } from './expiry.ts';
 import { decideLastModified, type FeedRecord, isInstantShared } from './last-modified.ts';
-import { type Draft, draftFeed, type Oversize } from './render.ts';
+import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 
 /** What builds are made with. */
@@ -68,14 +68,14 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Eng
   const second = secondOf(options.clock.now());
   const geo = options.geo();
   snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
-  const draft = await draftAt(second, snapshot, request, geo, options);
+  const rendered = await renderAt(second, snapshot, request, geo, options);
   const { generation, readAt, takenAt, head } = snapshot;
-  const { entryCount, entryLimit } = draft;
+  const { entryCount, entryLimit } = rendered;
   const source = { generation, readAt, takenAt, revision: head.revision, geoVersion: geo.version, entryCount, entryLimit };
-  if (draft.kind === 'too_large') {
-    return { kind: 'too_large', ...source, hint: draft.hint, servableFrom: 0, servableUntil: draft.until, provisional: false };
+  if (rendered.kind === 'too_large') {
+    return { kind: 'too_large', ...source, hint: rendered.hint, servableFrom: 0, servableUntil: rendered.until, provisional: false };
   }
-  const { text, hash } = draft;
+  const { text, hash } = rendered;
   const record = request.offline ? undefined : await recordContent(request, { hash, snapshotAt: takenAt, second }, options);
   const { lastModified, servableFrom, provisionalUntil } = decideLastModified(hash, second, takenAt, record, request.previous);
   stampFeed(text, lastModified);
@@ -86,9 +86,10 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Eng
     bytes: text.bytes,
     md5: createHash('md5').update(text.bytes).digest('hex'),
     lastModified,
+    stamped: text.stampAt !== undefined,
     sharesInstant: isInstantShared(hash, lastModified, request.previous),
     servableFrom,
-    servableUntil: Math.min(draft.until, provisionalUntil),
+    servableUntil: Math.min(rendered.until, provisionalUntil),
     provisional: Number.isFinite(provisionalUntil),
   };
 }
@@ -97,23 +98,23 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Eng
  * The content at `second`, or at the second after the previous content's Last-Modified where that lies ahead and a rule expires until
  * then: content that can only begin after the previous must hold no rule that has expired by then.
  */
-async function draftAt(
+async function renderAt(
   second: number,
   snapshot: Snapshot,
   request: BuildRequest,
   geo: GeoDatabase,
   { store, clock }: EngineOptions,
-): Promise<Draft | Oversize> {
+): Promise<RenderedFeed | OverCap> {
   const { workspaceId, variant, previous, offline } = request;
   const ask = (ids: readonly number[]) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock);
-  const draftAsOf = async (asOf: number) => {
+  const renderAsOf = async (asOf: number) => {
     await expireRules(snapshot, asOf, second, offline ? undefined : ask);
-    return draftFeed(snapshot, variant, asOf, geo);
+    return renderFeed(snapshot, variant, asOf, geo);
   };
-  const draft = await draftAsOf(second);
-  if (draft.kind === 'too_large' || previous === undefined || previous.hash === draft.hash) return draft;
+  const rendered = await renderAsOf(second);
+  if (rendered.kind === 'too_large' || previous === undefined || previous.hash === rendered.hash) return rendered;
   const earliest = previous.lastModified + 1;
-  return earliest > second && draft.until <= earliest ? draftAsOf(earliest) : draft;
+  return earliest > second && rendered.until <= earliest ? renderAsOf(earliest) : rendered;
 }
 
 /** Tells the store of the content and returns its record; undefined when the store takes no writes, and Last-Modified lives in memory. */

@@ -1,6 +1,7 @@
 import type { AccessList } from '../../account/list.ts';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
-import { canonicalFormat, DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
+import { formatOf } from '../formats/table.ts';
+import { DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
 
 /** The feed that a name stands for: the workspace's (`listId` null) or one list's. */
 export interface NamedFeed {
@@ -55,7 +56,7 @@ export class Directory {
 
 function namedList(list: AccessList): NamedFeed {
   const defaults: Variant = {
-    format: canonicalFormat(list.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
+    format: formatOf(list.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
     family: FAMILIES.find((family): family is Family => family === list.family) ?? DEFAULT_VARIANT.family,
     action: list.action ?? DEFAULT_VARIANT.action,
   };
