@@ -7,7 +7,8 @@ import { type Organization, SUBSCRIPTIONS } from '../account/organization.ts';
 import { PERMISSIONS, type Permission } from '../account/permission.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
-import { CANONICAL_FORMATS, canonicalFormat, FAMILIES } from '../feed/variant.ts';
+import { FORMAT_NAMES, formatOf } from '../feed/formats/table.ts';
+import { FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, LEVELS } from '../rule.ts';
 import type { AddCommand } from './command.ts';
 import { findList, isoTime, table, workspaceId } from './context.ts';
@@ -224,8 +225,8 @@ const orUnset =
 
 function listOptions(c: Command): Command {
   return inWorkspace(c)
-    .option('--description <text>', 'shown in the header of commented feeds', orUnset(checkDescription))
-    .option('--format <format>', CANONICAL_FORMATS.join(', '), orUnset(checkFormat))
+    .option('--description <text>', 'shown in the header of feeds whose format has one', orUnset(checkDescription))
+    .option('--format <format>', FORMAT_NAMES.join(', '), orUnset(checkFormat))
     .option('--family <family>', FAMILIES.join(', '), orUnset(oneOf('--family', FAMILIES)))
     .option('--action <action>', ACCESS_ACTIONS.join(' or '), orUnset(oneOf('--action', ACCESS_ACTIONS)))
     .option('--max-entries <count>', 'entry cap of the feed', orUnset(wholeNumber('--max-entries', 1, 4_000_000)))
@@ -241,8 +242,8 @@ function listSettings(options: Record<string, never>): Partial<ListSettings> & {
 }
 
 function checkFormat(text: string): string {
-  const format = canonicalFormat(text);
-  if (format === undefined) throw new WeirError('USAGE', `--format must be one of: ${CANONICAL_FORMATS.join(', ')}`);
+  const format = formatOf(text);
+  if (format === undefined) throw new WeirError('USAGE', `--format must be one of: ${FORMAT_NAMES.join(', ')}`);
   return format;
 }
 

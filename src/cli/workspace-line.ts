@@ -7,7 +7,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import { PERMISSIONS } from '../account/permission.ts';
-import { CANONICAL_FORMATS, FAMILIES } from '../feed/variant.ts';
+import { FORMAT_NAMES } from '../feed/formats/table.ts';
+import { FAMILIES } from '../feed/variant.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';
@@ -43,7 +44,7 @@ const ListShape = Type.Object({
   name: Type.String({ format: 'text', minLength: 1 }),
   description: nullable(text),
   default: Type.Boolean(),
-  format: nullable(oneOf(CANONICAL_FORMATS)),
+  format: nullable(oneOf(FORMAT_NAMES)),
   family: nullable(oneOf(FAMILIES)),
   action: nullable(oneOf(ACCESS_ACTIONS)),
   max_entries: nullable(Type.Integer({ minimum: 1, maximum: 4_000_000 })),

@@ -1,32 +1,35 @@
-/** The seam between the thread that serves feeds and the thread that builds them. */
+/**
+ * The seam between two threads: the main thread serves feeds (`serve/`) and asks for builds, the feed thread holds the rules and
+ * makes them (`build/`). All that crosses is in this file.
+ */
 import type { Variant } from './variant.ts';
 
-/** The last content of a representation that this replica has shown. */
-export interface Shown {
+/** The content of a variant that this replica served last. */
+export interface PreviousContent {
   readonly hash: string;
   /** Whole seconds. */
   readonly lastModified: number;
-  /** Whether other content was shown with this instant before. */
+  /** Whether other content was served with this Last-Modified before. */
   readonly sharesInstant: boolean;
-  /** Whether its bytes are still here and hold no lapsed rule, so that they can be served a little longer. */
-  readonly usable: boolean;
+  /** Whether it can be served for another moment: its bytes are in memory, and no rule in it has expired. */
+  readonly servable: boolean;
 }
 
-/** Asks for one representation of one feed (`listId` null: the workspace's). Times are ms since 1970. */
+/** Asks for one variant of one feed (`listId` null: the workspace's). */
 export interface BuildRequest {
   readonly workspaceId: string;
   readonly listId: string | null;
   readonly variant: Variant;
   /** A snapshot of an earlier generation is read anew, and then is of this one. */
   readonly generation: number;
-  /** The store's clock when the snapshot's revision was last found unmoved; 0 when it never was. */
+  /** The store's clock when the snapshot was read or last confirmed, ms; 0 when there is none. */
   readonly confirmedAt: number;
-  /** The store does not answer: build from the last snapshot without asking it anything. */
+  /** The store does not answer: build from the last snapshot, and ask the store nothing. */
   readonly offline: boolean;
-  readonly shown: Shown | undefined;
+  readonly previous: PreviousContent | undefined;
 }
 
-/** The snapshot that a build was made from. */
+/** The snapshot that a build was made from, and when the build may be served. */
 export interface BuildSource {
   readonly revision: number;
   readonly generation: number;
@@ -37,8 +40,12 @@ export interface BuildSource {
   readonly geoVersion: string;
   readonly entryCount: number;
   readonly entryLimit: number;
-  /** Whole seconds: from then on this build must not be served. Infinity when nothing in it ends. */
-  readonly until: number;
+  /** Whole seconds: while that lies ahead, the previous content is to be served. */
+  readonly servableFrom: number;
+  /** Whole seconds: from then on this build must not be served, because a rule in it expires. Infinity when none does. */
+  readonly servableUntil: number;
+  /** Whether `lastModified` is earlier than recorded: it is decided again at `servableUntil`, and nothing is to be built before. */
+  readonly provisional: boolean;
 }
 
 /** A whole representation. */
@@ -52,30 +59,31 @@ export interface BuiltFeed extends BuildSource {
   readonly hash: string;
   /** Whole seconds. */
   readonly lastModified: number;
-  /** Other content was shown with this instant too. */
+  /** Whether `bytes` show `lastModified`. */
+  readonly stamped: boolean;
+  /** Whether other content was served with this Last-Modified too. */
   readonly sharesInstant: boolean;
-  /** Whole seconds: lies ahead when what was shown before is to be served until then. */
-  readonly begins: number;
-  /** Whether `lastModified` had to be brought forward: nothing is to be built before `until`. */
-  readonly provisional: boolean;
 }
 
-/** More entries than the feed's cap (spec 4.6). */
+/** More entries than the feed's cap: nothing was rendered (spec 4.6). */
 export interface TooLargeFeed extends BuildSource {
   readonly kind: 'too_large';
+  /** What costs most, and what helps. */
   readonly hint: string;
 }
 
+/** What comes of a build. */
 export type BuildResult =
   | BuiltFeed
   | TooLargeFeed
   /** Workspace or list is gone. */
   | { readonly kind: 'gone' }
-  /** Nothing in memory to build from while offline. */
+  /** Offline, and no snapshot is in memory. */
   | { readonly kind: 'no_snapshot' };
 
-/** Builds feeds. Rejects when the store does not answer. */
+/** Builds feeds on the feed thread. */
 export interface FeedBuilder {
+  /** Rejects when the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
   /** Drops the snapshot of a feed that nobody asks for any more. */
   forget(workspaceId: string, listId: string | null): Promise<void>;

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/cli/program.ts';
+import { FORMAT_NAMES, FORMATS } from '../../src/feed/formats/table.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: ROOT }).sort();
@@ -70,6 +71,24 @@ test('D1 docs: the README tells every command, and no other', async () => {
     return names.map((words, i) => (i === 0 || group === undefined ? words : `${group} ${words}`));
   });
   assert.deepEqual(told.sort(), (await commands()).sort());
+});
+
+/** The first cells of a page's table of formats. */
+function formatCells(page: string): string[] {
+  const [, rows] = /^\| `?format`? \| for .*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(read(page))!;
+  return [...rows.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell);
+}
+
+test('4.5 docs: the tables tell every format, and no other; docs/feeds.md also the aliases', () => {
+  assert.deepEqual(
+    formatCells('README.md'),
+    FORMAT_NAMES.map((name) => `\`${name}\``),
+  );
+  const also = (aliases: readonly string[]) => (aliases.length === 0 ? '' : ` (also ${aliases.map((alias) => `\`${alias}\``).join(', ')})`);
+  assert.deepEqual(
+    formatCells('docs/feeds.md'),
+    FORMAT_NAMES.map((name) => `\`${name}\`${also(FORMATS[name].aliases)}`),
+  );
 });
 
 test('docs: nothing sends people to the package of that name on npm', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
 import { GEO, lastModified, ManualClock, MemoryStore, Replica, settled, WORKSPACE } from '../support/feed-world.ts';
 
 function world(options: ConstructorParameters<typeof Replica>[2] = {}) {
@@ -280,11 +281,10 @@ describe('4.3 Last-Modified', () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.1');
     store.add(list, '192.0.2.1', { confidence: 'low' });
-    const formats = ['plain', 'commented', 'csv_indicator', 'set_elements'];
-    const replies = await Promise.all(formats.map((format) => replica.get(`?format=${format}`)));
+    const replies = await Promise.all(FORMAT_NAMES.map((format) => replica.get(`?format=${format}`)));
     await clock.advance(100_000);
     const other = new Replica(clock, store);
-    for (const [i, format] of formats.entries()) assert.deepEqual(await other.get(`?format=${format}`), replies[i]);
+    for (const [i, format] of FORMAT_NAMES.entries()) assert.deepEqual(await other.get(`?format=${format}`), replies[i]);
   });
 
   test('D5 two contents in one second: the previous bytes are served until the second one begins, and nothing is built meanwhile', async () => {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { CANONICAL_FORMATS } from '../../src/feed/variant.ts';
+import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
 import { type Deployment, deploy } from '../support/deployment.ts';
 import { startKafka } from '../support/kafka.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
@@ -62,7 +62,7 @@ export async function agreement(deployment: Deployment, seconds: number, interva
   for (let n = 0; n < 2; n += 1) await deployment.start({ ROLES: 'consumer' });
   const replicas: Weir[] = [];
   for (let n = 0; n < REPLICAS; n += 1) replicas.push(await deployment.start({ ROLES: 'feeds', ...settings }));
-  const views = CANONICAL_FORMATS.flatMap((format) => ['v4', 'both'].map((family) => `format=${format}&family=${family}`));
+  const views = FORMAT_NAMES.flatMap((format) => ['v4', 'both'].map((family) => `format=${format}&family=${family}`));
   const witness = new Witness();
   const end = performance.now() + seconds * 1000;
 

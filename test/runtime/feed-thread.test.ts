@@ -35,7 +35,15 @@ async function fixture(t: TestContext, targets: readonly Target[]) {
     t.after(() => port1.close());
     return { dataDir, writes: port2 };
   };
-  const request = { workspaceId, listId: null, variant: DEFAULT_VARIANT, generation: 1, confirmedAt: 0, offline: false, shown: undefined };
+  const request = {
+    workspaceId,
+    listId: null,
+    variant: DEFAULT_VARIANT,
+    generation: 1,
+    confirmedAt: 0,
+    offline: false,
+    previous: undefined,
+  };
   return { folder, source, request };
 }
 

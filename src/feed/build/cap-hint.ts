@@ -5,10 +5,10 @@ import type { Family, Variant } from '../variant.ts';
 import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
 import type { GeoTarget, Snapshot } from './snapshot.ts';
 
-/** How many of the most expensive targets a hint names. */
+/** How many targets a hint names, the most expensive first. */
 const NAMED = 3;
 
-/** Advice for a feed that exceeds its cap: the rules that cost most, and what helps (spec 7.3, decisions on 413). */
+/** The hint of a 413: which rules cost the most entries, and what makes the feed smaller (spec 7.3, SPEC D5.8). */
 export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): string {
   const targets = new Map(
     matching(snapshot.geo, variant, asOf).map((row) => [targetName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),

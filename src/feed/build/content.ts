@@ -1,7 +1,8 @@
-import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
+import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction } from '../../rule.ts';
+import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
 import type { Family } from '../variant.ts';
 import { ACTION_MASK, actionTag, levelsOfTag, type RuleTable } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -10,27 +11,15 @@ import type { Snapshot } from './snapshot.ts';
 export interface ContentQuery {
   readonly family: Family;
   readonly action: AccessAction;
-  /** Rules that lapse at this second or before are out. */
+  /** Whole seconds: rules that expire at this second or before are left out. */
   readonly asOf: number;
   /** Level code → class; undefined puts all networks in one class. */
   readonly classes: Uint8Array | undefined;
 }
 
-/** The networks of one class in their smallest form, sorted; both families, empty when not asked for. */
-export interface ContentClass {
-  /** Index into LEVEL_CLASSES; 0 when the query has no classes. */
-  readonly index: number;
-  readonly v4: CidrsV4;
-  readonly v6: CidrsV6;
-}
-
 /** What a feed publishes (spec 4.3, content of the feed), not yet as text. */
-export interface Content {
-  /** Only classes that have networks, by index. */
-  readonly classes: readonly ContentClass[];
-  /** Entries: networks over all classes. */
-  readonly count: number;
-  /** The next second at which a rule that is not settled yet lapses; Infinity when none does. */
+export interface Content extends FeedNetworks {
+  /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
   readonly until: number;
 }
 
@@ -54,7 +43,7 @@ export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDat
     if (withV6) v6.pushAll(found.v6);
   });
 
-  const classes = ranges.flatMap((each, index): ContentClass[] => {
+  const classes = ranges.flatMap((each, index): NetworkClass[] => {
     if (each === undefined) return [];
     const [v4, v6] = [coalesceV4(each.v4), coalesceV6(each.v6)];
     return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];

@@ -1,14 +1,19 @@
+/**
+ * The work of the feed thread. A build reads the feed's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
+ * that expire (`expiry.ts`), renders the variant (`render.ts`) and decides its Last-Modified (`last-modified.ts`).
+ */
 import { createHash } from 'node:crypto';
 import { type Clock, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { BuildRequest, BuildResult, FeedBuilder } from '../builder.ts';
-import { stampFeed } from '../formats/table.ts';
+import { stampFeed } from '../formats/stamp.ts';
 import { expireRules } from './expiry.ts';
-import { decideLastModified, isInstantShared } from './last-modified.ts';
-import { draftFeed } from './render.ts';
+import { decideLastModified, type FeedRecord, isInstantShared } from './last-modified.ts';
+import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 
+/** What builds are made with. */
 export interface EngineOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'ruleStates'>;
   readonly recordFeed: StoreWrites['recordFeed'];
@@ -17,88 +22,106 @@ export interface EngineOptions {
   readonly clock: Clock;
 }
 
-/** How long a snapshot's read may take, and the small questions beside it, ms. */
+/** How long the store may take to read a snapshot, and to answer the small questions beside it, ms. */
 const READ_LIMIT = 60_000;
 const ASK_LIMIT = 2_000;
 
-interface Feed {
+/** What the feed thread holds of one feed. */
+interface FeedState {
   snapshot: Snapshot | undefined;
-  /** Settles when the last build that was asked for is over: one feed is built by one at a time. */
-  tail: Promise<unknown>;
+  /** Resolves when the last build that was asked for is over: the builds of a feed run one after the other. */
+  lastBuild: Promise<unknown>;
 }
 
-/** Holds the snapshots of the feeds and builds representations from them: all of it in the thread that calls it. */
-export function feedEngine({ store, recordFeed, geo, clock }: EngineOptions): FeedBuilder {
-  const feeds = new Map<string, Feed>();
-
-  async function build(feed: Feed, request: BuildRequest): Promise<BuildResult> {
-    if (feed.snapshot === undefined || feed.snapshot.generation < request.generation) {
-      feed.snapshot = await within(readSnapshot(store, request, clock.now()), READ_LIMIT, 'the store', clock);
-      if (feed.snapshot === undefined) return { kind: 'gone' };
-    }
-    return render(feed.snapshot, request);
-  }
-
-  async function render(snapshot: Snapshot, request: BuildRequest): Promise<BuildResult> {
-    const { variant, shown, offline } = request;
-    const second = secondOf(clock.now());
-    const database = geo();
-    const renderAsOf = async (asOf: number) => {
-      await expireRules(snapshot, asOf, second, offline ? undefined : (ids) => statesOf(request, ids));
-      return draftFeed(snapshot, variant, asOf, database);
-    };
-    snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
-    let draft = await renderAsOf(second);
-    // A content that can only begin after the one shown must hold nothing that lapses until then.
-    if (draft.kind === 'draft' && shown !== undefined && shown.hash !== draft.hash) {
-      const earliest = shown.lastModified + 1;
-      if (earliest > second && draft.until <= earliest) draft = await renderAsOf(earliest);
-    }
-    const { generation, readAt, takenAt, head } = snapshot;
-    const source = { generation, readAt, takenAt, revision: head.revision, geoVersion: database.version };
-    if (draft.kind === 'too_large') return { ...source, ...draft };
-
-    const { text, hash, entryCount, entryLimit, until } = draft;
-    const record = offline ? undefined : await recordOf(request, { hash, snapshotAt: takenAt, second });
-    const { lastModified, begins, settles } = decideLastModified(hash, second, takenAt, record, shown);
-    stampFeed(text, lastModified);
-    return {
-      kind: 'feed',
-      ...source,
-      entryCount,
-      entryLimit,
-      hash,
-      bytes: text.bytes,
-      md5: createHash('md5').update(text.bytes).digest('hex'),
-      lastModified,
-      sharesInstant: isInstantShared(hash, lastModified, shown),
-      begins,
-      provisional: Number.isFinite(settles),
-      until: Math.min(until, settles),
-    };
-  }
-
-  const statesOf = ({ workspaceId }: BuildRequest, ids: readonly number[]) =>
-    within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock);
-
-  /** The store's row; undefined when it cannot be written, and first appearances live in memory. */
-  const recordOf = ({ workspaceId, listId, variant }: BuildRequest, seen: Parameters<StoreWrites['recordFeed']>[2]) =>
-    within(recordFeed(workspaceId, { listId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
-
+/** Holds the snapshots of feeds in the calling thread, and builds variants from them. */
+export function feedEngine(options: EngineOptions): FeedBuilder {
+  const feeds = new Map<string, FeedState>();
   return {
-    build(request) {
-      const key = keyOf(request.workspaceId, request.listId);
-      const feed = feeds.get(key) ?? { snapshot: undefined, tail: Promise.resolve() };
+    async build(request) {
+      const key = feedKey(request.workspaceId, request.listId);
+      const feed = feeds.get(key) ?? { snapshot: undefined, lastBuild: Promise.resolve() };
       feeds.set(key, feed);
-      if (request.offline) return feed.snapshot === undefined ? Promise.resolve({ kind: 'no_snapshot' }) : render(feed.snapshot, request);
-      const built = feed.tail.then(() => build(feed, request));
-      feed.tail = built.catch(() => undefined);
-      return built;
+      if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed.snapshot, request, options);
+      const build = feed.lastBuild.then(() => buildFeed(feed, request, options));
+      feed.lastBuild = build.catch(() => undefined);
+      return build;
     },
     async forget(workspaceId, listId) {
-      feeds.delete(keyOf(workspaceId, listId));
+      feeds.delete(feedKey(workspaceId, listId));
     },
   };
 }
 
-const keyOf = (workspaceId: string, listId: string | null) => `${workspaceId}/${listId ?? ''}`;
+const feedKey = (workspaceId: string, listId: string | null) => `${workspaceId}/${listId ?? ''}`;
+
+/** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
+async function buildFeed(feed: FeedState, request: BuildRequest, options: EngineOptions): Promise<BuildResult> {
+  const { store, clock } = options;
+  if (feed.snapshot === undefined || feed.snapshot.generation < request.generation) {
+    feed.snapshot = await within(readSnapshot(store, request, clock.now()), READ_LIMIT, 'the store', clock);
+    if (feed.snapshot === undefined) return { kind: 'gone' };
+  }
+  return buildFrom(feed.snapshot, request, options);
+}
+
+async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: EngineOptions): Promise<BuildResult> {
+  const second = secondOf(options.clock.now());
+  const geo = options.geo();
+  snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
+  const rendered = await renderAt(second, snapshot, request, geo, options);
+  const { generation, readAt, takenAt, head } = snapshot;
+  const { entryCount, entryLimit } = rendered;
+  const source = { generation, readAt, takenAt, revision: head.revision, geoVersion: geo.version, entryCount, entryLimit };
+  if (rendered.kind === 'too_large') {
+    return { kind: 'too_large', ...source, hint: rendered.hint, servableFrom: 0, servableUntil: rendered.until, provisional: false };
+  }
+  const { text, hash } = rendered;
+  const record = request.offline ? undefined : await recordContent(request, { hash, snapshotAt: takenAt, second }, options);
+  const { lastModified, servableFrom, provisionalUntil } = decideLastModified(hash, second, takenAt, record, request.previous);
+  stampFeed(text, lastModified);
+  return {
+    kind: 'feed',
+    ...source,
+    hash,
+    bytes: text.bytes,
+    md5: createHash('md5').update(text.bytes).digest('hex'),
+    lastModified,
+    stamped: text.stampAt !== undefined,
+    sharesInstant: isInstantShared(hash, lastModified, request.previous),
+    servableFrom,
+    servableUntil: Math.min(rendered.until, provisionalUntil),
+    provisional: Number.isFinite(provisionalUntil),
+  };
+}
+
+/**
+ * The content at `second`, or at the second after the previous content's Last-Modified where that lies ahead and a rule expires until
+ * then: content that can only begin after the previous must hold no rule that has expired by then.
+ */
+async function renderAt(
+  second: number,
+  snapshot: Snapshot,
+  request: BuildRequest,
+  geo: GeoDatabase,
+  { store, clock }: EngineOptions,
+): Promise<RenderedFeed | OverCap> {
+  const { workspaceId, variant, previous, offline } = request;
+  const ask = (ids: readonly number[]) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock);
+  const renderAsOf = async (asOf: number) => {
+    await expireRules(snapshot, asOf, second, offline ? undefined : ask);
+    return renderFeed(snapshot, variant, asOf, geo);
+  };
+  const rendered = await renderAsOf(second);
+  if (rendered.kind === 'too_large' || previous === undefined || previous.hash === rendered.hash) return rendered;
+  const earliest = previous.lastModified + 1;
+  return earliest > second && rendered.until <= earliest ? renderAsOf(earliest) : rendered;
+}
+
+/** Tells the store of the content and returns its record; undefined when the store takes no writes, and Last-Modified lives in memory. */
+function recordContent(
+  { workspaceId, listId, variant }: BuildRequest,
+  seen: Parameters<StoreWrites['recordFeed']>[2],
+  { recordFeed, clock }: EngineOptions,
+): Promise<FeedRecord | undefined> {
+  return within(recordFeed(workspaceId, { listId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
+}

@@ -4,17 +4,11 @@ import type { Target } from '../../rule.ts';
 import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Rows of a table by number. */
-interface Due {
-  readonly table: RuleTable;
-  readonly row: number;
-}
-
 /**
- * Settles the rules that lapse up to `through` (whole seconds): asks the store for exactly those, all in one read, and gives a
- * renewed one its new expiry. The others need no removing: a feed as of `through` holds no rule whose second is over.
- * With `ask` undefined, or when the store does not answer, none is renewed. `now` is the current second: what lapses later is
- * asked for again then.
+ * Expires the rules whose second is `through` or before (SPEC D5.14). The store is asked for exactly these rules, all in one read, and
+ * a rule that was renewed there gets its new expiry. The others stay in the table: `content.ts` leaves them out, and the main
+ * thread serves no build beyond its `servableUntil`. With `ask` undefined, or when the store does not answer, no rule is renewed.
+ * `now` is the current second: rules that expire later than that are asked for again when their second has come.
  */
 export async function expireRules(
   snapshot: Snapshot,
@@ -34,8 +28,14 @@ export async function expireRules(
   snapshot.expiredThrough = Math.max(snapshot.expiredThrough, Math.min(through, now));
 }
 
-function dueRules(snapshot: Snapshot, through: number): Due[] {
-  const due: Due[] = [];
+/** A rule whose second has come: a row of a table. */
+interface DueRule {
+  readonly table: RuleTable;
+  readonly row: number;
+}
+
+function dueRules(snapshot: Snapshot, through: number): DueRule[] {
+  const due: DueRule[] = [];
   for (const table of [snapshot.v4, snapshot.v6, snapshot.geo]) {
     for (let row = 0; row < table.length; row++) {
       const expires = table.expires[row];
@@ -45,8 +45,8 @@ function dueRules(snapshot: Snapshot, through: number): Due[] {
   return due;
 }
 
-/** Whether the state is the same rule (action and target too) with a later expiry. */
-function isRenewal(snapshot: Snapshot, { table, row }: Due, state: RuleState): boolean {
+/** Whether the store's state is that of the same rule, action and target too, with a later expiry. */
+function isRenewal(snapshot: Snapshot, { table, row }: DueRule, state: RuleState): boolean {
   if (state.expires !== 0 && state.expires <= table.expires[row]) return false;
   return (table.tags[row] & ACTION_MASK) === actionTag(state.action) && isTarget(snapshot, table, row, state.target);
 }

@@ -4,7 +4,9 @@ import { decideLastModified, isInstantShared } from './last-modified.ts';
 
 const NOW = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
-const shown = (hash: string, lastModified: number, usable = true) => ({ hash, lastModified, usable, sharesInstant: false });
+const shown = (hash: string, lastModified: number, servable = true) => ({ hash, lastModified, servable, sharesInstant: false });
+const final = (lastModified: number, servableFrom = NOW) => ({ lastModified, servableFrom, provisionalUntil: NEVER });
+const provisional = (lastModified: number, provisionalUntil: number) => ({ lastModified, servableFrom: NOW, provisionalUntil });
 
 /** Of the content `a`, ready at second 1000 from a snapshot of second 990. */
 const of = (record: Parameters<typeof decideLastModified>[3], was: Parameters<typeof decideLastModified>[4]) =>
@@ -12,30 +14,30 @@ const of = (record: Parameters<typeof decideLastModified>[3], was: Parameters<ty
 
 describe('D5 Last-Modified', () => {
   test('the store decides, where it knows the content', () => {
-    assert.deepEqual(of({ hash: 'a', since: 900 }, undefined), { lastModified: 900, begins: NOW, settles: NEVER });
-    assert.deepEqual(of({ hash: 'a', since: 900 }, shown('b', 800)), { lastModified: 900, begins: NOW, settles: NEVER });
+    assert.deepEqual(of({ hash: 'a', since: 900 }, undefined), final(900));
+    assert.deepEqual(of({ hash: 'a', since: 900 }, shown('b', 800)), final(900));
   });
 
   test('a beginning that lies ahead waits while what was shown can stand in', () => {
-    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 1_000)), { lastModified: 1_002, begins: 1_002, settles: NEVER });
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 1_000)), final(1_002, 1_002));
   });
 
   test('nothing to stand in: it begins now, and settles when its second has come', () => {
-    assert.deepEqual(of({ hash: 'a', since: 1_002 }, undefined), { lastModified: NOW, begins: NOW, settles: 1_002 });
-    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 999, false)), { lastModified: NOW, begins: NOW, settles: 1_002 });
-    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('a', 950, false)), { lastModified: 950, begins: NOW, settles: 1_002 });
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, undefined), provisional(NOW, 1_002));
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 999, false)), provisional(NOW, 1_002));
+    assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('a', 950, false)), provisional(950, 1_002));
   });
 
   test('far ahead is a wrong clock', () => {
-    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', 700)), { lastModified: NOW, begins: NOW, settles: NEVER });
-    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('a', 700)), { lastModified: 700, begins: NOW, settles: NEVER });
-    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', NOW)), { lastModified: 1_001, begins: 1_001, settles: NEVER });
+    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', 700)), final(NOW));
+    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('a', 700)), final(700));
+    assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', NOW)), final(1_001, 1_001));
   });
 
   test('a content of an older snapshot looks older than the newer one, and never older than what was shown', () => {
-    assert.deepEqual(of({ hash: 'b', since: 995 }, undefined), { lastModified: 990, begins: NOW, settles: NEVER });
-    assert.deepEqual(of({ hash: 'b', since: 985 }, undefined), { lastModified: 984, begins: NOW, settles: NEVER });
-    assert.deepEqual(of({ hash: 'b', since: 985 }, shown('c', 984)), { lastModified: 984, begins: NOW, settles: NEVER });
+    assert.deepEqual(of({ hash: 'b', since: 995 }, undefined), final(990));
+    assert.deepEqual(of({ hash: 'b', since: 985 }, undefined), final(984));
+    assert.deepEqual(of({ hash: 'b', since: 985 }, shown('c', 984)), final(984));
     assert.equal(of({ hash: 'b', since: 995 }, shown('c', 991)).lastModified, 992);
     assert.equal(of({ hash: 'b', since: 995 }, shown('a', 991)).lastModified, 991);
     assert.deepEqual(decideLastModified('a', NOW, 1_003_000, { hash: 'b', since: 1_010 }, undefined).lastModified, NOW);
@@ -54,7 +56,7 @@ describe('D5 Last-Modified', () => {
     assert.equal(of(undefined, undefined).lastModified, NOW);
     assert.equal(of(undefined, shown('a', 800)).lastModified, 800);
     assert.equal(of(undefined, shown('b', 800)).lastModified, NOW);
-    assert.deepEqual(of(undefined, shown('b', NOW)), { lastModified: 1_001, begins: 1_001, settles: NEVER });
+    assert.deepEqual(of(undefined, shown('b', NOW)), final(1_001, 1_001));
     // The store comes back with what it knew before.
     assert.equal(of({ hash: 'a', since: 700 }, shown('a', 800)).lastModified, 800);
     assert.equal(of({ hash: 'a', since: 700 }, shown('b', 800)).lastModified, 801);

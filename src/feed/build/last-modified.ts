@@ -1,59 +1,58 @@
-import type { Shown } from '../builder.ts';
+import type { PreviousContent } from '../builder.ts';
 
-/** What the store remembers of a representation. */
+/** What the store remembers of a variant. */
 export interface FeedRecord {
   readonly hash: string;
-  /** Whole seconds. */
+  /** Whole seconds: the Last-Modified of the content. */
   readonly since: number;
 }
 
-/** When a content appears (decisions on Last-Modified). Whole seconds. */
+/** A Last-Modified, and when the content may be served with it. Whole seconds. */
 export interface LastModified {
   readonly lastModified: number;
-  /** The content may be served from this second on; until then what was shown before. */
-  readonly begins: number;
-  /** Infinity, or the second at which `lastModified` is to be set again, because it had to be brought forward. */
-  readonly settles: number;
+  /** While this second lies ahead, the previous content is to be served. */
+  readonly servableFrom: number;
+  /** When `lastModified` is to be decided again, because it is earlier than recorded; Infinity when it is final. */
+  readonly provisionalUntil: number;
 }
 
-/** How far ahead a beginning is waited for, seconds. Beyond it a clock is wrong somewhere, which must not hold a change back. */
+/** How many seconds a recorded Last-Modified may lie ahead. One further ahead comes from a wrong clock, and must not hold a change back. */
 const LONGEST_WAIT = 3;
 
 /**
- * When the content `hash`, ready at `second`, appears. `record` is the store's row after this content was shown to it, undefined
- * when the store could not be written; `takenAt` (ms, the store's clock) is the age of the snapshot behind the content.
- * On one replica `lastModified` never goes back.
+ * Decides the Last-Modified of the content `hash`, which is ready at `second` (SPEC D5.15). `record` is the store's row after it was
+ * told of this content, undefined when it took no write; `takenAt` (ms, the store's clock) is the age of the snapshot. On one replica
+ * the result never goes back: the same content keeps its second, another one gets a later second where there is room.
  */
 export function decideLastModified(
   hash: string,
   second: number,
   takenAt: number,
   record: FeedRecord | undefined,
-  shown: Shown | undefined,
+  previous: PreviousContent | undefined,
 ): LastModified {
-  const settled = { begins: second, settles: Number.POSITIVE_INFINITY };
-  const least = leastAfter(shown, hash);
+  const final = { servableFrom: second, provisionalUntil: Number.POSITIVE_INFINITY };
+  const earliest = earliestAfter(previous, hash);
   if (record !== undefined && record.hash !== hash) {
-    // Another replica has newer content already: this one must look older than that, and newer than what was shown where there is room.
-    const older = Math.min(Math.max(Math.floor(takenAt / 1000), least), record.since - 1, second);
-    return { ...settled, lastModified: Math.max(older, shown?.lastModified ?? 0) };
+    // Another replica has recorded newer content: this one has to look older than that, and newer than the previous if there is room.
+    const older = Math.min(Math.max(Math.floor(takenAt / 1000), earliest), record.since - 1, second);
+    return { ...final, lastModified: Math.max(older, previous?.lastModified ?? 0) };
   }
-  // What one would say without the store.
-  const unaided = shown?.hash === hash ? least : Math.max(second, least);
-  const isUsable = record !== undefined && record.since <= second + LONGEST_WAIT;
-  const since = isUsable ? Math.max(record.since, least) : unaided;
-  if (since <= second) return { ...settled, lastModified: since };
-  if (shown?.usable) return { ...settled, lastModified: since, begins: since };
-  return { lastModified: Math.min(unaided, second), begins: second, settles: since };
+  const withoutRecord = previous?.hash === hash ? earliest : Math.max(second, earliest);
+  const isRecordSane = record !== undefined && record.since <= second + LONGEST_WAIT;
+  const lastModified = isRecordSane ? Math.max(record.since, earliest) : withoutRecord;
+  if (lastModified <= second) return { ...final, lastModified };
+  if (previous?.servable) return { ...final, lastModified, servableFrom: lastModified };
+  return { lastModified: Math.min(withoutRecord, second), servableFrom: second, provisionalUntil: lastModified };
 }
 
-/** Whether this replica has shown other content with the same instant, so that the instant tells nobody whether he has this one. */
-export function isInstantShared(hash: string, lastModified: number, shown: Shown | undefined): boolean {
-  return shown?.lastModified === lastModified && (shown.hash !== hash || shown.sharesInstant);
+/** Whether this replica has served other content with the same Last-Modified, so that the date does not tell which one a client has. */
+export function isInstantShared(hash: string, lastModified: number, previous: PreviousContent | undefined): boolean {
+  return previous?.lastModified === lastModified && (previous.hash !== hash || previous.sharesInstant);
 }
 
-/** The least that may follow what was shown: the same content keeps its second, another one has a later one. */
-function leastAfter(shown: Shown | undefined, hash: string): number {
-  if (shown === undefined) return 0;
-  return shown.hash === hash ? shown.lastModified : shown.lastModified + 1;
+/** The earliest Last-Modified that may follow the previous content. */
+function earliestAfter(previous: PreviousContent | undefined, hash: string): number {
+  if (previous === undefined) return 0;
+  return previous.hash === hash ? previous.lastModified : previous.lastModified + 1;
 }

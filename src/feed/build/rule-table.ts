@@ -5,16 +5,16 @@ const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
 
 /**
- * Rules of one kind of target in columns, 14 bytes a rule besides its address: a million rules must not be a million objects.
- * `words` holds `width` 32-bit words of address a rule.
+ * The rules of a snapshot whose targets are of one kind, as columns of numbers: a million rules must not be a million objects.
+ * A rule is a row of 14 bytes, and of `width` 32-bit words in `words` for its address.
  */
 export class RuleTable {
   readonly width: number;
   length = 0;
   ids = new Float64Array(FIRST_CAPACITY);
-  /** Whole seconds, 0 = none. */
+  /** Whole seconds, 0 = never. */
   expires = new Uint32Array(FIRST_CAPACITY);
-  /** Level code and action; see `tag`. */
+  /** Level code and action in one byte: see `actionTag` and `levelsOfTag`. */
   tags = new Uint8Array(FIRST_CAPACITY);
   prefixes = new Uint8Array(FIRST_CAPACITY);
   words: Uint32Array;
@@ -35,7 +35,7 @@ export class RuleTable {
     return row;
   }
 
-  /** Gives back what growing has taken too much. */
+  /** Gives back the memory beyond the last row. */
   trim(): void {
     this.#resize(this.length);
   }
@@ -49,7 +49,7 @@ export class RuleTable {
   }
 }
 
-/** The bits of a tag that say which action; compare with `tag & ACTION_MASK`. */
+/** The bits of a tag that hold the action: compare with `tag & ACTION_MASK`. */
 export const actionTag = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action) << LEVEL_BITS;
 export const ACTION_MASK = 0xff & ~LEVEL_MASK;
 /** The level code of a tag. */

@@ -6,27 +6,29 @@ import type { AccessAction } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
 import { RuleTable } from './rule-table.ts';
 
+/** A country or an ASN. */
 export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
 
-/** The rules behind one feed as they were at one instant, with what was read beside them. */
+/** The rules of one feed as one read transaction found them, with the list's settings; held by the feed thread. */
 export interface Snapshot {
   readonly head: SnapshotHead;
-  /** `BuildRequest.generation` of the build that read it. */
+  /** `BuildRequest.generation` of the build for which it was read. */
   readonly generation: number;
-  /** When the read began by this process's clock, ms. */
+  /** When its read began by this machine's clock, ms. */
   readonly readAt: number;
   /** The store's clock when it was read or last confirmed, ms. */
   takenAt: number;
   readonly v4: RuleTable;
   readonly v6: RuleTable;
   readonly geo: RuleTable;
-  /** The targets of `geo`, row by row. */
+  /** The target of each row of `geo`. */
   readonly geoTargets: readonly GeoTarget[];
-  /** Rules that lapse up to this second are settled: renewed here, or gone. */
+  /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
   expiredThrough: number;
 }
 
-class Columns implements RuleSink {
+/** Takes the rules of a read into tables. */
+class RuleColumns implements RuleSink {
   readonly tableV4 = new RuleTable(1);
   readonly tableV6 = new RuleTable(4);
   readonly tableGeo = new RuleTable(0);
@@ -51,13 +53,13 @@ class Columns implements RuleSink {
   }
 }
 
-/** Reads a feed's rules that are active at `now`; undefined when workspace or list is gone. */
+/** Reads the rules of a feed that are active at `now` (ms); undefined when workspace or list is gone. Rejects when the store does. */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
   { workspaceId, listId, generation }: BuildRequest,
   now: number,
 ): Promise<Snapshot | undefined> {
-  const columns = new Columns();
+  const columns = new RuleColumns();
   const head = await store.snapshot(workspaceId, listId, now, columns);
   if (head === undefined) return undefined;
   const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;

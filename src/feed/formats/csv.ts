@@ -1,8 +1,9 @@
 import { lastAddressV4, lastAddressV6 } from '../../network/bounds.ts';
 import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
 import { MAX_V4_TEXT, MAX_V6_TEXT, writeV4, writeV6 } from '../../network/render.ts';
-import type { ContentClass } from '../build/content.ts';
 import { LEVEL_CLASSES } from '../levels.ts';
+import type { FeedNetworks } from './format.ts';
+import type { FeedText } from './stamp.ts';
 
 const encoder = new TextEncoder();
 const DASH = 0x2d;
@@ -21,7 +22,7 @@ const rowRoom = (address: number) => 2 * address + LONGEST_ENDING;
  * The rows of a csv_indicator feed (spec 4.5): each network on its own, host or range, with its class. Sorted by first address,
  * wider before narrower, then by class; IPv4 before IPv6.
  */
-export function renderCsv(classes: readonly ContentClass[]): Uint8Array<ArrayBuffer> {
+export function renderCsv({ classes }: FeedNetworks): FeedText {
   const v4 = classes.map((each) => each.v4);
   const v6 = classes.map((each) => each.v6);
   const bytes = new Uint8Array(total(v4) * rowRoom(MAX_V4_TEXT) + total(v6) * rowRoom(MAX_V6_TEXT));
@@ -35,7 +36,7 @@ export function renderCsv(classes: readonly ContentClass[]): Uint8Array<ArrayBuf
   mergeSorted(v6, byAddressV6, (list, i) => {
     at = writeRowV6(out, at, v6[list], i, classes[list].index);
   });
-  return bytes.slice(0, at);
+  return { bytes: bytes.slice(0, at), stampAt: undefined };
 }
 
 /** Where rows are written: the same bytes for text and for addresses. */

@@ -1,19 +1,21 @@
 import { gzipBody } from './gzip.ts';
 
-/** The bytes of one representation, as far as they are still held. */
+/** The bytes of one representation, as far as they are in memory. */
 export interface Body {
+  /** undefined once it was dropped. */
   identity: Uint8Array | undefined;
+  /** undefined until it is asked for. */
   gzip: Uint8Array | undefined;
-  /** The compression that runs, for all who wait for it. */
+  /** The running compression, shared by all requests that wait for it. */
   compressing: Promise<Uint8Array> | undefined;
-  /** Whether it was used since it was last passed over. */
+  /** Whether it was used since it was last spared. */
   used: boolean;
 }
 
-/** Keeps the bodies that are in use, up to a number of bytes. What it drops can be built again. */
+/** Keeps the bodies of feeds in memory, up to a number of bytes. A body that it drops can be built again from its snapshot. */
 export class BodyCache {
   readonly #limit: number;
-  /** In the order in which they are looked at when there is no room. */
+  /** In the order in which they are considered for dropping. */
   readonly #held = new Set<Body>();
   #bytes = 0;
 
@@ -21,7 +23,7 @@ export class BodyCache {
     this.#limit = limit;
   }
 
-  /** Takes in a new body. It is held at least until the next one comes. */
+  /** Keeps a new body, at least until the next one comes. */
   hold(identity: Uint8Array): Body {
     const body: Body = { identity, gzip: undefined, compressing: undefined, used: false };
     this.#held.add(body);
@@ -49,7 +51,7 @@ export class BodyCache {
     return body.compressing;
   }
 
-  /** Lets a body go that will not be served any more. */
+  /** Drops a body that will not be served any more. */
   drop(body: Body): void {
     if (!this.#held.delete(body)) return;
     this.#bytes -= (body.identity?.length ?? 0) + (body.gzip?.length ?? 0);
@@ -67,8 +69,8 @@ export class BodyCache {
   }
 
   /**
-   * Second chance (the clock algorithm): a body that was used since the last look goes behind the others, the first that was not is
-   * dropped. A use only sets a flag: a set kept in the order of use would leave garbage that outlives the young generation at every poll.
+   * Second chance (the clock algorithm): a body that was used since it was last considered goes behind the others; the first that was
+   * not is dropped. A use only sets a flag, because keeping the set in order of use would make garbage at every poll.
    */
   #makeRoom(newest: Body): void {
     for (const body of this.#held) {
@@ -77,7 +79,7 @@ export class BodyCache {
       if (body.used) {
         body.used = false;
         this.#held.delete(body);
-        // Met again at the end of this loop.
+        // This loop comes to it again at its end.
         this.#held.add(body);
       } else this.drop(body);
     }

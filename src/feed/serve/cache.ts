@@ -1,3 +1,8 @@
+/**
+ * Where requests for feeds come in, on the main thread. A request is a hit; or its workspace resolves the name (`workspace.ts`), and
+ * the feed serves the variant (`feed.ts`), which the feed thread builds (`../builder.ts`). Whether the answer is a 304 is decided in
+ * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
+ */
 import { WeirError } from '../../errors.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type FeedCacheOptions, ServeContext } from './context.ts';
@@ -5,7 +10,7 @@ import type { Resolution } from './directory.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import { ServedWorkspace } from './workspace.ts';
 
-/** Which feed a request asks for, and by which right. */
+/** Which feed a request asks for, and which one its caller may read. */
 export interface FeedQuery {
   readonly workspaceId: string;
   /** A list's UUID or name; null is the workspace's feed. */
@@ -16,6 +21,7 @@ export interface FeedQuery {
   readonly boundTo: string | null;
 }
 
+/** What is found for a query: a feed, a feed that exceeds its cap, or why there is none. */
 export type Found =
   | Representation
   | TooLarge
@@ -30,10 +36,7 @@ export type Found =
 const KEEP = 24 * 3_600_000;
 const PRUNE_EVERY = 3_600_000;
 
-/**
- * Serves feeds from memory and has them built when they are due (decisions 5: snapshot, lapse, Last-Modified, failure).
- * `hit` is the path of almost every request: no promise, no store, no hashing.
- */
+/** Serves feeds from memory, and has them built when they are due (SPEC D5.13 to D5.16). */
 export class FeedCache {
   readonly #context: ServeContext;
   readonly #workspaces = new Map<string, ServedWorkspace>();
@@ -43,30 +46,30 @@ export class FeedCache {
     this.#context = new ServeContext(options);
   }
 
-  /** What can be served at once, or undefined. */
+  /** What can be served at once, or undefined. Almost every request ends here: no promise, no allocation, no hashing, no store. */
   hit({ workspaceId, list, variant, boundTo }: FeedQuery): Representation | TooLarge | undefined {
     const now = this.#context.now();
     const workspace = this.#workspaces.get(workspaceId);
-    if (workspace?.directory === undefined || now >= workspace.freshUntil) return undefined;
-    const named = workspace.directory.resolve(list);
+    if (workspace === undefined) return undefined;
+    const { directory, freshUntil } = workspace.lastRead;
+    if (directory === undefined || now >= freshUntil) return undefined;
+    const named = directory.resolve(list);
     if (named.kind !== 'named' || (boundTo !== null && named.listId !== boundTo)) return undefined;
-    return workspace.feeds.get(named.listId)?.ready(variantOf(variant, named.defaults), now);
+    return workspace.ready(named.listId, variantOf(variant, named.defaults), now);
   }
 
-  /** The feed, read and built as far as needed; rejects with FeedUnavailable. With `withBody` its identity bytes are held when it resolves. */
+  /**
+   * The feed, read and built as far as needed. With `withBody` its identity bytes are in memory when it resolves.
+   * Rejects with FEED_UNAVAILABLE when the store does not answer and nothing good is in memory.
+   */
   async find(query: FeedQuery, withBody = false): Promise<Found> {
     const arrival = this.#context.moment();
     this.#prune(arrival.at);
     const workspace = this.#workspace(query.workspaceId);
-    if (workspace.directory === undefined || arrival.at >= workspace.freshUntil) await workspace.read(arrival);
-    if (workspace.directory?.resolve(query.list).kind !== 'named' && workspace.readBegan.sequence < arrival.sequence && !workspace.failed) {
-      // What was read for others is no ground for turning somebody away.
-      await workspace.read({ at: Number.POSITIVE_INFINITY, sequence: arrival.sequence });
-    }
-    const resolved = workspace.directory?.resolve(query.list);
+    const resolved = await workspace.resolve(query.list, arrival);
     if (resolved === undefined) return { kind: 'no_workspace' };
     if (!isPermitted(resolved, query.boundTo)) return { kind: 'forbidden' };
-    if (resolved.kind === 'unknown_list' && workspace.failed)
+    if (resolved.kind === 'unknown_list' && workspace.lastRead.failed)
       throw new WeirError('FEED_UNAVAILABLE', 'no such list is known and the store does not answer');
     if (resolved.kind !== 'named') return resolved;
     const served = await workspace.feed(resolved.listId).serve(variantOf(query.variant, resolved.defaults), arrival, withBody);
@@ -93,8 +96,8 @@ export class FeedCache {
     if (now < this.#prunedAt + PRUNE_EVERY) return;
     this.#prunedAt = now;
     for (const workspace of this.#workspaces.values()) {
-      for (const feed of workspace.feeds.values()) if (feed.usedAt < now - KEEP) feed.forget();
-      if (workspace.feeds.size === 0) this.#workspaces.delete(workspace.id);
+      workspace.prune(now - KEEP);
+      if (workspace.isEmpty) this.#workspaces.delete(workspace.id);
     }
   }
 }

@@ -1,15 +1,19 @@
 import type { AccessList } from '../../account/list.ts';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
-import { canonicalFormat, DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
+import { formatOf } from '../formats/table.ts';
+import { DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
 
-/** A feed by name: the workspace's (`listId` null) or one list's, with what applies where a request says nothing. */
+/** The feed that a name stands for: the workspace's (`listId` null) or one list's. */
 export interface NamedFeed {
   readonly kind: 'named';
   readonly listId: string | null;
+  /** Moves with everything that the feed shows. */
   readonly revision: number;
+  /** What applies where a request says nothing (spec 4.4.3). */
   readonly defaults: Variant;
 }
 
+/** What a name stands for in a workspace. */
 export type Resolution =
   | NamedFeed
   | { readonly kind: 'unknown_list' }
@@ -19,7 +23,7 @@ export type Resolution =
 const UNKNOWN: Resolution = { kind: 'unknown_list' };
 const UUID_LENGTH = 36;
 
-/** Which feeds a workspace has and under which names, as read in one go (spec 4.4). */
+/** Which feeds a workspace has, and under which names (spec 4.4): all from one read of the store. */
 export class Directory {
   /** The store's clock at the read, ms. */
   readonly takenAt: number;
@@ -52,7 +56,7 @@ export class Directory {
 
 function namedList(list: AccessList): NamedFeed {
   const defaults: Variant = {
-    format: canonicalFormat(list.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
+    format: formatOf(list.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
     family: FAMILIES.find((family): family is Family => family === list.family) ?? DEFAULT_VARIANT.family,
     action: list.action ?? DEFAULT_VARIANT.action,
   };

@@ -1,202 +1,235 @@
 import { secondOf, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import type { BuildResult } from '../builder.ts';
+import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
 import type { Variant } from '../variant.ts';
-import { PATIENCE, type ServeContext, SHORT_PATIENCE } from './context.ts';
-import type { Directory } from './directory.ts';
+import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
+import type { DirectoryRead } from './directory-read.ts';
+import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
+import type { Moment } from './moment.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
-import type { Moment } from './single-flight.ts';
-import { VariantState } from './variant-state.ts';
+import type { SingleFlight } from './single-flight.ts';
+import {
+  atTime,
+  hasBody,
+  isServable,
+  NOT_BUILT,
+  previousContent,
+  readyOutcome,
+  releasedBodies,
+  type VariantState,
+  withBuild,
+  withExtended,
+  withoutBuilds,
+} from './variant-state.ts';
 
-/** How long the last good snapshot is served, ms. */
+/** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
 const LONGEST_OUTAGE = 24 * 3_600_000;
+/** How long the store may take to record a Last-Modified, ms. */
 const RECORD_LIMIT = 2_000;
-/** How often a build is repeated because a rule lapsed while it ran. */
-const ROUNDS = 3;
-const NEVER = Number.NEGATIVE_INFINITY;
+/** How often a feed is refreshed for one request because a rule expired in the meantime. */
+const MAX_ROUNDS = 3;
 
-/** What a feed needs of the workspace that it belongs to. */
-export interface FeedOwner {
-  readonly id: string;
-  /** The directory as last read; undefined before the first read, and when the workspace is gone. */
-  readonly directory: Directory | undefined;
-  /** When its read began, in the order of things. */
-  readonly readBegan: Moment;
-  /** ms: when the store was asked for it. */
-  readonly readAt: number;
-  /** ms: until then it counts as current. */
-  readonly freshUntil: number;
-  /** Whether the last read failed. */
-  readonly failed: boolean;
-  readonly feeds: Map<string | null, ServedFeed>;
+/** One variant of the feed: what is served of it, and the work that its requests share. */
+interface ServedVariant {
+  readonly variant: Variant;
+  state: VariantState;
+  readonly refreshing: SingleFlight<void>;
+  readonly buildingStale: SingleFlight<void>;
 }
 
-/** One feed: what is known of its snapshot, which the builder holds, and what is served of its views. */
+/**
+ * One feed on the main thread, in all its variants. A request is served what is ready; otherwise the variant is refreshed: its
+ * build is confirmed where nothing has moved, or made anew on the feed thread. While the store does not answer, the last good
+ * snapshot is served, marked as stale.
+ */
 export class ServedFeed {
   readonly listId: string | null;
-  usedAt = NEVER;
-  readonly #workspace: FeedOwner;
+  readonly #workspaceId: string;
+  readonly #lastRead: () => DirectoryRead;
   readonly #context: ServeContext;
-  readonly #views = new Map<Variant, VariantState>();
-  /** Of the snapshot; -1 before there is one. */
-  #generation = -1;
-  #revision = -1;
-  /** When the snapshot was read, ms. */
-  #readAt = NEVER;
-  /** The store's clock when the snapshot was read or its revision last found unmoved, ms. */
-  #takenAt = 0;
-  /** When the snapshot was last known to be current, ms. */
-  #goodAt = NEVER;
-  /** ms: until then the snapshot counts as current. */
-  #validUntil = NEVER;
-  /** ms: until then the store is left alone, because a build has failed; 0 when the last one has not. */
+  readonly #variants = new Map<Variant, ServedVariant>();
+  #snapshot: KnownSnapshot | undefined;
+  #usedAt = Number.NEGATIVE_INFINITY;
+  /** ms: until then the store is not asked, because the last refresh failed; 0 when it did not. */
   #retryAt = 0;
 
-  constructor(workspace: FeedOwner, listId: string | null, context: ServeContext) {
-    this.#workspace = workspace;
+  /** `lastRead` tells how the directory of the workspace was last read. */
+  constructor(workspaceId: string, listId: string | null, lastRead: () => DirectoryRead, context: ServeContext) {
+    this.#workspaceId = workspaceId;
     this.listId = listId;
+    this.#lastRead = lastRead;
     this.#context = context;
+  }
+
+  /** When a request last found nothing ready, ms. */
+  get usedAt(): number {
+    return this.#usedAt;
   }
 
   /** What can be served of a variant at once, or undefined. */
   ready(variant: Variant, now: number): Representation | TooLarge | undefined {
-    return this.#views.get(variant)?.served(now);
+    const served = this.#variants.get(variant);
+    return served && readyOutcome(served.state, now);
   }
 
-  /** What is served of a variant, once it is good for now; undefined when the feed is gone. With `withBody` its bytes are held. */
+  /**
+   * What is served of a variant, refreshed where that is due; undefined when the feed is gone. With `withBody` its bytes are in memory
+   * when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
+   */
   async serve(variant: Variant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
-    const state = this.#state(variant);
-    this.usedAt = arrival.at;
-    state.promote(arrival.at);
-    const ready = state.served(arrival.at);
-    if (ready !== undefined && (!withBody || state.hasBody())) return ready;
-    if (this.#workspace.failed || arrival.at < this.#retryAt) return this.#rescue(state, arrival, withBody, undefined);
-    const deadline = arrival.at + PATIENCE;
+    const served = this.#variant(variant);
+    this.#usedAt = arrival.at;
+    this.#update(served, atTime(served.state, arrival.at));
+    const ready = readyOutcome(served.state, arrival.at);
+    if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
+    if (this.#lastRead().failed || arrival.at < this.#retryAt) return this.#serveStale(served, arrival, withBody, undefined);
     try {
-      for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
-        const patience = this.#retryAt > 0 ? SHORT_PATIENCE : Math.max(SHORT_PATIENCE, deadline - this.#context.now());
-        await state.building.join(asked, () => this.#context.limited(this.#renew(state, withBody), patience));
-        // A rule may have lapsed while it was built.
-        if (state.current === undefined || state.lasts(this.#context.now()) || round === ROUNDS) return state.current?.outcome;
-      }
+      return await this.#serveFresh(served, arrival, withBody);
     } catch (error) {
       this.#retryAt = this.#context.now() + this.#context.pause;
-      return this.#rescue(state, arrival, withBody, error);
+      return this.#serveStale(served, arrival, withBody, error);
     }
   }
 
-  /** Drops all of it, here and in the builder. */
+  /** Drops all that is known and held of the feed, here and on the feed thread. Another request starts from nothing. */
   forget(): void {
-    for (const state of this.#views.values()) state.clear();
-    this.#workspace.feeds.delete(this.listId);
+    for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
+    this.#variants.clear();
+    this.#snapshot = undefined;
     const { builder, report } = this.#context.options;
-    builder.forget(this.#workspace.id, this.listId).catch(report);
+    builder.forget(this.#workspaceId, this.listId).catch(report);
   }
 
-  #state(variant: Variant): VariantState {
-    let state = this.#views.get(variant);
-    if (state === undefined) {
-      state = new VariantState(variant, this.#context.bodies, this.#context.shared(), this.#context.shared());
-      this.#views.set(variant, state);
+  /** Refreshes the variant, and again where a rule has expired in the meantime. */
+  async #serveFresh(served: ServedVariant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
+    const deadline = arrival.at + STORE_TIMEOUT;
+    for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
+      const timeout = this.#retryAt > 0 ? FAILING_STORE_TIMEOUT : Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.now());
+      await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
+      const { current } = served.state;
+      if (current === undefined || isServable(current, this.#context.now()) || round === MAX_ROUNDS) return current?.outcome;
     }
-    return state;
   }
 
-  /** Makes the current content of a variant good for now: by finding that nothing has moved, or by a build. */
-  async #renew(state: VariantState, withBody: boolean): Promise<void> {
-    const { directory, readBegan } = this.#workspace;
-    const named = directory?.feed(this.listId);
+  /** The last good snapshot without the rules that have expired since, while the store does not answer. */
+  async #serveStale(served: ServedVariant, arrival: Moment, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
+    const now = this.#context.now();
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined || now - snapshot.currentAt > LONGEST_OUTAGE)
+      throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
+    const staleSince = secondOf(snapshot.currentAt);
+    const { current } = served.state;
+    const mayStay = current?.generation === snapshot.generation && isServable(current, now) && (!withBody || hasBody(current.outcome));
+    if (mayStay) {
+      const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now + this.#context.pause };
+      this.#update(served, withExtended(served.state, stale));
+    } else {
+      const build = async () => this.#accept(served, await this.#build(served, 0, true), staleSince);
+      await served.buildingStale.join(arrival, () => this.#context.limited(build(), STORE_TIMEOUT));
+    }
+    return served.state.current!.outcome;
+  }
+
+  /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
+  async #refresh(served: ServedVariant, withBody: boolean): Promise<void> {
+    const read = this.#lastRead();
+    const named = read.directory?.feed(this.listId);
     if (named === undefined) {
-      state.clear();
+      this.#update(served, withoutBuilds(served.state));
       return;
     }
-    const isNewer = readBegan.sequence > this.#generation;
-    const moved = isNewer && named.revision !== this.#revision;
-    if (isNewer && !moved) this.#confirm(directory!.takenAt);
-    const mustRead = this.#generation < 0 || (moved && this.#context.now() >= this.#readAt + this.#context.interval);
-    if (mustRead || (withBody && !state.hasBody()) || !(await this.#stands(state))) {
-      this.#accept(state, await this.#build(state, mustRead ? readBegan.sequence : 0, false), undefined);
+    const { revision } = named;
+    const snapshot = this.#snapshot && confirmed(this.#snapshot, revision, read);
+    this.#snapshot = snapshot;
+    const mustRead = snapshot === undefined || isOutdated(snapshot, revision, read, this.#context.now(), this.#context.interval);
+    const { current } = served.state;
+    const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
+    if (mustRead || lacksBody || !(await this.#revalidate(served))) {
+      this.#accept(served, await this.#build(served, mustRead ? read.began.sequence : 0, false), undefined);
     }
     this.#retryAt = 0;
   }
 
-  /** The snapshot's revision has not moved: it is as good as read with the directory. */
-  #confirm(takenAt: number): void {
-    this.#takenAt = takenAt;
-    this.#goodAt = Math.max(this.#goodAt, this.#workspace.readAt);
-    this.#validUntil = Math.max(this.#validUntil, this.#workspace.freshUntil);
-  }
-
-  /** Whether the current content may stay, because it is of the snapshot that is valid and the store's record says the same of it. */
-  async #stands(state: VariantState): Promise<boolean> {
-    const { store, geoVersion, clock } = this.#context.options;
+  /**
+   * Extends the current build if it is of the known snapshot, no rule in it has expired, and the store's record agrees with its
+   * Last-Modified. Resolves to whether it did.
+   */
+  async #revalidate(served: ServedVariant): Promise<boolean> {
+    const { geoVersion, clock } = this.#context.options;
+    const snapshot = this.#snapshot;
     const now = clock.now();
-    const cached = state.current;
-    if (cached?.generation !== this.#generation || cached.geoVersion !== geoVersion() || !state.lasts(now)) return false;
-    const outcome = { ...cached.outcome, staleSince: undefined };
-    const recordedAt = this.#workspace.readBegan.sequence;
-    if (outcome.kind === 'feed' && cached.recordedAt < recordedAt) {
-      const { hash, lastModified } = outcome;
-      const seen = { hash, snapshotAt: this.#takenAt, second: secondOf(now) };
-      const record = store.recordFeed(this.#workspace.id, { listId: this.listId, ...state.variant }, seen);
-      const row = await within(record, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
-      // Another replica may have set another beginning; while the store cannot be written it lives in memory.
-      if (row !== undefined && (row.hash !== hash || row.since > lastModified)) return false;
-      if (state.current !== cached) return false;
+    const { current } = served.state;
+    if (snapshot === undefined || current?.generation !== snapshot.generation) return false;
+    if (current.geoVersion !== geoVersion() || !isServable(current, now)) return false;
+    const recordComparedAfter = this.#lastRead().began.sequence;
+    if (current.outcome.kind === 'feed' && current.recordComparedAfter < recordComparedAfter) {
+      if (!(await this.#isRecorded(served.variant, current.outcome, snapshot.takenAt, now))) return false;
+      if (served.state.current !== current) return false;
     }
-    state.extend({ outcome, recordedAt, validUntil: this.#validUntil });
+    const outcome = { ...current.outcome, staleSince: undefined };
+    const extended = { ...current, outcome, recordComparedAfter, freshUntil: snapshot.freshUntil };
+    this.#update(served, withExtended(served.state, extended));
     return true;
   }
 
-  /** The last good snapshot, without the rules that have lapsed since, while the store does not answer. */
-  async #rescue(state: VariantState, arrival: Moment, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
-    const now = this.#context.now();
-    if (this.#generation < 0 || now - this.#goodAt > LONGEST_OUTAGE)
-      throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
-    const staleSince = secondOf(this.#goodAt);
-    const cached = state.current;
-    if (cached?.generation === this.#generation && state.lasts(now) && (!withBody || state.hasBody())) {
-      state.extend({ outcome: { ...cached.outcome, staleSince }, validUntil: now + this.#context.pause });
-    } else {
-      const build = async () => this.#accept(state, await this.#build(state, 0, true), staleSince);
-      await state.rescue.join(arrival, () => this.#context.limited(build(), PATIENCE));
-    }
-    return state.current!.outcome;
+  /**
+   * Whether the store's record has this content with no later Last-Modified; another replica may have recorded otherwise.
+   * Also true while the store takes no writes: Last-Modified then lives in memory.
+   */
+  async #isRecorded(variant: Variant, { hash, lastModified }: Representation, snapshotAt: number, now: number): Promise<boolean> {
+    const { store, clock } = this.#context.options;
+    const recording = store.recordFeed(this.#workspaceId, { listId: this.listId, ...variant }, { hash, snapshotAt, second: secondOf(now) });
+    const record = await within(recording, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
+    return record === undefined || (record.hash === hash && record.since <= lastModified);
   }
 
-  #build(state: VariantState, generation: number, offline: boolean): Promise<BuildResult> {
-    const shown = state.shown(this.#context.now());
-    const request = { workspaceId: this.#workspace.id, listId: this.listId, variant: state.variant, confirmedAt: this.#takenAt, shown };
-    return this.#context.options.builder.build({ ...request, generation, offline });
+  #build({ variant, state }: ServedVariant, generation: number, offline: boolean): Promise<BuildResult> {
+    const { builder, clock } = this.#context.options;
+    const feed = { workspaceId: this.#workspaceId, listId: this.listId, variant };
+    const confirmedAt = this.#snapshot?.takenAt ?? 0;
+    return builder.build({ ...feed, generation, confirmedAt, offline, previous: previousContent(state, clock.now()) });
   }
 
-  /** Takes in a build; `staleSince` (seconds) when it was made without the store. */
-  #accept(state: VariantState, result: BuildResult, staleSince: number | undefined): void {
+  /** Takes in a build; `staleSince` (whole seconds) when it was made without the store. */
+  #accept(served: ServedVariant, result: BuildResult, staleSince: number | undefined): void {
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
     if (result.kind === 'gone') {
       this.forget();
       return;
     }
-    // A build that was given up and answers late must not undo a later one.
-    if (result.readAt < this.#readAt) return;
-    const { generation, geoVersion, readAt, until, entryCount, entryLimit } = result;
-    if (generation !== this.#generation || readAt !== this.#readAt) {
-      this.#generation = generation;
-      this.#revision = result.revision;
-      this.#takenAt = result.takenAt;
-      this.#readAt = this.#goodAt = readAt;
-      this.#validUntil = readAt + this.#context.interval;
-    }
+    // The result of a build that timed out may come after that of a later build, and must not replace it.
+    if (this.#snapshot !== undefined && result.readAt < this.#snapshot.readAt) return;
+    const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
+    this.#snapshot = snapshot;
     const now = this.#context.now();
-    const validUntil = staleSince === undefined ? this.#validUntil : now + this.#context.pause;
-    const basis = { generation, geoVersion, until, validUntil, recordedAt: this.#workspace.readBegan.sequence };
-    if (result.kind === 'too_large') {
-      const outcome: TooLarge = { kind: 'too_large', entryCount, entryLimit, hint: result.hint, staleSince };
-      state.accept({ ...basis, outcome, provisional: false }, 0, now);
-    } else {
-      const body = this.#context.bodies.hold(result.bytes);
-      const outcome = { ...representationOf(result, state.variant, body, this.#context.options.zlib), staleSince };
-      state.accept({ ...basis, outcome, provisional: result.provisional }, result.begins, now);
+    const { generation, geoVersion, servableFrom, servableUntil, provisional } = result;
+    const freshUntil = staleSince === undefined ? snapshot.freshUntil : now + this.#context.pause;
+    const outcome = { ...this.#outcome(result, served.variant), staleSince };
+    const recordComparedAfter = this.#lastRead().began.sequence;
+    const build = { outcome, generation, geoVersion, freshUntil, servableFrom, servableUntil, provisional, recordComparedAfter };
+    this.#update(served, withBuild(served.state, build, now));
+  }
+
+  #outcome(result: BuiltFeed | TooLargeFeed, variant: Variant): Representation | TooLarge {
+    if (result.kind === 'feed')
+      return representationOf(result, variant, this.#context.bodies.hold(result.bytes), this.#context.options.zlib);
+    const { entryCount, entryLimit, hint } = result;
+    return { kind: 'too_large', entryCount, entryLimit, hint, staleSince: undefined };
+  }
+
+  #variant(variant: Variant): ServedVariant {
+    let served = this.#variants.get(variant);
+    if (served === undefined) {
+      served = { variant, state: NOT_BUILT, refreshing: this.#context.singleFlight(), buildingStale: this.#context.singleFlight() };
+      this.#variants.set(variant, served);
     }
+    return served;
+  }
+
+  /** Replaces the state of a variant and lets go of the bodies that it alone held. */
+  #update(served: ServedVariant, state: VariantState): void {
+    const before = served.state;
+    served.state = state;
+    for (const body of releasedBodies(before, state)) this.#context.bodies.drop(body);
   }
 }

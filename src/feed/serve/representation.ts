@@ -35,9 +35,9 @@ export interface TooLarge {
 
 /** `zlib` names the compressor: its version and machine. */
 export function representationOf(built: BuiltFeed, variant: Variant, body: Body, zlib: string): Representation {
-  // The one format that shows the instant has other bytes when it moves.
-  const content = variant.format === 'commented' ? `${built.hash} ${built.lastModified}` : built.hash;
-  const { md5, hash, lastModified, sharesInstant, entryCount, entryLimit } = built;
+  const { md5, hash, lastModified, stamped, sharesInstant, entryCount, entryLimit } = built;
+  // Bytes that show the instant are others when it moves.
+  const content = stamped ? `${hash} ${lastModified}` : hash;
   const etags = {
     identity: entityTag(content, variant, 'identity'),
     gzip: entityTag(content, variant, gzipCoding(zlib)),

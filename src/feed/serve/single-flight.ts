@@ -1,34 +1,32 @@
-/** A moment in the order of things: `at` (ms) for ages, `sequence` to tell what began after what within one millisecond. */
-export interface Moment {
-  readonly at: number;
-  readonly sequence: number;
-}
+import type { Moment } from './moment.ts';
 
-/** One piece of work for all who wait for it. */
+/** Runs one piece of work at a time and shares its result with everybody who may have it. */
 export class SingleFlight<T> {
-  readonly #begin: () => Moment;
-  /** How old work may be when somebody joins it, ms. */
-  readonly #age: number;
-  #running: { readonly begun: Moment; readonly result: Promise<T> } | undefined;
+  readonly #moment: () => Moment;
+  readonly #maxAge: number;
+  #running: { readonly began: Moment; readonly result: Promise<T> } | undefined;
 
-  /** `begin` stamps the beginning of work. */
-  constructor(begin: () => Moment, age: number) {
-    this.#begin = begin;
-    this.#age = age;
+  /** `moment` gives the present moment; `maxAge` (ms) is how long before an arrival shared work may have begun. */
+  constructor(moment: () => Moment, maxAge: number) {
+    this.#moment = moment;
+    this.#maxAge = maxAge;
   }
 
-  /** The result of work that began after `arrival` by sequence, or less than `age` before it by time (`at` Infinity: never); starts it unless it runs. */
-  async join(arrival: Moment, work: (begun: Moment) => Promise<T>): Promise<T> {
+  /**
+   * The result of the running work, if it began after the arrival or less than `maxAge` before it; otherwise of new work, which
+   * begins when the running work has ended. An arrival with `at` Infinity takes no work that began before it.
+   */
+  async join(arrival: Moment, work: (began: Moment) => Promise<T>): Promise<T> {
     while (this.#running !== undefined) {
-      const { begun, result } = this.#running;
-      if (begun.sequence > arrival.sequence || begun.at > arrival.at - this.#age) return result;
+      const { began, result } = this.#running;
+      if (began.sequence > arrival.sequence || began.at > arrival.at - this.#maxAge) return result;
       await result.catch(() => undefined);
     }
-    const begun = this.#begin();
-    const result = work(begun).finally(() => {
+    const began = this.#moment();
+    const result = work(began).finally(() => {
       this.#running = undefined;
     });
-    this.#running = { begun, result };
+    this.#running = { began, result };
     return result;
   }
 }

@@ -1,121 +1,100 @@
 import { secondOf } from '../../clock.ts';
-import type { Shown } from '../builder.ts';
-import type { Variant } from '../variant.ts';
-import type { BodyCache } from './body-cache.ts';
+import type { PreviousContent } from '../builder.ts';
+import type { Body } from './body-cache.ts';
 import type { Representation, TooLarge } from './representation.ts';
-import type { SingleFlight } from './single-flight.ts';
 
-/** One finished build of a variant, and what it rests on. */
+/** A finished build of a variant, what it was made from, and how long it may be served. */
 export interface CachedBuild {
   readonly outcome: Representation | TooLarge;
+  /** Of the snapshot behind it. */
   readonly generation: number;
   readonly geoVersion: string;
-  /** ms: until then it counts as current, as far as the age of the read behind it goes. */
-  readonly validUntil: number;
-  /** Whole seconds: from then on it must not be served. */
-  readonly until: number;
-  /** Nothing is to be built in its place before `until`. */
+  /** ms: until then it needs no look at the store. */
+  readonly freshUntil: number;
+  /** Whole seconds: before that its predecessor is served. */
+  readonly servableFrom: number;
+  /** Whole seconds: from then on it must not be served, because a rule in it expires. */
+  readonly servableUntil: number;
+  /** Whether it is served until `servableUntil`, however old: its Last-Modified is decided again only then. */
   readonly provisional: boolean;
-  /** The sequence of the read of the directory after which the store's record was last compared. */
-  readonly recordedAt: number;
+  /** The sequence of the directory read after which its Last-Modified was last compared with the store's record. */
+  readonly recordComparedAfter: number;
 }
 
-/** How much longer than it counts as current a content may stand in for one that is yet to begin, ms. */
+/** What is served of one variant of a feed: now, and from a coming second on (SPEC D5.15). Never changed, only replaced. */
+export interface VariantState {
+  readonly current: CachedBuild | undefined;
+  /** The build that takes the place of `current` at its `servableFrom`. */
+  readonly pending: CachedBuild | undefined;
+  /** The last feed that was current, also when there is none now. */
+  readonly last: Representation | undefined;
+  /** ms: until then `current` is served without looking anywhere. */
+  readonly freshUntil: number;
+}
+
+export const NOT_BUILT: VariantState = { current: undefined, pending: undefined, last: undefined, freshUntil: 0 };
+
+/** How long after its `freshUntil` a build may still be served until its successor begins, ms. */
 const GRACE = 2_000;
 
-/** What is served of one variant of a feed: now, and from a second on that has not begun (decisions on Last-Modified). */
-export class VariantState {
-  readonly variant: Variant;
-  readonly building: SingleFlight<void>;
-  readonly rescue: SingleFlight<void>;
-  readonly #bodies: BodyCache;
-  #current: CachedBuild | undefined;
-  #pending: { readonly cached: CachedBuild; readonly begins: number } | undefined;
-  /** The last feed that was current, also when none is now. */
-  #last: Omit<Shown, 'usable'> | undefined;
-  #freshUntil = 0;
+/** What can be served at `now` (ms) at once, or undefined. */
+export function readyOutcome(state: VariantState, now: number): Representation | TooLarge | undefined {
+  return now < state.freshUntil ? state.current?.outcome : undefined;
+}
 
-  constructor(variant: Variant, bodies: BodyCache, building: SingleFlight<void>, rescue: SingleFlight<void>) {
-    this.variant = variant;
-    this.#bodies = bodies;
-    this.building = building;
-    this.rescue = rescue;
-  }
+/** The state after a build: it becomes current, or waits for its second. */
+export function withBuild(state: VariantState, build: CachedBuild, now: number): VariantState {
+  const { current } = state;
+  if (current === undefined || build.servableFrom * 1000 <= now) return startServing(state, build);
+  // Until the new build begins no other is made: its beginning would be later still, and beginnings would run ahead of the clock.
+  return { ...state, pending: build, freshUntil: Math.min(build.servableFrom, current.servableUntil) * 1000 };
+}
 
-  get current(): CachedBuild | undefined {
-    return this.#current;
-  }
+/** The state at `now` (ms): the pending build is current from its second on. */
+export function atTime(state: VariantState, now: number): VariantState {
+  const { pending } = state;
+  return pending !== undefined && pending.servableFrom * 1000 <= now ? startServing(state, pending) : state;
+}
 
-  /** What may be served at `now` (ms) without looking anywhere. */
-  served(now: number): Representation | TooLarge | undefined {
-    return now < this.#freshUntil ? this.#current!.outcome : undefined;
-  }
+/** The state after its current build was found good for longer. */
+export function withExtended(state: VariantState, current: CachedBuild): VariantState {
+  return { ...state, current, freshUntil: Math.min(current.freshUntil, current.servableUntil * 1000) };
+}
 
-  /** Whether the current content holds no lapsed rule. */
-  lasts(now: number): boolean {
-    return this.#current !== undefined && secondOf(now) < this.#current.until;
-  }
+/** The state of a feed that is gone. */
+export const withoutBuilds = ({ last }: VariantState): VariantState => ({ ...NOT_BUILT, last });
 
-  /** What a build has to know of it. */
-  shown(now: number): Shown | undefined {
-    if (this.#last === undefined) return undefined;
-    const { hash, lastModified, sharesInstant } = this.#last;
-    const isRecent = this.#current !== undefined && now <= this.#current.validUntil + GRACE;
-    return {
-      hash,
-      lastModified,
-      sharesInstant,
-      usable: isRecent && this.#current?.outcome.kind === 'feed' && this.lasts(now) && this.hasBody(),
-    };
-  }
+/** What the next build has to know of the feed that was served last. */
+export function previousContent({ current, last }: VariantState, now: number): PreviousContent | undefined {
+  if (last === undefined) return undefined;
+  const { hash, lastModified, sharesInstant } = last;
+  const servable =
+    current?.outcome.kind === 'feed' && now <= current.freshUntil + GRACE && isServable(current, now) && hasBody(current.outcome);
+  return { hash, lastModified, sharesInstant, servable };
+}
 
-  hasBody(): boolean {
-    const outcome = this.#current?.outcome;
-    return outcome?.kind !== 'feed' || outcome.body.identity !== undefined;
-  }
+/** Whether no rule in the build has expired at `now` (ms). */
+export const isServable = (build: CachedBuild, now: number): boolean => secondOf(now) < build.servableUntil;
 
-  /** Takes in a build that may be served from the second `begins` on. */
-  accept(cached: CachedBuild, begins: number, now: number): void {
-    if (begins * 1000 <= now || this.#current === undefined) {
-      this.#begin(cached);
-      return;
-    }
-    this.#release(this.#pending?.cached);
-    this.#pending = { cached, begins };
-    // Until it begins nothing else is built, or beginnings would run ahead of the clock.
-    this.#freshUntil = Math.min(begins, this.#current.until) * 1000;
-  }
+/** Whether the bytes of an outcome are in memory; a 413 needs none. */
+export const hasBody = (outcome: Representation | TooLarge): boolean => outcome.kind !== 'feed' || outcome.body.identity !== undefined;
 
-  /** Lets the content that has begun take the place of the one before. */
-  promote(now: number): void {
-    if (this.#pending !== undefined && this.#pending.begins * 1000 <= now) this.#begin(this.#pending.cached);
-  }
+/** The bodies that the state before held and the state after does not. */
+export function releasedBodies(before: VariantState, after: VariantState): Body[] {
+  const kept = bodiesOf(after);
+  return bodiesOf(before).filter((body) => !kept.includes(body));
+}
 
-  /** Keeps the current content for longer. */
-  extend(change: Pick<CachedBuild, 'validUntil'> & Partial<CachedBuild>): void {
-    this.#current = { ...this.#current!, ...change };
-    this.#freshUntil = Math.min(change.validUntil, this.#current.until * 1000);
-  }
+function startServing({ last }: VariantState, build: CachedBuild): VariantState {
+  const { outcome, servableUntil, freshUntil, provisional } = build;
+  return {
+    current: build,
+    pending: undefined,
+    last: outcome.kind === 'feed' ? outcome : last,
+    freshUntil: provisional ? servableUntil * 1000 : Math.min(freshUntil, servableUntil * 1000),
+  };
+}
 
-  /** Forgets all, because the feed is gone. */
-  clear(): void {
-    this.#release(this.#current);
-    this.#release(this.#pending?.cached);
-    this.#current = this.#pending = undefined;
-    this.#freshUntil = 0;
-  }
-
-  #begin(cached: CachedBuild): void {
-    const { outcome, until, validUntil, provisional } = cached;
-    if (this.#pending?.cached !== cached) this.#release(this.#pending?.cached);
-    this.#release(this.#current);
-    this.#pending = undefined;
-    this.#current = cached;
-    if (outcome.kind === 'feed') this.#last = outcome;
-    this.#freshUntil = provisional ? until * 1000 : Math.min(validUntil, until * 1000);
-  }
-
-  #release(cached: CachedBuild | undefined): void {
-    if (cached?.outcome.kind === 'feed') this.#bodies.drop(cached.outcome.body);
-  }
+function bodiesOf({ current, pending }: VariantState): Body[] {
+  return [current, pending].flatMap((build) => (build?.outcome.kind === 'feed' ? [build.outcome.body] : []));
 }

@@ -1,75 +1,83 @@
 import { within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { PATIENCE, type ServeContext, SHORT_PATIENCE } from './context.ts';
-import { Directory } from './directory.ts';
-import { type FeedOwner, ServedFeed } from './feed.ts';
-import type { Moment, SingleFlight } from './single-flight.ts';
+import type { Variant } from '../variant.ts';
+import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
+import type { Resolution } from './directory.ts';
+import { type DirectoryRead, failedRead, goodRead, NEVER_READ } from './directory-read.ts';
+import { ServedFeed } from './feed.ts';
+import type { Moment } from './moment.ts';
+import type { Representation, TooLarge } from './representation.ts';
+import type { SingleFlight } from './single-flight.ts';
 
+/** How long a read of the directory waits for landing to catch up, ms. */
 const CAUGHT_UP_LIMIT = 2_000;
-const NEVER: Moment = { at: Number.NEGATIVE_INFINITY, sequence: -1 };
 
-/** A workspace whose feeds are asked for: its directory as last read, and its feeds. */
-export class ServedWorkspace implements FeedOwner {
+/** One workspace on the main thread: which feeds it has, as its directory was last read, and those that are asked for. */
+export class ServedWorkspace {
   readonly id: string;
-  readonly feeds = new Map<string | null, ServedFeed>();
   readonly #context: ServeContext;
+  readonly #feeds = new Map<string | null, ServedFeed>();
   readonly #reading: SingleFlight<void>;
-  #directory: Directory | undefined;
-  #readBegan = NEVER;
-  #readAt = NEVER.at;
-  #freshUntil = NEVER.at;
-  #failed = false;
+  #lastRead = NEVER_READ;
 
   constructor(id: string, context: ServeContext) {
     this.id = id;
     this.#context = context;
-    this.#reading = context.shared();
+    this.#reading = context.singleFlight();
   }
 
-  /** The directory as last read; undefined before the first read, and when the workspace is gone. */
-  get directory(): Directory | undefined {
-    return this.#directory;
+  /** How the directory was last read. */
+  get lastRead(): DirectoryRead {
+    return this.#lastRead;
   }
 
-  /** When its read began, in the order of things. */
-  get readBegan(): Moment {
-    return this.#readBegan;
+  /** Whether none of its feeds is remembered. */
+  get isEmpty(): boolean {
+    return this.#feeds.size === 0;
   }
 
-  /** ms: when the store was asked for it. */
-  get readAt(): number {
-    return this.#readAt;
+  /** What can be served of a feed at once, or undefined. */
+  ready(listId: string | null, variant: Variant, now: number): Representation | TooLarge | undefined {
+    return this.#feeds.get(listId)?.ready(variant, now);
   }
 
-  /** ms: until then it counts as current. */
-  get freshUntil(): number {
-    return this.#freshUntil;
+  /**
+   * The feed behind a list's UUID or name, in a directory that is fresh for the arrival; undefined when there is no such workspace.
+   * Falls back on the last good directory; rejects with FEED_UNAVAILABLE when there is none.
+   */
+  async resolve(list: string | null, arrival: Moment): Promise<Resolution | undefined> {
+    const last = this.#lastRead;
+    if (last.directory === undefined || arrival.at >= last.freshUntil) await this.#refresh(arrival);
+    const { directory, began, failed } = this.#lastRead;
+    if (directory?.resolve(list).kind !== 'named' && began.sequence < arrival.sequence && !failed) {
+      // The name may be younger than this read, which began before the request: only a read that began after it can turn it away.
+      await this.#refresh({ at: Number.POSITIVE_INFINITY, sequence: arrival.sequence });
+    }
+    return this.#lastRead.directory?.resolve(list);
   }
 
-  /** Whether the last read failed. */
-  get failed(): boolean {
-    return this.#failed;
-  }
-
-  /** The feed of a list that the directory holds, or the workspace's own. */
+  /** The feed of a list that the directory holds, or the workspace's own (null). */
   feed(listId: string | null): ServedFeed {
-    let feed = this.feeds.get(listId);
+    let feed = this.#feeds.get(listId);
     if (feed === undefined) {
-      feed = new ServedFeed(this, listId, this.#context);
-      this.feeds.set(listId, feed);
+      feed = new ServedFeed(this.id, listId, () => this.#lastRead, this.#context);
+      this.#feeds.set(listId, feed);
     }
     return feed;
   }
 
-  /** Has a directory whose read began after the arrival, or is young enough for it. Falls back on the last one, if there is any. */
-  async read(arrival: Moment): Promise<void> {
+  /** Forgets the feeds that were last asked for before `time` (ms). */
+  prune(time: number): void {
+    this.#forget((feed) => feed.usedAt < time);
+  }
+
+  async #refresh(arrival: Moment): Promise<void> {
     try {
-      const patience = this.#failed ? SHORT_PATIENCE : PATIENCE;
-      await this.#reading.join(arrival, (began) => this.#context.limited(this.#read(began), patience));
+      const timeout = this.#lastRead.failed ? FAILING_STORE_TIMEOUT : STORE_TIMEOUT;
+      await this.#reading.join(arrival, (began) => this.#context.limited(this.#read(began), timeout));
     } catch (cause) {
-      this.#failed = true;
-      this.#freshUntil = this.#context.now() + this.#context.pause;
-      if (this.#directory === undefined) throw new WeirError('FEED_UNAVAILABLE', 'the store does not answer', { cause });
+      this.#lastRead = failedRead(this.#lastRead, this.#context.now() + this.#context.pause);
+      if (this.#lastRead.directory === undefined) throw new WeirError('FEED_UNAVAILABLE', 'the store does not answer', { cause });
     }
   }
 
@@ -77,14 +85,19 @@ export class ServedWorkspace implements FeedOwner {
     const { store, clock, caughtUp } = this.#context.options;
     if (caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
     const readAt = clock.now();
-    const read = await store.directory(this.id);
-    // A read that was given up and answers late must not undo a later one.
-    if (began.sequence < this.#readBegan.sequence) return;
-    this.#directory = read === undefined ? undefined : new Directory(read);
-    this.#readBegan = began;
-    this.#readAt = readAt;
-    this.#freshUntil = readAt + this.#context.interval;
-    this.#failed = false;
-    for (const feed of this.feeds.values()) if (this.#directory?.feed(feed.listId) === undefined) feed.forget();
+    const found = await store.directory(this.id);
+    // The answer to a read that timed out may come after that to a later read, and must not replace it.
+    if (began.sequence < this.#lastRead.began.sequence) return;
+    const read = goodRead(found, began, readAt, this.#context.interval);
+    this.#lastRead = read;
+    this.#forget((feed) => read.directory?.feed(feed.listId) === undefined);
+  }
+
+  #forget(which: (feed: ServedFeed) => boolean): void {
+    for (const [listId, feed] of this.#feeds) {
+      if (!which(feed)) continue;
+      feed.forget();
+      this.#feeds.delete(listId);
+    }
   }
 }

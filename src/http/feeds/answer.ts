@@ -1,5 +1,6 @@
 import type { Caller } from '../../account/caller.ts';
 import { hasCode } from '../../errors.ts';
+import { FORMATS } from '../../feed/formats/table.ts';
 import type { FeedCache, Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
@@ -138,7 +139,7 @@ function makeReady(found: Representation, form: AnswerForm): ReadyAnswers {
     ['Vary', 'Accept-Encoding, Authorization'],
     ...feedHeaders(found.entryCount, found.entryLimit, found.staleSince),
   ];
-  const type = form !== 'md5' && found.variant.format === 'csv_indicator' ? 'text/csv' : 'text/plain';
+  const type = form === 'md5' ? 'text/plain' : FORMATS[found.variant.format].mediaType;
   const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];
   return { ok: [...common, ...own].flat(), notModified: { status: 304, headers: common.flat(), body: undefined } };
 }

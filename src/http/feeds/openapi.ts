@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
-import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES, FORMAT_NAMES } from '../../feed/variant.ts';
+import { exampleBody } from '../../feed/formats/example.ts';
+import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../feed/formats/table.ts';
+import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../feed/variant.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import { type ApiGroup, BASIC, BEARER, errorResponse, header } from '../openapi.ts';
@@ -45,8 +47,15 @@ const condition = (name: string, description: string, example: string) => ({
 const ETAG = '"4f2a9c1e7b3d5f60"';
 const DATE = 'Fri, 20 Nov 2026 10:00:00 GMT';
 
+/** The formats as a list in Markdown: name, aliases, what the body looks like. */
+const FORMAT_LIST = FORMAT_NAMES.map((name) => {
+  const { aliases, description } = FORMATS[name];
+  const also = aliases.length === 0 ? '' : ` (also ${aliases.map((alias) => `\`${alias}\``).join(', ')})`;
+  return `- \`${name}\`${also}: ${description}`;
+}).join('\n');
+
 const PARAMETERS = [
-  parameter('format', FORMAT_NAMES, 'Output dialect; the names after the first four are aliases of plain.', DEFAULT_VARIANT.format),
+  parameter('format', [...FORMAT_NAMES, ...FORMAT_ALIASES.keys()], `Output format:\n\n${FORMAT_LIST}`, DEFAULT_VARIANT.format),
   parameter('family', FAMILIES, 'Address family published.', DEFAULT_VARIANT.family),
   parameter('action', ACCESS_ACTIONS, 'The deny list or the never-block list.', DEFAULT_VARIANT.action),
   parameter('checksum', ['md5'], 'Return the MD5 digest of the feed body instead of the feed.'),
@@ -72,7 +81,17 @@ const text = (examples: Record<string, string>) => ({
   schema: { type: 'string' },
   examples: Object.fromEntries(Object.entries(examples).map(([summary, value]) => [summary, { summary, value }])),
 });
-const COMMENTED = `# edge\n# Networks that edge firewalls drop\n# action: block\n# family: both\n# generated: 2026-11-20T10:00:00Z\n# entries: 1\n203.0.113.7/32\n`;
+
+/** Each media type with an example of every format that has it; a digest is text like most. */
+function bodies() {
+  const examples: Record<string, Record<string, string>> = {};
+  for (const name of FORMAT_NAMES) {
+    const format = FORMATS[name];
+    examples[format.mediaType] = { ...examples[format.mediaType], [name]: exampleBody(format, Date.parse(DATE) / 1000) };
+  }
+  examples['text/plain'] = { ...examples['text/plain'], checksum: 'd41d8cd98f00b204e9800998ecf8427e' };
+  return Object.fromEntries(Object.entries(examples).map(([type, each]) => [type, text(each)]));
+}
 
 const feedFault = (query: string) => {
   const fault = readFeedQuery(query);
@@ -82,17 +101,9 @@ const feedFault = (query: string) => {
 
 const responses = {
   200: {
-    description: 'The feed, complete. The body is empty (commented: its header only) when no network matches.',
+    description: 'The feed, complete. The body is empty, or the header of the format only, when no network matches.',
     headers: { ...FEED_HEADERS, 'Content-Encoding': header('gzip when the body is compressed.', 'gzip') },
-    content: {
-      'text/plain': text({
-        plain: '203.0.113.7/32\n198.51.100.0/24\n2001:db8::/32\n',
-        commented: COMMENTED,
-        set_elements: 'elements = { 203.0.113.7/32, 198.51.100.0/24 }\n',
-        checksum: 'd41d8cd98f00b204e9800998ecf8427e',
-      }),
-      'text/csv': text({ csv_indicator: '203.0.113.7,IP,high,high\n198.51.100.0-198.51.100.255,IP Range,critical,high\n' }),
-    },
+    content: bodies(),
   },
   304: { description: 'The feed is unchanged; no body.', headers: FEED_HEADERS },
   400: errorResponse('feed', FeedError, 'Unsupported parameter, or malformed request.', {

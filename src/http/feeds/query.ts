@@ -1,4 +1,5 @@
-import { CANONICAL_FORMATS, canonicalFormat, FAMILIES, type Variant } from '../../feed/variant.ts';
+import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
+import { FAMILIES, type Variant } from '../../feed/variant.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
 
@@ -18,7 +19,7 @@ const oneOf =
 
 /** The parameters in the order in which they are judged, with the values that errors name. Values are case-sensitive. */
 const PARAMETERS = {
-  format: { read: canonicalFormat, allowed: CANONICAL_FORMATS, details: { supported: CANONICAL_FORMATS } },
+  format: { read: formatOf, allowed: FORMAT_NAMES, details: { supported: FORMAT_NAMES } },
   family: { read: oneOf(FAMILIES), allowed: FAMILIES, details: {} },
   action: { read: oneOf(ACCESS_ACTIONS), allowed: ACCESS_ACTIONS, details: {} },
   checksum: { read: oneOf(CHECKSUMS), allowed: CHECKSUMS, details: {} },

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
 import type { Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
-import { type FeedWorld, FORMATS, upsert } from './world.ts';
+import { type FeedWorld, upsert } from './world.ts';
 
 const CAP = 131_072;
 
@@ -69,7 +70,7 @@ export function capTests(feeds: () => FeedWorld): void {
     assert.match(hint, /narrow/);
     assert.match(hint, /max_entries/);
     hintOf(await get(''), CAP + 1, CAP);
-    for (const format of FORMATS) hintOf(await get(`/full?format=${format}`), CAP + 1, CAP);
+    for (const format of FORMAT_NAMES) hintOf(await get(`/full?format=${format}`), CAP + 1, CAP);
     for (const asked of ['?checksum=md5', '?family=v4']) assert.equal((await get(`/full${asked}`)).status, 413);
     const head = await get('/full', { method: 'HEAD' });
     assert.deepEqual([head.status, head.bytes.length, head.headers['x-feed-entry-count']], [413, 0, String(CAP + 1)]);

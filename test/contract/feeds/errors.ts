@@ -1,13 +1,13 @@
 /** What a feed request gets that is not served, and who may ask (spec 5, 7.3). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
 import { ask, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
 import { type Asked, COLON_KEY, FEEDS, type FeedWorld, REPLICA_LIMIT, type Space } from './world.ts';
 
 const CHALLENGES = 'Basic realm="threat-feed", charset="UTF-8", Bearer';
 const UNAUTHORIZED = 'Unauthorized - invalid or missing API key';
-const SUPPORTED = ['plain', 'commented', 'csv_indicator', 'set_elements'];
 
 /** Checks the shape of an error, and its headers but for `more`; returns its text and details. */
 function faultOf(reply: Reply, status: number, more: Record<string, string> = {}): { error: string; details: object } {
@@ -37,7 +37,7 @@ export function errorTests(feeds: () => FeedWorld): void {
     for (const path of ['', '/edge']) {
       for (const format of ['xml', 'PLAIN', 'Plain', ' plain', 'plain ', 'json', 'csv', '__proto__', 'constructor', 'txt%00']) {
         const { error, details } = faultOf(await get(`${path}?format=${encodeURI(format)}`, GZIP), 400);
-        assert.deepEqual(details, { supported: SUPPORTED }, format);
+        assert.deepEqual(details, { supported: FORMAT_NAMES }, format);
         assert.match(error, /format/);
       }
       for (const [name, values] of [

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { FORMAT_NAMES, FORMATS } from '../../../src/feed/formats/table.ts';
 import { eventually } from '../../support/weir.ts';
-import { type FeedWorld, FORMATS, lastModified, upsert } from './world.ts';
+import { type FeedWorld, lastModified, upsert } from './world.ts';
 
 const instant = (second: number) => new Date(second * 1000).toISOString().replace('.000Z', 'Z');
 
@@ -134,12 +135,11 @@ export function formatTests(feeds: () => FeedWorld): void {
     // The rules of another action, family or list do not count.
     await block(['192.0.2.1']);
     for (const target of ['?action=allow&', '?family=v6&', '/empty?']) {
-      for (const format of FORMATS) {
+      for (const format of FORMAT_NAMES) {
         const plain = await get(`${target}format=${format}`);
-        const type = format === 'csv_indicator' ? 'text/csv' : 'text/plain';
         assert.deepEqual(
           [plain.status, plain.headers['x-feed-entry-count'], plain.headers['content-type']],
-          [200, '0', `${type}; charset=utf-8`],
+          [200, '0', `${FORMATS[format].mediaType}; charset=utf-8`],
         );
         assert.equal(plain.headers['content-length'], String(plain.bytes.length));
         const header = /^# .+\n#.*\n# action: \w+\n# family: \w+\n# generated: \S+\n# entries: 0\n$/;

@@ -165,7 +165,6 @@ export const upsert = (ip: string, rule: Json = {}, more: Json = {}): Json => ({
   ...more,
 });
 
-export const FORMATS = ['plain', 'commented', 'csv_indicator', 'set_elements'] as const;
 export const FAMILIES = ['v4', 'v6', 'both'] as const;
 export const ACTIONS = ['block', 'allow'] as const;
 

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { goodRead } from './directory-read.ts';
+import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
+
+const INTERVAL = 30_000;
+const known: KnownSnapshot = { generation: 4, revision: 7, readAt: 1_000, takenAt: 1_001, currentAt: 1_000, freshUntil: 31_000 };
+
+/** A read of the directory that began as number `sequence` at `at`, on a store whose clock is 5 ms ahead. */
+const read = (sequence: number, at: number) =>
+  goodRead({ id: 'w', name: 'acme', revision: 7, takenAt: at + 5, lists: [] }, { at, sequence }, at, INTERVAL);
+
+describe('D5.13 a known snapshot', () => {
+  test('is as current as a later read of the directory that finds its revision', () => {
+    assert.deepEqual(confirmed(known, 7, read(5, 40_000)), { ...known, takenAt: 40_005, currentAt: 40_000, freshUntil: 70_000 });
+  });
+
+  test('is not confirmed by a read that began before it, nor by another revision', () => {
+    assert.equal(confirmed(known, 7, read(4, 40_000)), known);
+    assert.equal(confirmed(known, 8, read(5, 40_000)), known);
+  });
+
+  test('is outdated once its revision has moved and the interval is over', () => {
+    assert.equal(isOutdated(known, 8, read(5, 31_000), 31_000, INTERVAL), true);
+    assert.equal(isOutdated(known, 8, read(5, 30_999), 30_999, INTERVAL), false);
+    assert.equal(isOutdated(known, 7, read(5, 31_000), 31_000, INTERVAL), false);
+    assert.equal(isOutdated(known, 8, read(4, 31_000), 31_000, INTERVAL), false);
+  });
+
+  test('is replaced by the snapshot of a build, unless it is the same', () => {
+    const source = { generation: 4, revision: 7, readAt: 1_000, takenAt: 1_001, geoVersion: '1', entryCount: 0, entryLimit: 9 };
+    const build = { ...source, servableFrom: 0, servableUntil: Number.POSITIVE_INFINITY, provisional: false };
+    assert.equal(snapshotOf(build, known, INTERVAL), known);
+    assert.deepEqual(snapshotOf(build, undefined, INTERVAL), known);
+    const next = { generation: 5, revision: 8, readAt: 50_000, takenAt: 50_001 };
+    assert.deepEqual(snapshotOf({ ...build, ...next }, known, INTERVAL), { ...next, currentAt: 50_000, freshUntil: 80_000 });
+  });
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { DEFAULT_VARIANT } from '../variant.ts';
+import type { Body } from './body-cache.ts';
+import type { Representation, TooLarge } from './representation.ts';
+import {
+  atTime,
+  type CachedBuild,
+  NOT_BUILT,
+  previousContent,
+  readyOutcome,
+  releasedBodies,
+  withBuild,
+  withExtended,
+  withoutBuilds,
+} from './variant-state.ts';
+
+/** ms */
+const NOW = 100_500;
+
+function feed(hash: string): Representation {
+  const body: Body = { identity: new Uint8Array(1), gzip: undefined, compressing: undefined, used: false };
+  const etags = { identity: '"i"', gzip: '"g"', md5: '"m"' };
+  const counts = { entryCount: 1, entryLimit: 9, staleSince: undefined };
+  return { kind: 'feed', variant: DEFAULT_VARIANT, body, md5: '', hash, etags, lastModified: 90, sharesInstant: false, ...counts };
+}
+const tooLarge: TooLarge = { kind: 'too_large', entryCount: 10, entryLimit: 9, hint: '', staleSince: undefined };
+
+/** A build that is fresh until second 130 and expires at second 110. */
+function build(outcome: Representation | TooLarge, change: Partial<CachedBuild> = {}): CachedBuild {
+  const times = { freshUntil: 130_000, servableFrom: 100, servableUntil: 110, provisional: false };
+  return { outcome, generation: 1, geoVersion: '1', recordComparedAfter: 1, ...times, ...change };
+}
+
+describe('what is served of a variant', () => {
+  const [a, b, c] = [feed('a'), feed('b'), feed('c')];
+  const serving = withBuild(NOT_BUILT, build(a), NOW);
+
+  test('D5.14 a build is ready until a rule in it expires, or until it is no longer fresh', () => {
+    assert.equal(readyOutcome(serving, 109_999), a);
+    assert.equal(readyOutcome(serving, 110_000), undefined);
+    const withoutExpiry = withBuild(NOT_BUILT, build(a, { servableUntil: Number.POSITIVE_INFINITY }), NOW);
+    assert.deepEqual([readyOutcome(withoutExpiry, 129_999), readyOutcome(withoutExpiry, 130_000)], [a, undefined]);
+    assert.equal(readyOutcome(NOT_BUILT, NOW), undefined);
+  });
+
+  test('D5.15 a provisional build is ready until its Last-Modified is decided again, however old', () => {
+    const state = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102, freshUntil: NOW }), NOW);
+    assert.deepEqual([readyOutcome(state, 101_999), readyOutcome(state, 102_000)], [a, undefined]);
+  });
+
+  test('D5.15 a build whose second lies ahead waits for it behind the one before', () => {
+    const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
+    assert.deepEqual([readyOutcome(waiting, 101_999), readyOutcome(waiting, 102_000)], [a, undefined]);
+    assert.equal(atTime(waiting, 101_999), waiting);
+    assert.deepEqual(atTime(waiting, 102_000), { ...withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), 102_000) });
+    assert.equal(readyOutcome(withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), NOW), NOW), b, 'nothing to wait behind');
+  });
+
+  test('D5.14 while a build waits, the one before is served no longer than its rules last', () => {
+    const waiting = withBuild(withBuild(NOT_BUILT, build(a, { servableUntil: 101 }), NOW), build(b, { servableFrom: 102 }), NOW);
+    assert.deepEqual([readyOutcome(waiting, 100_999), readyOutcome(waiting, 101_000)], [a, undefined]);
+  });
+
+  test('D5.13 a build that was found good is ready for longer, but not beyond its rules', () => {
+    const extended = (freshUntil: number) => withExtended(serving, { ...serving.current!, freshUntil }).freshUntil;
+    assert.deepEqual([extended(105_000), extended(160_000)], [105_000, 110_000]);
+  });
+
+  test('D5.15 the next build learns what was served last, also when a 413 or nothing is served now', () => {
+    const previous = { hash: 'a', lastModified: 90, sharesInstant: false };
+    assert.deepEqual(previousContent(serving, NOW), { ...previous, servable: true });
+    assert.deepEqual(previousContent(serving, 110_000), { ...previous, servable: false });
+    assert.deepEqual(previousContent(withBuild(serving, build(tooLarge), NOW), NOW), { ...previous, servable: false });
+    assert.deepEqual(previousContent(withoutBuilds(serving), NOW), { ...previous, servable: false });
+    assert.equal(previousContent(withBuild(NOT_BUILT, build(tooLarge), NOW), NOW), undefined);
+  });
+
+  test('D1 a body is released when neither the current nor the pending build has it', () => {
+    const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
+    const replaced = withBuild(waiting, build(c, { servableFrom: 103 }), NOW);
+    assert.deepEqual(releasedBodies(serving, waiting), []);
+    assert.deepEqual(releasedBodies(waiting, replaced), [b.body]);
+    assert.deepEqual(releasedBodies(replaced, atTime(replaced, 103_000)), [a.body]);
+    assert.deepEqual(releasedBodies(replaced, withoutBuilds(replaced)), [a.body, c.body]);
+    const marked = withExtended(serving, build({ ...a, staleSince: 99 }));
+    assert.deepEqual(releasedBodies(serving, marked), []);
+  });
+});

@@ -1,0 +1,157 @@
+/** A feed format is one row of one table: a made-up one is added to a copy of the tree, and is everywhere. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { type FeedWorld, lastModified } from '../contract/feeds/world.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { ask } from '../support/http.ts';
+import { eventually } from '../support/weir.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const TABLE = 'src/feed/formats/table.ts';
+const END_OF_TABLE = '} satisfies Readonly<Record<string, FeedFormat>>;';
+/** Own header line with the instant, own layout, own content type, two aliases. */
+const ROW = `
+  acme_wall: {
+    aliases: ['acme', 'acme-9000'],
+    mediaType: 'application/x-acme',
+    rated: false,
+    description: 'a line that begins with a semicolon, then the networks on one line',
+    render: textFormat({
+      header: ({ name, action, family }, count) => ({
+        before: \`;\${comment(name)} \${action} \${family}, \${count} networks of \`,
+        after: ' UTC\\n',
+      }),
+      head: '< ',
+      separator: ' | ',
+      tail: ' >\\n',
+    }),
+  },
+`;
+const SUPPORTED = ['plain', 'commented', 'csv_indicator', 'set_elements', 'acme_wall'];
+const TYPE = 'application/x-acme; charset=utf-8';
+const instant = (second: number) => new Date(second * 1000).toISOString().replace('.000Z', 'Z');
+
+suite('a format that is one row more', { timeout: 240_000 }, () => {
+  const folder = temporaryFolder({ after });
+  const copy = join(folder, 'weir');
+  let feeds: FeedWorld;
+
+  before(async () => {
+    for (const part of ['src', 'test/support', 'test/contract', 'package.json', 'tsconfig.json']) {
+      cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    const table = readFileSync(join(ROOT, TABLE), 'utf8');
+    assert.equal(table.split(END_OF_TABLE).length, 2);
+    writeFileSync(
+      join(copy, TABLE),
+      table.replace(END_OF_TABLE, () => `${ROW}${END_OF_TABLE}`),
+    );
+    // The servers and commands of the copy.
+    const world: typeof import('../contract/feeds/world.ts') = await import(pathToFileURL(join(copy, 'test/contract/feeds/world.ts')).href);
+    const state = join(folder, 'state');
+    mkdirSync(state);
+    feeds = await world.startFeedWorld({}, state);
+  });
+  after(() => feeds?.stop());
+
+  test('4.5 the types need nothing else', async () => {
+    const program = { extends: './tsconfig.json', include: ['src/main.ts', 'src/**/*.thread.ts'] };
+    writeFileSync(join(copy, 'program.json'), JSON.stringify(program));
+    await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '-p', join(copy, 'program.json')]);
+  });
+
+  test('4.3.6, 4.3.8, 4.3.9, D5.10 it is served under every name: body, headers, tag, gzip, digest, 304, on every replica', async () => {
+    const { name, block, get, getReplica, reads } = await feeds.space();
+    await block(['192.0.2.0/24', '2001:db8::1']);
+    const plain = await reads('', '192.0.2.0/24\n2001:db8::1/128\n');
+    const reply = await get('?format=acme_wall');
+    const since = lastModified(reply);
+    assert.equal(reply.status, 200);
+    assert.equal(reply.text, `;# ${name} block both, 2 networks of ${instant(since)} UTC\n< 192.0.2.0/24 | 2001:db8::1/128 >\n`);
+    assert.deepEqual([reply.headers['content-type'], reply.headers['x-feed-entry-count']], [TYPE, '2']);
+    assert.notEqual(reply.headers.etag, plain.headers.etag);
+    for (const alias of ['acme', 'acme-9000']) {
+      const { bytes, headers } = await get(`?format=${alias}`);
+      assert.deepEqual([bytes, headers.etag, headers['content-type']], [reply.bytes, reply.headers.etag, TYPE]);
+    }
+    const elsewhere = await getReplica('?format=acme');
+    assert.deepEqual([elsewhere.bytes, elsewhere.headers.etag], [reply.bytes, reply.headers.etag]);
+
+    const zipped = await get('?format=acme', { headers: { 'accept-encoding': 'gzip' } });
+    assert.deepEqual([gunzipSync(zipped.bytes), zipped.headers['content-type']], [reply.bytes, TYPE]);
+    const digest = await get('?format=acme&checksum=md5');
+    const md5 = createHash('md5').update(reply.bytes).digest('hex');
+    assert.deepEqual([digest.text, digest.headers['content-type']], [md5, 'text/plain; charset=utf-8']);
+    assert.equal(new Set([reply, zipped, digest].map(({ headers }) => headers.etag)).size, 3);
+    for (const [query, tag, coding] of [
+      ['', reply.headers.etag, 'identity'],
+      ['', zipped.headers.etag, 'gzip'],
+      ['&checksum=md5', digest.headers.etag, 'gzip'],
+    ]) {
+      const unchanged = await get(`?format=acme${query}`, { headers: { 'if-none-match': tag, 'accept-encoding': coding } });
+      assert.deepEqual([unchanged.status, unchanged.bytes.length, unchanged.headers.etag], [304, 0, tag]);
+    }
+    const empty = await get('?format=acme&action=allow&family=v6');
+    assert.equal(empty.text, `;# ${name} allow v6, 0 networks of ${instant(lastModified(empty))} UTC\n`);
+  });
+
+  test('D5.10 it shows the instant, so that the tag moves with it: the same content at another time has other bytes', async () => {
+    const { block, unblock, get, reads } = await feeds.space();
+    await block(['192.0.2.1']);
+    const plain = await reads('', '192.0.2.1/32\n');
+    const first = await get('?format=acme');
+    await block(['192.0.2.9']);
+    await reads('', '192.0.2.1/32\n192.0.2.9/32\n');
+    await eventually(async () => assert.match((await get('?format=acme')).text, /192\.0\.2\.9/));
+    await unblock(['192.0.2.9']);
+    const plainAgain = await reads('', '192.0.2.1/32\n');
+    const again = await eventually(async () => {
+      const reply = await get('?format=acme');
+      assert.doesNotMatch(reply.text, /192\.0\.2\.9/);
+      return reply;
+    });
+    assert.equal(plainAgain.headers.etag, plain.headers.etag);
+    assert.ok(lastModified(again) > lastModified(first));
+    assert.notEqual(again.text, first.text);
+    assert.notEqual(again.headers.etag, first.headers.etag);
+    const stale = await get('?format=acme', { headers: { 'if-none-match': first.headers.etag } });
+    assert.deepEqual([stale.status, stale.text], [200, again.text]);
+  });
+
+  test('4.4.3, 7.3, D1.7 errors name it, the command line takes it, and a list may store it', async () => {
+    const { id, block, get, list, set, reads } = await feeds.space();
+    const refused = await get('?format=xml');
+    assert.deepEqual([refused.status, JSON.parse(refused.text).details], [400, { supported: SUPPORTED }]);
+    const help = await feeds.world.text(['list', 'create', '--help']);
+    assert.ok(help.replaceAll(/\s+/g, ' ').includes(`--format <format> ${SUPPORTED.join(', ')} --family`), help);
+    await list('edge', '--format', 'acme');
+    const lists = (await feeds.world.json(['list', 'ls', '--workspace', id])).flat();
+    assert.equal(lists.find(({ name }) => name === 'edge')!.format, 'acme_wall');
+    await block(['192.0.2.1'], 'edge');
+    await reads('/edge?format=plain', '192.0.2.1/32\n');
+    assert.match((await get('/edge')).text, /^;# edge block both, 1 networks of \S+ UTC\n< 192\.0\.2\.1\/32 >\n$/);
+    await set('edge', '--format', 'acme-9000');
+    const lines = (await feeds.world.text(['export', '--workspace', id])).split('\n');
+    assert.ok(lines.some((line) => line.includes('"format":"acme_wall"')));
+  });
+
+  test('1 the API documents list it with its aliases, description, content type and an example', async () => {
+    const { text } = await ask(feeds.url(), '/docs/feeds/swagger/json');
+    const { parameters, responses } = JSON.parse(text).paths['/v1/threat/feeds'].get;
+    const { schema, description } = parameters.find(({ name }: { name: string }) => name === 'format');
+    for (const name of ['acme_wall', 'acme', 'acme-9000']) assert.ok(schema.enum.includes(name), name);
+    assert.ok(description.includes('- `acme_wall` (also `acme`, `acme-9000`): a line that begins with a semicolon'));
+    assert.equal(
+      responses['200'].content['application/x-acme'].examples.acme_wall.value,
+      ';# edge block both, 3 networks of 2026-11-20T10:00:00Z UTC\n< 198.51.100.0/24 | 203.0.113.7/32 | 2001:db8::/32 >\n',
+    );
+  });
+});
