@@ -6,9 +6,19 @@ import packaged from './schemes.json' with { type: 'json' };
 import { type FunctionSignature, parseSignature } from './signature.ts';
 import { parseType, type Type } from './types.ts';
 
+const { kinds: ROWS, ...PACKAGED_SCHEMES } = packaged;
+
 /** The rule kinds that carry an expression. */
-export type SchemeKind = 'waf_rule' | 'smart_firewall_rule';
-const KINDS: readonly SchemeKind[] = ['waf_rule', 'smart_firewall_rule'];
+export type SchemeKind = keyof typeof ROWS;
+const KINDS = Object.keys(ROWS) as readonly SchemeKind[];
+
+/** How messages speak of a kind. */
+interface KindWords {
+  readonly called: string;
+  /** Why no HTTP field can be used, for a kind that has none. */
+  readonly withoutHttp?: string;
+}
+const WORDS: Readonly<Record<SchemeKind, KindWords>> = ROWS;
 
 export interface Field {
   readonly kind: 'field';
@@ -20,23 +30,30 @@ export interface Field {
 
 export type Definition = Field | FunctionSignature;
 
-export interface Scheme {
+export interface Scheme extends KindWords {
   readonly kind: SchemeKind;
   /** Fields and functions by name. */
   readonly names: ReadonlyMap<string, Definition>;
-  /** The names that only the other kind has, for messages. */
-  readonly elsewhere: ReadonlyMap<string, Definition>;
+  /** The names that only other kinds have, for messages. */
+  readonly elsewhere: ReadonlyMap<string, Foreign>;
+}
+
+/** A name of another kind, and what the rules of that kind are called. */
+export interface Foreign {
+  readonly definition: Definition;
+  readonly called: string;
 }
 
 export type Schemes = Readonly<Record<SchemeKind, Scheme>>;
 
-const SOURCES = new Set<string>([...KINDS, 'functions']);
+const SOURCES: readonly string[] = [...KINDS, 'functions'];
+const EXPECTED = `${KINDS.map((kind) => `"${kind}"`).join(', ')} or "functions"`;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$/;
 const MAX_NAME_LENGTH = 128;
 /** `any` and `all` belong to the grammar. */
 const QUANTIFIERS = new Set(['any', 'all']);
 
-const PACKAGED = build([packaged]);
+const PACKAGED = build([PACKAGED_SCHEMES]);
 
 /** The schemes that come with weir. */
 export function packagedSchemes(): Schemes {
@@ -49,28 +66,34 @@ export function packagedSchemes(): Schemes {
  * A function with a `kind` is for that rule kind only. Faults come back as readable lines.
  */
 export function loadSchemes(json: unknown): Schemes | string[] {
-  return build([packaged, json]);
+  return build([PACKAGED_SCHEMES, json]);
 }
 
 type Names = Record<SchemeKind, Map<string, Definition>>;
 
 function build(files: readonly unknown[]): Schemes | string[] {
-  const names: Names = { waf_rule: new Map(), smart_firewall_rule: new Map() };
+  const names = perKind(() => new Map<string, Definition>());
   const faults = files.flatMap((file) => readFile(file, names));
   if (faults.length > 0) return faults;
-  const scheme = (kind: SchemeKind, other: SchemeKind): Scheme => ({
-    kind,
-    names: names[kind],
-    elsewhere: new Map([...names[other]].filter(([name]) => !names[kind].has(name))),
-  });
-  return { waf_rule: scheme('waf_rule', 'smart_firewall_rule'), smart_firewall_rule: scheme('smart_firewall_rule', 'waf_rule') };
+  return perKind((kind) => ({ kind, ...WORDS[kind], names: names[kind], elsewhere: namesElsewhere(kind, names) }));
+}
+
+function namesElsewhere(kind: SchemeKind, names: Names): Map<string, Foreign> {
+  const foreign = KINDS.flatMap((other) =>
+    [...names[other]].map(([name, definition]) => ({ name, definition, called: WORDS[other].called })),
+  );
+  return new Map(foreign.filter(({ name }) => !names[kind].has(name)).map(({ name, ...found }) => [name, found]));
+}
+
+function perKind<T>(make: (kind: SchemeKind) => T): Record<SchemeKind, T> {
+  return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as Record<SchemeKind, T>;
 }
 
 function readFile(file: unknown, names: Names): string[] {
-  if (!isObject(file)) return ['a scheme file must be an object with "waf_rule", "smart_firewall_rule" or "functions"'];
+  if (!isObject(file)) return [`a scheme file must be an object with ${EXPECTED}`];
   const faults = Object.keys(file)
-    .filter((key) => !SOURCES.has(key))
-    .map((key) => `${key}: unknown; expected "waf_rule", "smart_firewall_rule" or "functions"`);
+    .filter((key) => !SOURCES.includes(key))
+    .map((key) => `${key}: unknown; expected ${EXPECTED}`);
   for (const kind of KINDS) {
     const fields = file[kind] ?? {};
     if (!isObject(fields)) faults.push(`${kind}: must be an object of fields by name`);
