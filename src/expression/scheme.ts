@@ -6,11 +6,10 @@ import packaged from './schemes.json' with { type: 'json' };
 import { type FunctionSignature, parseSignature } from './signature.ts';
 import { parseType, type Type } from './types.ts';
 
-const { kinds: ROWS, ...PACKAGED_SCHEMES } = packaged;
+const { kinds, ...packagedFile } = packaged;
 
-/** The rule kinds that carry an expression. */
-export type SchemeKind = keyof typeof ROWS;
-const KINDS = Object.keys(ROWS) as readonly SchemeKind[];
+/** The rule kinds that carry an expression: those that the packaged file has fields for. */
+export type SchemeKind = Exclude<keyof typeof packagedFile, 'functions'>;
 
 /** How messages speak of a kind. */
 interface KindWords {
@@ -18,7 +17,8 @@ interface KindWords {
   /** Why no HTTP field can be used, for a kind that has none. */
   readonly withoutHttp?: string;
 }
-const WORDS: Readonly<Record<SchemeKind, KindWords>> = ROWS;
+const KIND_WORDS: Readonly<Record<SchemeKind, KindWords>> = kinds;
+const KINDS = Object.keys(KIND_WORDS) as readonly SchemeKind[];
 
 export interface Field {
   readonly kind: 'field';
@@ -53,7 +53,7 @@ const MAX_NAME_LENGTH = 128;
 /** `any` and `all` belong to the grammar. */
 const QUANTIFIERS = new Set(['any', 'all']);
 
-const PACKAGED = build([PACKAGED_SCHEMES]);
+const PACKAGED = build([packagedFile]);
 
 /** The schemes that come with weir. */
 export function packagedSchemes(): Schemes {
@@ -66,7 +66,7 @@ export function packagedSchemes(): Schemes {
  * A function with a `kind` is for that rule kind only. Faults come back as readable lines.
  */
 export function loadSchemes(json: unknown): Schemes | string[] {
-  return build([PACKAGED_SCHEMES, json]);
+  return build([packagedFile, json]);
 }
 
 type Names = Record<SchemeKind, Map<string, Definition>>;
@@ -75,14 +75,16 @@ function build(files: readonly unknown[]): Schemes | string[] {
   const names = perKind(() => new Map<string, Definition>());
   const faults = files.flatMap((file) => readFile(file, names));
   if (faults.length > 0) return faults;
-  return perKind((kind) => ({ kind, ...WORDS[kind], names: names[kind], elsewhere: namesElsewhere(kind, names) }));
+  return perKind((kind) => ({ kind, ...KIND_WORDS[kind], names: names[kind], elsewhere: namesElsewhere(kind, names) }));
 }
 
 function namesElsewhere(kind: SchemeKind, names: Names): Map<string, Foreign> {
-  const foreign = KINDS.flatMap((other) =>
-    [...names[other]].map(([name, definition]) => ({ name, definition, called: WORDS[other].called })),
-  );
-  return new Map(foreign.filter(({ name }) => !names[kind].has(name)).map(({ name, ...found }) => [name, found]));
+  const elsewhere = new Map<string, Foreign>();
+  for (const other of KINDS) {
+    const { called } = KIND_WORDS[other];
+    for (const [name, definition] of names[other]) if (!names[kind].has(name)) elsewhere.set(name, { definition, called });
+  }
+  return elsewhere;
 }
 
 function perKind<T>(make: (kind: SchemeKind) => T): Record<SchemeKind, T> {
