@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { ACCESS_BY_VALUE } from '../src/store/rule-tables.ts';
 import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts';
-import { accessUpsert, BY_VALUE } from '../src/store/sqlite/landing.ts';
+import { accessUpsert } from '../src/store/sqlite/landing.ts';
 import { openSqliteReads } from '../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
 import { KEY, startWeir } from '../test/support/weir.ts';
@@ -52,7 +53,7 @@ function bareLoop(count: number, perTransaction: number): number {
   const dir = folder();
   const db = openDatabase(join(dir, 'weir.db'));
   migrateDatabase(db);
-  const statement = db.prepare(accessUpsert(BY_VALUE));
+  const statement = db.prepare(accessUpsert(ACCESS_BY_VALUE));
   const now = Date.now();
   const begun = performance.now();
   for (let row = 0; row < count; ) {

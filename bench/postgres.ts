@@ -3,9 +3,10 @@
  */
 import { Client, Query } from 'pg';
 import type { LandingItem, RuleSink } from '../src/ports/rule-store.ts';
-import { accessRow, accessUpsert, BY_VALUE } from '../src/store/postgres/rule-statements.ts';
+import { accessRow, accessUpsert } from '../src/store/postgres/rule-statements.ts';
 import { scanQuery } from '../src/store/postgres/snapshot.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
+import { ACCESS_BY_VALUE } from '../src/store/rule-tables.ts';
 import { startOwnPostgres } from '../test/support/postgres.ts';
 import { printTable } from './support/load.ts';
 
@@ -27,7 +28,7 @@ async function measureLanding(urls: { store: string; bare: string }, batches = 1
   try {
     const organization = await store.createOrganization('bench', 'active');
     const workspace = await store.createWorkspace(organization.id, 'bench');
-    const upsert = accessUpsert(BY_VALUE);
+    const upsert = accessUpsert(ACCESS_BY_VALUE);
     const spent = { landed: 0, bare: 0 };
     // A first round, not counted, warms both.
     for (let n = -5; n < batches; n += 1) {

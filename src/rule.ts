@@ -8,11 +8,9 @@ import type { Network } from './network/network.ts';
 export const ACCESS_ACTIONS = ['block', 'allow'] as const;
 export type AccessAction = (typeof ACCESS_ACTIONS)[number];
 
-/** The three kinds of rule (spec 2.2). */
-export const KINDS = ['access_rule', 'waf_rule', 'smart_firewall_rule'] as const;
-export type Kind = (typeof KINDS)[number];
-/** The kinds whose body holds a filter expression (spec 2.4). */
-export type ExpressionKind = 'waf_rule' | 'smart_firewall_rule';
+/** Who wrote an expression rule: a person or a playbook, or a classifier (spec 2.4). */
+export const RULE_TYPES = ['custom', 'generated'] as const;
+export type RuleType = (typeof RULE_TYPES)[number];
 
 /** Confidence and severity, in rank order (spec 4.5, csv_indicator). */
 export const LEVELS = ['low', 'medium', 'high', 'critical'] as const;
@@ -46,17 +44,94 @@ export interface AccessRule extends RuleBase {
   readonly severity: Level | null;
 }
 
-/** A WAF or smart firewall rule (spec 2.4). `config.phase` holds the phase when the caller gave one. */
+/** A rule of any expression kind (spec 2.4). `config.phase` holds the phase when the caller gave one. */
 export interface ExpressionRule extends RuleBase {
   readonly ruleRef: string;
-  readonly type: 'custom' | 'generated';
+  readonly type: RuleType;
   readonly expression: string;
   readonly action: string;
   readonly order: number | null;
   readonly shortDescription: string | null;
 }
-export type WafRule = ExpressionRule;
-export type SmartFirewallRule = ExpressionRule;
+
+interface KindRow {
+  /**
+   * What the rule body says (spec 2.3, 2.4), and so what identifies a rule in its scope (D3.10): a target, where `rule_ref` or
+   * without it action and target identify the rule; or an expression under the scheme of the kind (expression/schemes.json),
+   * where `rule_ref` does.
+   */
+  readonly holds: 'target' | 'expression';
+  /** Where its rules live: in a list, or in the workspace, which a key that is bound to a list cannot write to. */
+  readonly scope: 'list' | 'workspace';
+  /** The table in both stores. */
+  readonly table: string;
+  readonly actions: readonly string[];
+  /** The name of its rules in the API documents. */
+  readonly called: string;
+}
+interface TargetKindRow extends KindRow {
+  readonly holds: 'target';
+  readonly scope: 'list';
+}
+interface ExpressionKindRow extends KindRow {
+  readonly holds: 'expression';
+  readonly scope: 'workspace';
+  /** Whether its rules belong to a phase, request or response. */
+  readonly hasPhase: boolean;
+  /** A rule of the kind, for the API documents. */
+  readonly example: Pick<ExpressionRule, 'ruleRef' | 'type' | 'expression' | 'action'> & Partial<Pick<ExpressionRule, 'name' | 'order'>>;
+}
+
+/** The kinds of rule (spec 2.2), one row each: what differs from kind to kind is derived from the row. */
+export const RULE_KINDS = {
+  access_rule: {
+    holds: 'target',
+    scope: 'list',
+    table: 'access_rules',
+    actions: ACCESS_ACTIONS,
+    called: 'access rules',
+  },
+  waf_rule: {
+    holds: 'expression',
+    scope: 'workspace',
+    table: 'waf_rules',
+    actions: ['block', 'challenge', 'ratelimit', 'allow'],
+    called: 'WAF rules',
+    hasPhase: true,
+    example: {
+      ruleRef: 'waf-login',
+      name: 'login guard',
+      type: 'custom',
+      expression: 'http.request.method eq "POST" and http.request.path contains "/login"',
+      action: 'challenge',
+      order: 10,
+    },
+  },
+  smart_firewall_rule: {
+    holds: 'expression',
+    scope: 'workspace',
+    table: 'smart_firewall_rules',
+    actions: ['block', 'allow'],
+    called: 'Smart Firewall rules',
+    hasPhase: false,
+    example: { ruleRef: 'fw-1', type: 'generated', expression: 'ip.src in {198.51.100.0/24}', action: 'block' },
+  },
+} as const satisfies Record<string, TargetKindRow | ExpressionKindRow>;
+
+export type Kind = keyof typeof RULE_KINDS;
+/** The kinds whose body holds a filter expression (spec 2.4). */
+export type ExpressionKind = { [K in Kind]: (typeof RULE_KINDS)[K]['holds'] extends 'expression' ? K : never }[Kind];
+export const KINDS = Object.keys(RULE_KINDS) as readonly Kind[];
+export const EXPRESSION_KINDS = KINDS.filter(isExpressionKind);
+
+export function isExpressionKind(kind: Kind): kind is ExpressionKind {
+  return RULE_KINDS[kind].holds === 'expression';
+}
+
+/** One value for each of these kinds. */
+export function perKind<K extends Kind, T>(kinds: readonly K[], make: (kind: K) => T): Record<K, T> {
+  return Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<K, T>;
+}
 
 /**
  * What one accepted signal does to the rules of its workspace. Entries take effect in stream order.

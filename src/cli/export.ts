@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
+import { KINDS, RULE_KINDS } from '../rule.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
@@ -82,8 +83,10 @@ async function* workspaceLines(store: Store, workspace: Workspace, now: number, 
 
 /** The rules of exactly these lists: one that is made meanwhile has no line. */
 async function* allRules(store: Store, workspaceId: string, lists: readonly { id: string }[], now: number): AsyncGenerator<SavedRule> {
-  for (const { id } of lists) yield* store.rules(workspaceId, { kind: 'access_rule', listId: id, now });
-  for (const kind of ['waf_rule', 'smart_firewall_rule'] as const) yield* store.rules(workspaceId, { kind, now });
+  for (const kind of KINDS) {
+    if (RULE_KINDS[kind].scope === 'workspace') yield* store.rules(workspaceId, { kind, now });
+    else for (const { id } of lists) yield* store.rules(workspaceId, { kind, listId: id, now });
+  }
 }
 
 async function* chunked(lines: AsyncIterable<string>, onChunk: () => void): AsyncGenerator<string> {

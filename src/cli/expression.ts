@@ -6,7 +6,7 @@ import { WeirError } from '../errors.ts';
 import { faultExcerpt, faultLine, locate, type ParseError } from '../expression/fault.ts';
 import { parseExpression } from '../expression/parser.ts';
 import type { Scheme } from '../expression/scheme.ts';
-import type { ExpressionKind } from '../rule.ts';
+import { EXPRESSION_KINDS, type ExpressionKind, RULE_KINDS } from '../rule.ts';
 import { readSchemes } from '../runtime/schemes.ts';
 import { LIMITS } from '../signal/limits.ts';
 import type { AddCommand } from './command.ts';
@@ -23,7 +23,6 @@ interface Source {
 
 type Verdict = { readonly fault: ParseError } | { readonly fault: null; readonly phase: string | null; readonly fields: readonly string[] };
 
-const EXPRESSION_KINDS = ['waf_rule', 'smart_firewall_rule'] as const satisfies readonly ExpressionKind[];
 const STANDARD_INPUT = '-';
 
 export function expressionCommands(add: AddCommand): void {
@@ -85,8 +84,7 @@ function judge(expression: string, scheme: Scheme): Verdict {
     const text = `must hold at most ${LIMITS.regexes} regular expressions, holds ${parsed.regexes}`;
     return { fault: locate(expression, 0, expression.length, text) };
   }
-  // A smart firewall rule decides before a connection is made: it has no phase.
-  return { fault: null, phase: scheme.kind === 'waf_rule' ? parsed.phase : null, fields: parsed.fields };
+  return { fault: null, phase: RULE_KINDS[scheme.kind].hasPhase ? parsed.phase : null, fields: parsed.fields };
 }
 
 /** The fault as it lies in the file. */

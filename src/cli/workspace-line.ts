@@ -10,9 +10,9 @@ import { PERMISSIONS } from '../account/permission.ts';
 import { FORMAT_NAMES } from '../feed/formats/table.ts';
 import { FAMILIES } from '../feed/variant.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
-import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, type Target } from '../rule.ts';
+import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, RULE_TYPES, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';
-import { decodeRecord, encodeMessage } from '../signal/message.ts';
+import { decodeSignalRecord, encodeMessage } from '../signal/message.ts';
 import { ruleToSignals } from '../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../signal/target.ts';
 import { compile } from '../signal/validate.ts';
@@ -86,7 +86,7 @@ const AccessRuleShape = Type.Object({
 const ExpressionRuleShape = Type.Object({
   ...ruleFields,
   rule_ref: Type.String({ pattern: RULE_REF_PATTERN }),
-  type: oneOf(['custom', 'generated']),
+  type: oneOf(RULE_TYPES),
   expression: text,
   action: text,
   order: nullable(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
@@ -199,7 +199,7 @@ export const RULE_LINE: Line<SavedRule> = {
 function landed(saved: SavedRule): SavedRule | string {
   const { signal, receivedAt } = ruleToSignals(saved).at(-1)!;
   const message = encodeMessage(signal, { organizationId: '-', workspaceId: '-', listId: undefined, receivedAt, signalId: '-' });
-  const record = decodeRecord({ ...message, offset: 0, timestamp: receivedAt });
+  const record = decodeSignalRecord({ ...message, offset: 0, timestamp: receivedAt });
   if ('poison' in record) return `expires_at: no signal that lands has this expiry (${record.poison})`;
   return { ...saved, rule: (record.change as { rule: SavedRule['rule'] }).rule };
 }

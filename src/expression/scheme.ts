@@ -6,9 +6,19 @@ import packaged from './schemes.json' with { type: 'json' };
 import { type FunctionSignature, parseSignature } from './signature.ts';
 import { parseType, type Type } from './types.ts';
 
-/** The rule kinds that carry an expression. */
-export type SchemeKind = 'waf_rule' | 'smart_firewall_rule';
-const KINDS: readonly SchemeKind[] = ['waf_rule', 'smart_firewall_rule'];
+const { kinds, ...packagedFile } = packaged;
+
+/** The rule kinds that carry an expression: those that the packaged file has fields for. */
+export type SchemeKind = Exclude<keyof typeof packagedFile, 'functions'>;
+
+/** How messages speak of a kind. */
+interface KindWords {
+  readonly called: string;
+  /** Why no HTTP field can be used, for a kind that has none. */
+  readonly withoutHttp?: string;
+}
+const KIND_WORDS: Readonly<Record<SchemeKind, KindWords>> = kinds;
+const KINDS = Object.keys(KIND_WORDS) as readonly SchemeKind[];
 
 export interface Field {
   readonly kind: 'field';
@@ -20,23 +30,30 @@ export interface Field {
 
 export type Definition = Field | FunctionSignature;
 
-export interface Scheme {
+export interface Scheme extends KindWords {
   readonly kind: SchemeKind;
   /** Fields and functions by name. */
   readonly names: ReadonlyMap<string, Definition>;
-  /** The names that only the other kind has, for messages. */
-  readonly elsewhere: ReadonlyMap<string, Definition>;
+  /** The names that only other kinds have, for messages. */
+  readonly elsewhere: ReadonlyMap<string, Foreign>;
+}
+
+/** A name of another kind, and what the rules of that kind are called. */
+export interface Foreign {
+  readonly definition: Definition;
+  readonly called: string;
 }
 
 export type Schemes = Readonly<Record<SchemeKind, Scheme>>;
 
-const SOURCES = new Set<string>([...KINDS, 'functions']);
+const SOURCES: readonly string[] = [...KINDS, 'functions'];
+const EXPECTED = `${KINDS.map((kind) => `"${kind}"`).join(', ')} or "functions"`;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$/;
 const MAX_NAME_LENGTH = 128;
 /** `any` and `all` belong to the grammar. */
 const QUANTIFIERS = new Set(['any', 'all']);
 
-const PACKAGED = build([packaged]);
+const PACKAGED = build([packagedFile]);
 
 /** The schemes that come with weir. */
 export function packagedSchemes(): Schemes {
@@ -49,28 +66,36 @@ export function packagedSchemes(): Schemes {
  * A function with a `kind` is for that rule kind only. Faults come back as readable lines.
  */
 export function loadSchemes(json: unknown): Schemes | string[] {
-  return build([packaged, json]);
+  return build([packagedFile, json]);
 }
 
 type Names = Record<SchemeKind, Map<string, Definition>>;
 
 function build(files: readonly unknown[]): Schemes | string[] {
-  const names: Names = { waf_rule: new Map(), smart_firewall_rule: new Map() };
+  const names = perKind(() => new Map<string, Definition>());
   const faults = files.flatMap((file) => readFile(file, names));
   if (faults.length > 0) return faults;
-  const scheme = (kind: SchemeKind, other: SchemeKind): Scheme => ({
-    kind,
-    names: names[kind],
-    elsewhere: new Map([...names[other]].filter(([name]) => !names[kind].has(name))),
-  });
-  return { waf_rule: scheme('waf_rule', 'smart_firewall_rule'), smart_firewall_rule: scheme('smart_firewall_rule', 'waf_rule') };
+  return perKind((kind) => ({ kind, ...KIND_WORDS[kind], names: names[kind], elsewhere: namesElsewhere(kind, names) }));
+}
+
+function namesElsewhere(kind: SchemeKind, names: Names): Map<string, Foreign> {
+  const elsewhere = new Map<string, Foreign>();
+  for (const other of KINDS) {
+    const { called } = KIND_WORDS[other];
+    for (const [name, definition] of names[other]) if (!names[kind].has(name)) elsewhere.set(name, { definition, called });
+  }
+  return elsewhere;
+}
+
+function perKind<T>(make: (kind: SchemeKind) => T): Record<SchemeKind, T> {
+  return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as Record<SchemeKind, T>;
 }
 
 function readFile(file: unknown, names: Names): string[] {
-  if (!isObject(file)) return ['a scheme file must be an object with "waf_rule", "smart_firewall_rule" or "functions"'];
+  if (!isObject(file)) return [`a scheme file must be an object with ${EXPECTED}`];
   const faults = Object.keys(file)
-    .filter((key) => !SOURCES.has(key))
-    .map((key) => `${key}: unknown; expected "waf_rule", "smart_firewall_rule" or "functions"`);
+    .filter((key) => !SOURCES.includes(key))
+    .map((key) => `${key}: unknown; expected ${EXPECTED}`);
   for (const kind of KINDS) {
     const fields = file[kind] ?? {};
     if (!isObject(fields)) faults.push(`${kind}: must be an object of fields by name`);

@@ -1,10 +1,8 @@
 /** What to tell the author of a name that the scheme does not know. */
 import { ALIASES, WORDS } from './aliases.ts';
 import { quote } from './cursor.ts';
-import type { Scheme, SchemeKind } from './scheme.ts';
+import type { Scheme } from './scheme.ts';
 
-const CALLED: Readonly<Record<SchemeKind, string>> = { waf_rule: 'WAF rules', smart_firewall_rule: 'smart firewall rules' };
-const OTHER: Readonly<Record<SchemeKind, SchemeKind>> = { waf_rule: 'smart_firewall_rule', smart_firewall_rule: 'waf_rule' };
 /** No name is longer; looking for neighbours of longer ones would be work for nothing. */
 const LONGEST = 128;
 
@@ -12,17 +10,12 @@ export function unknownName(name: string, scheme: Scheme): string {
   const word = WORDS.get(name);
   if (word !== undefined) return word;
   if (/^[0-9]/.test(name)) return `expected a field or a function, found ${quote(name)}: a name begins with a letter`;
-  if (
-    scheme.kind === 'smart_firewall_rule' &&
-    name.startsWith('http.') &&
-    ![...scheme.names.keys()].some((known) => known.startsWith('http.'))
-  ) {
-    return `${quote(name)} cannot be used in smart firewall rules: HTTP fields do not exist before a connection is made`;
+  const { called, withoutHttp } = scheme;
+  if (withoutHttp !== undefined && name.startsWith('http.') && ![...scheme.names.keys()].some((known) => known.startsWith('http.'))) {
+    return `${quote(name)} cannot be used in ${called}: ${withoutHttp}`;
   }
   const foreign = scheme.elsewhere.get(name);
-  if (foreign !== undefined) {
-    return `${quote(name)} is a ${foreign.kind} of ${CALLED[OTHER[scheme.kind]]}, not of ${CALLED[scheme.kind]}`;
-  }
+  if (foreign !== undefined) return `${quote(name)} is a ${foreign.definition.kind} of ${foreign.called}, not of ${called}`;
   const meant = nearest(name, scheme);
   return `unknown field or function ${quote(name)}${meant === null ? '' : `; did you mean ${meant}?`}`;
 }

@@ -4,10 +4,10 @@ import { type Fields, isObject } from './normalize.ts';
 import type { Signal } from './schema.ts';
 import { eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, envelopeRefusals, parseEnvelope, refusedRuleType } from './v2.ts';
-import type { Fault } from './validate.ts';
+import type { FieldFault } from './validate.ts';
 
 /** One reason why a whole batch is refused (spec 7.2, `details`). */
-export interface BatchFault extends Fault {
+export interface BatchFault extends FieldFault {
   /** What the caller sent there. */
   readonly value: string | number | boolean | null;
   /** The entry, from 0; absent when the fault is the batch's own. */
@@ -51,7 +51,7 @@ export function* batchSteps(version: 1 | 2, body: unknown, check: EnvelopeCheck)
 }
 
 interface EntryFaults {
-  readonly faults: readonly Fault[];
+  readonly faults: readonly FieldFault[];
   readonly expression?: string;
 }
 

@@ -2,7 +2,7 @@ import type { Target } from '../rule.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import { readTarget, TARGET_FIELDS } from './target.ts';
-import type { Fault } from './validate.ts';
+import type { FieldFault } from './validate.ts';
 
 /** What exists in the world, as this service knows it. */
 export interface GeoCheck {
@@ -15,7 +15,7 @@ export interface GeoCheck {
  * The target in `fields`, if there is exactly one and it exists; else a fault is added, unless the schema has already seen it.
  * `path` is what comes before the field's name: empty or `rule.target.`.
  */
-export function parseTarget(fields: Fields, path: '' | 'rule.target.', geo: GeoCheck, faults: Fault[]): Target | undefined {
+export function parseTarget(fields: Fields, path: '' | 'rule.target.', geo: GeoCheck, faults: FieldFault[]): Target | undefined {
   const given = TARGET_FIELDS.filter((name) => fields[name] !== undefined);
   const field = given[0];
   if (field === undefined || given.length > 1) {

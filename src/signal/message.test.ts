@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamRecord } from '../ports/stream.ts';
-import { decodeRecord, encodeMessage } from './message.ts';
+import { decodeSignalRecord, encodeMessage } from './message.ts';
 
 const RECEIVED = Date.parse('2026-11-20T10:00:00.250Z');
 const context = { organizationId: 'o', workspaceId: 'w', listId: 'l', receivedAt: RECEIVED, signalId: '0195' };
@@ -15,12 +15,12 @@ const record = (value: unknown, headers: Record<string, string> = { workspace_id
   timestamp: RECEIVED,
 });
 const decoded = (value: unknown, headers?: Record<string, string>) => {
-  const result = decodeRecord(record(value, headers));
+  const result = decodeSignalRecord(record(value, headers));
   assert(!('poison' in result), JSON.stringify(result));
   return result;
 };
 const poison = (value: unknown, headers?: Record<string, string>) => {
-  const result = decodeRecord(record(value, headers));
+  const result = decodeSignalRecord(record(value, headers));
   assert('poison' in result, JSON.stringify(result));
   return result.poison;
 };
@@ -34,7 +34,7 @@ test('6, 9 a v1 message has no schema_version and its value is the event as sent
     headers: { workspace_id: 'w', list_id: 'l', organization_id: 'o', received_at: '2026-11-20T10:00:00.250Z', signal_id: '0195' },
     value: JSON.stringify(event),
   });
-  assert.deepEqual(decodeRecord({ ...message, offset: 0, timestamp: 0 }), {
+  assert.deepEqual(decodeSignalRecord({ ...message, offset: 0, timestamp: 0 }), {
     workspaceId: 'w',
     listId: 'l',
     receivedAt: RECEIVED,
@@ -63,7 +63,7 @@ test('6 a v2 message carries schema_version 2 and its envelope', () => {
   const message = encodeMessage({ version: 2, envelope }, context);
   assert.equal(message.headers.schema_version, '2');
   assert.deepEqual(JSON.parse(message.value), envelope);
-  const landed = decodeRecord({ ...message, offset: 0, timestamp: 0 });
+  const landed = decodeSignalRecord({ ...message, offset: 0, timestamp: 0 });
   assert.deepEqual(landed, {
     workspaceId: 'w',
     listId: 'l',

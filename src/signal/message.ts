@@ -1,7 +1,17 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { LandingItem } from '../ports/rule-store.ts';
 import type { Message, StreamRecord } from '../ports/stream.ts';
-import { type ExpressionKind, type JsonObject, LEVELS, type RuleChange, type Target } from '../rule.ts';
+import {
+  ACCESS_ACTIONS,
+  type ExpressionKind,
+  isExpressionKind,
+  type JsonObject,
+  KINDS,
+  LEVELS,
+  RULE_TYPES,
+  type RuleChange,
+  type Target,
+} from '../rule.ts';
 import { expiresAt, lifetime } from './expiry.ts';
 import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
@@ -53,7 +63,7 @@ interface Poison {
  * What a record of the stream does, or why it can never land. Checks the shape only: what was accepted is not judged again,
  * because geo data, limits and schemes may differ by then. Another producer may leave out every header but the workspace.
  */
-export function decodeRecord(record: StreamRecord): Landed | Poison {
+export function decodeSignalRecord(record: StreamRecord): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
   if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
@@ -96,7 +106,7 @@ const envelopeFields = {
 const AccessShape = Type.Object({
   ...envelopeFields,
   rule_ref: Type.Optional(ref),
-  rule: Type.Optional(Type.Object({ target, action: Type.Enum(['block', 'allow']), config: Type.Optional(json) })),
+  rule: Type.Optional(Type.Object({ target, action: Type.Enum([...ACCESS_ACTIONS]), config: Type.Optional(json) })),
 });
 const ExpressionShape = Type.Object({
   ...envelopeFields,
@@ -104,7 +114,7 @@ const ExpressionShape = Type.Object({
   rule: Type.Optional(
     Type.Object({
       name: Type.Optional(text),
-      type: Type.Enum(['custom', 'generated']),
+      type: Type.Enum([...RULE_TYPES]),
       expression: text,
       action: text,
       phase: Type.Optional(text),
@@ -145,15 +155,9 @@ function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleCh
 
 function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
   const envelope = normalizeEnvelope(value);
-  switch (envelope.kind) {
-    case 'access_rule':
-      return decodeAccessRule(envelope, receivedAt);
-    case 'waf_rule':
-    case 'smart_firewall_rule':
-      return decodeExpressionRule(envelope.kind, envelope, receivedAt);
-    default:
-      return `kind: must be one of: access_rule, waf_rule, smart_firewall_rule`;
-  }
+  const kind = KINDS.find((known) => known === envelope.kind);
+  if (kind === undefined) return `kind: must be one of: ${KINDS.join(', ')}`;
+  return isExpressionKind(kind) ? decodeExpressionRule(kind, envelope, receivedAt) : decodeAccessRule(envelope, receivedAt);
 }
 
 function decodeAccessRule(value: unknown, receivedAt: number): RuleChange | string {

@@ -1,5 +1,5 @@
-import type { JsonObject, Kind } from '../rule.ts';
-import { AnyEnvelope, ENVELOPES, V1Event } from './schema.ts';
+import { EXPRESSION_KINDS, type JsonObject, type Kind, perKind } from '../rule.ts';
+import { AnyEnvelope, ENVELOPES, EXPRESSION_FIELDS, V1Event } from './schema.ts';
 import { TARGET_FIELDS } from './target.ts';
 
 /**
@@ -13,9 +13,7 @@ const V1_FIELDS = Object.keys(V1Event.properties);
 const ENVELOPE_FIELDS = Object.keys(AnyEnvelope.properties).filter((field) => field !== 'rule' && field !== 'expires_in');
 const RULE_FIELDS: Record<Kind, readonly string[]> = {
   access_rule: Object.keys(ENVELOPES.access_rule.properties.rule.properties),
-  waf_rule: Object.keys(ENVELOPES.waf_rule.properties.rule.properties),
-  // `phase` is not allowed there: it has to be seen to be refused.
-  smart_firewall_rule: Object.keys(ENVELOPES.waf_rule.properties.rule.properties),
+  ...perKind(EXPRESSION_KINDS, () => EXPRESSION_FIELDS),
 };
 
 export function isObject(value: unknown): value is Fields {

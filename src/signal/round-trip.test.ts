@@ -5,7 +5,7 @@ import { packagedSchemes } from '../expression/scheme.ts';
 import { parseNetwork } from '../network/parse.ts';
 import type { JsonObject, RuleChange, Target } from '../rule.ts';
 import { validateBatch } from './batch.ts';
-import { decodeRecord, encodeMessage } from './message.ts';
+import { decodeSignalRecord, encodeMessage } from './message.ts';
 
 /** An entry as a client may write it, and what it has to do once it has landed. */
 interface Case {
@@ -165,7 +165,7 @@ test('6, D4 property: what is accepted and sent through the stream does what the
       assert.deepEqual(result.errors, []);
       const message = encodeMessage(result.accepted[0]!, context);
       assert.equal(message.headers.schema_version, version === 1 ? undefined : '2');
-      const landed = decodeRecord({ ...message, offset: 0, timestamp: 0 });
+      const landed = decodeSignalRecord({ ...message, offset: 0, timestamp: 0 });
       assert(!('poison' in landed), JSON.stringify(landed));
       assert.deepEqual(sorted(landed.change), sorted(change));
     }),

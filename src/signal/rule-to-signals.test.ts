@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { KINDS, LEVELS } from '../rule.ts';
-import { decodeRecord, encodeMessage } from './message.ts';
+import { decodeSignalRecord, encodeMessage } from './message.ts';
 import { type PastSignal, ruleToSignals } from './rule-to-signals.ts';
 
 type Stored = Omit<StoredRule, 'id' | 'listId'>;
@@ -13,7 +13,7 @@ function land(signals: readonly PastSignal[]): Stored {
   let stored: Stored | undefined;
   for (const { signal, receivedAt } of signals) {
     const message = encodeMessage(signal, { organizationId: 'o', workspaceId: 'w', listId: 'l', receivedAt, signalId: '0195' });
-    const landed = decodeRecord({ ...message, offset: 0, timestamp: 0 });
+    const landed = decodeSignalRecord({ ...message, offset: 0, timestamp: 0 });
     assert(!('poison' in landed), JSON.stringify(landed));
     const { change } = landed;
     assert(change.change === 'upsert');

@@ -71,7 +71,6 @@ function expressionEnvelope(kind: ExpressionKind, rule: ExpressionRule, seconds:
     expires_in: seconds,
     reason: rule.reason ?? undefined,
     labels: rule.labels ?? undefined,
-    // What was accepted is not judged again: its action is one of its kind.
-    rule: body as ExpressionEnvelope['rule'],
+    rule: body,
   };
 }

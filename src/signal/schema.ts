@@ -1,10 +1,21 @@
-import { type Static, type TObjectOptions, type TSchema, Type } from 'typebox';
-import { ACCESS_ACTIONS, type ExpressionKind, type JsonObject, KINDS, type Kind, LEVELS } from '../rule.ts';
+import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from 'typebox';
+import {
+  ACCESS_ACTIONS,
+  EXPRESSION_KINDS,
+  type ExpressionKind,
+  type JsonObject,
+  KINDS,
+  type Kind,
+  LEVELS,
+  perKind,
+  RULE_KINDS,
+  RULE_TYPES,
+} from '../rule.ts';
 import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 
 /**
  * What a client may send, as JSON Schema: it validates entries and it is the API documentation.
- * The schemas describe an entry in canonical form (canonical.ts): optional fields that were null are gone, letter case is folded.
+ * The schemas describe an entry in canonical form (normalize.ts): optional fields that were null are gone, letter case is folded.
  */
 
 const text = (maxLength: number, description: string, options: object = {}) =>
@@ -39,7 +50,7 @@ export const V1Event = Type.Object(
 );
 
 /** The rule body of an access rule (spec 2.3). */
-export const AccessRuleBody = Type.Object(
+const AccessRuleBody = Type.Object(
   {
     target: Type.Object(targetFields, { description: 'Exactly one of ip, asn, country.' }),
     action: Type.Optional(
@@ -55,41 +66,44 @@ export const AccessRuleBody = Type.Object(
   { title: 'AccessRuleBody', examples: [{ target: { ip: '203.0.113.0/24' }, action: 'block', config: { confidence: 'high' } }] },
 );
 
-const expressionFields = (actions: readonly string[], example: string) => ({
+/** The fields of the rule body of an expression kind (spec 2.4). A kind without phases has no `phase`. */
+const expressionFields = (kind: ExpressionKind) => ({
   name: Type.Optional(text(LIMITS.name, 'Rule name.')),
-  type: Type.Enum(['custom', 'generated'], {
+  type: Type.Enum([...RULE_TYPES], {
     description: 'custom: written by a person or a playbook. generated: produced by a classifier. Any letter case, stored lowercase.',
   }),
-  expression: text(LIMITS.expression, 'Filter expression, checked against the fields of the kind.', { minLength: 1, examples: [example] }),
-  action: Type.Enum([...actions], { description: 'Any letter case, stored lowercase.' }),
+  expression: text(LIMITS.expression, 'Filter expression, checked against the fields of the kind.', {
+    minLength: 1,
+    examples: [RULE_KINDS[kind].example.expression],
+  }),
+  action: Type.Enum<string[]>([...RULE_KINDS[kind].actions], { description: 'Any letter case, stored lowercase.' }),
   order: Type.Optional(
     Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description: 'Rule ordering value.' }),
   ),
   short_description: Type.Optional(text(LIMITS.text, 'Short text.')),
   config: Type.Optional(freeForm(LIMITS.configBytes, 'Free-form rule configuration.', { examples: [{ sensitivity: 'high' }] })),
+  phase: Type.Optional(
+    Type.Enum(['request', 'response'], {
+      description: 'When omitted, the enforcement engine detects it from the expression. Kept in config.phase. Any letter case.',
+    }),
+  ),
 });
 
-const WAF_EXPRESSION = 'http.request.method eq "POST" and http.request.path contains "/login"';
-const SMART_FIREWALL_EXPRESSION = 'ip.src in {198.51.100.0/24}';
+/** The fields that a rule body of any expression kind can have: one that its kind does not allow has to be seen to be refused. */
+export const EXPRESSION_FIELDS = Object.keys(expressionFields(EXPRESSION_KINDS[0]));
 
-/** The rule body of a WAF rule (spec 2.4). */
-export const WafRuleBody = Type.Object(
-  {
-    ...expressionFields(['block', 'challenge', 'ratelimit', 'allow'], WAF_EXPRESSION),
-    phase: Type.Optional(
-      Type.Enum(['request', 'response'], {
-        description: 'When omitted, the enforcement engine detects it from the expression. Kept in config.phase. Any letter case.',
-      }),
-    ),
-  },
-  { title: 'WafRuleBody', examples: [{ name: 'login guard', type: 'custom', expression: WAF_EXPRESSION, action: 'challenge', order: 10 }] },
-);
+type ExpressionFields = ReturnType<typeof expressionFields>;
 
-/** The rule body of a smart firewall rule (spec 2.4): the same without `phase`. */
-export const SmartFirewallRuleBody = Type.Object(expressionFields(['block', 'allow'], SMART_FIREWALL_EXPRESSION), {
-  title: 'SmartFirewallRuleBody',
-  examples: [{ type: 'generated', expression: SMART_FIREWALL_EXPRESSION, action: 'block' }],
-});
+function expressionBody(kind: ExpressionKind): TObject<ExpressionFields> | TObject<Omit<ExpressionFields, 'phase'>> {
+  const { phase, ...fields } = expressionFields(kind);
+  const { example, hasPhase } = RULE_KINDS[kind];
+  const { ruleRef: _, ...rule } = example;
+  const options = { title: `${titleOf(kind)}Body`, examples: [rule] };
+  return hasPhase ? Type.Object({ ...fields, phase }, options) : Type.Object(fields, options);
+}
+
+/** `waf_rule` as the API documents write it: `WafRule`. */
+const titleOf = (kind: Kind) => kind.replace(/(^|_)([a-z])/g, (_all, _start, letter: string) => letter.toUpperCase());
 
 const RuleRef = Type.String({
   pattern: RULE_REF_PATTERN,
@@ -103,11 +117,16 @@ const RULE_ON_UPSERT = {
   then: { type: 'object', required: ['rule'] },
 };
 
-const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(kinds: K[], ruleRef: I, rule: R, options: TObjectOptions) =>
+const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(
+  kinds: readonly K[],
+  ruleRef: I,
+  rule: R,
+  options: TObjectOptions,
+) =>
   Type.Object(
     {
       schema_version: Type.Optional(Type.Unsafe<2>({ const: 2, default: 2, description: 'Version of the envelope.' })),
-      kind: Type.Enum(kinds),
+      kind: Type.Enum([...kinds]),
       op: Type.Enum(['upsert', 'delete'], { description: 'upsert replaces the whole rule; deleting what is not there succeeds.' }),
       rule_ref: ruleRef,
       expires_in: Type.Optional(
@@ -122,43 +141,29 @@ const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(kinds: K
     options,
   );
 
+const envelopeOptions = (kind: Kind, example: object) => ({
+  ...RULE_ON_UPSERT,
+  title: `${titleOf(kind)}Envelope`,
+  examples: [{ kind, op: 'upsert', ...example }],
+});
+
+function expressionEnvelope(kind: ExpressionKind) {
+  const { ruleRef, type, expression, action } = RULE_KINDS[kind].example;
+  return envelope([kind], RuleRef, expressionBody(kind), envelopeOptions(kind, { rule_ref: ruleRef, rule: { type, expression, action } }));
+}
+
 /** Element of the request array of `POST /v2/signal`, per kind (spec 2.2). */
 export const ENVELOPES = {
-  access_rule: envelope(['access_rule'], Type.Optional(RuleRef), AccessRuleBody, {
-    ...RULE_ON_UPSERT,
-    title: 'AccessRuleEnvelope',
-    examples: [
-      {
-        kind: 'access_rule',
-        op: 'upsert',
-        rule_ref: 'soc-1234',
-        expires_in: 3600,
-        rule: { target: { ip: '203.0.113.7' }, action: 'block' },
-      },
-    ],
-  }),
-  waf_rule: envelope(['waf_rule'], RuleRef, WafRuleBody, {
-    ...RULE_ON_UPSERT,
-    title: 'WafRuleEnvelope',
-    examples: [
-      { kind: 'waf_rule', op: 'upsert', rule_ref: 'waf-login', rule: { type: 'custom', expression: WAF_EXPRESSION, action: 'challenge' } },
-    ],
-  }),
-  smart_firewall_rule: envelope(['smart_firewall_rule'], RuleRef, SmartFirewallRuleBody, {
-    ...RULE_ON_UPSERT,
-    title: 'SmartFirewallRuleEnvelope',
-    examples: [
-      {
-        kind: 'smart_firewall_rule',
-        op: 'upsert',
-        rule_ref: 'fw-1',
-        rule: { type: 'generated', expression: SMART_FIREWALL_EXPRESSION, action: 'block' },
-      },
-    ],
-  }),
+  access_rule: envelope(
+    ['access_rule'],
+    Type.Optional(RuleRef),
+    AccessRuleBody,
+    envelopeOptions('access_rule', { rule_ref: 'soc-1234', expires_in: 3600, rule: { target: { ip: '203.0.113.7' }, action: 'block' } }),
+  ),
+  ...perKind(EXPRESSION_KINDS, expressionEnvelope),
 };
 /** What can be said of an envelope whose kind is unknown. */
-export const AnyEnvelope = envelope([...KINDS], Type.Optional(RuleRef), Type.Unknown(), {});
+export const AnyEnvelope = envelope(KINDS, Type.Optional(RuleRef), Type.Unknown(), {});
 
 export type V1Event = Static<typeof V1Event>;
 export type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;

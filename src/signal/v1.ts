@@ -1,21 +1,21 @@
 import { type GeoCheck, parseTarget } from './check.ts';
 import { type Fields, normalizeEvent } from './normalize.ts';
 import { type Signal, V1Event } from './schema.ts';
-import { compile, type Fault } from './validate.ts';
+import { compile, type FieldFault } from './validate.ts';
 
 const FIELDS = Object.keys(V1Event.properties);
 const faultsOf = compile(V1Event);
 const REFUSING = { type: V1Event.properties.type.enum, action: V1Event.properties.action.enum };
 
 /** The faults of a v1 event that refuse the whole batch: `type` and `action` (spec 7.2). */
-export function eventRefusals(entry: Fields): Fault[] {
+export function eventRefusals(entry: Fields): FieldFault[] {
   return Object.entries(REFUSING)
     .filter(([field, allowed]) => !allowed.some((value) => value === entry[field]))
     .map(([field, allowed]) => ({ field, message: `must be one of: ${allowed.join(', ')}` }));
 }
 
 /** One v1 event (spec 2.1), or its faults. */
-export function parseEvent(entry: Fields, geo: GeoCheck): Signal | Fault[] {
+export function parseEvent(entry: Fields, geo: GeoCheck): Signal | FieldFault[] {
   const event = normalizeEvent(entry);
   const faults = [...faultsOf(event)];
   parseTarget(event, '', geo, faults);

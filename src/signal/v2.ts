@@ -1,13 +1,13 @@
 import { parseExpression } from '../expression/parser.ts';
 import type { Scheme, Schemes } from '../expression/scheme.ts';
-import { type ExpressionKind, KINDS, type Kind } from '../rule.ts';
+import { type ExpressionKind, isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES } from '../rule.ts';
 import { type GeoCheck, parseTarget } from './check.ts';
 import { lifetime } from './expiry.ts';
 import { LIMITS } from './limits.ts';
 import { type Fields, isObject, lower, normalizeEnvelope } from './normalize.ts';
 import { AnyEnvelope, ENVELOPES, type Envelope, type Signal } from './schema.ts';
 import { writeTarget } from './target.ts';
-import { compile, type Fault } from './validate.ts';
+import { compile, type FieldFault } from './validate.ts';
 
 /** What v2 entries are judged by, besides their schema. */
 export interface EnvelopeCheck extends GeoCheck {
@@ -18,16 +18,18 @@ export interface EnvelopeCheck extends GeoCheck {
 
 /** The faults of an entry; `expression` is kept apart because it is worded differently. */
 export interface EnvelopeFaults {
-  readonly faults: Fault[];
+  readonly faults: FieldFault[];
   readonly expression?: string;
 }
 
-const RULE_TYPES = ENVELOPES.waf_rule.properties.rule.properties.type.enum;
-const faultsOf = { ...mapKinds((kind) => compile(ENVELOPES[kind])), unknown: compile(AnyEnvelope) };
+const faultsOf = { ...perKind(KINDS, (kind) => compile(ENVELOPES[kind])), unknown: compile(AnyEnvelope) };
+
+const kindOf = (entry: Fields): Kind | undefined => KINDS.find((known) => known === entry.kind);
 
 /** The fault of a v2 envelope that refuses the whole batch: `rule.type` (spec 4.2). */
-export function envelopeRefusals(entry: Fields): Fault[] {
-  if (!isExpressionKind(entry.kind) || entry.op !== 'upsert') return [];
+export function envelopeRefusals(entry: Fields): FieldFault[] {
+  const kind = kindOf(entry);
+  if (kind === undefined || !isExpressionKind(kind) || entry.op !== 'upsert') return [];
   const type = isObject(entry.rule) ? lower(entry.rule.type) : undefined;
   if (RULE_TYPES.some((known) => known === type)) return [];
   return [{ field: 'rule.type', message: `rule.type is required and must be one of ${RULE_TYPES.join(', ')}` }];
@@ -39,15 +41,15 @@ export const refusedRuleType = (entry: Fields) => (isObject(entry.rule) ? entry.
 /** One v2 envelope (spec 2.2), or its faults. */
 export function parseEnvelope(entry: Fields, check: EnvelopeCheck): Signal | EnvelopeFaults {
   const envelope = normalizeEnvelope(entry);
-  const kind = KINDS.find((known) => known === envelope.kind);
+  const kind = kindOf(envelope);
   const faults = [...faultsOf[kind ?? 'unknown'](envelope)];
   if (kind === undefined) return { faults };
-  const expression = kind === 'access_rule' ? checkAccessRule(envelope, check, faults) : checkExpressionRule(kind, envelope, check, faults);
+  const expression = isExpressionKind(kind) ? checkExpressionRule(kind, envelope, check, faults) : checkAccessRule(envelope, check, faults);
   if (faults.length > 0 || expression !== undefined) return { faults, expression };
   return { version: 2, envelope: envelope as Envelope };
 }
 
-function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: Fault[]): undefined {
+function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: FieldFault[]): undefined {
   const { op, rule_ref: ref, rule } = envelope;
   if (rule === undefined) {
     if (op === 'delete' && ref === undefined) faults.push({ field: 'rule.target', message: 'is required to delete without rule_ref' });
@@ -60,12 +62,12 @@ function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: Fault[]
   if (op === 'upsert') setLifetime('access_rule', envelope, rule);
 }
 
-function checkExpressionRule(kind: ExpressionKind, envelope: Fields, check: EnvelopeCheck, faults: Fault[]): string | undefined {
+function checkExpressionRule(kind: ExpressionKind, envelope: Fields, check: EnvelopeCheck, faults: FieldFault[]): string | undefined {
   const { op, rule } = envelope;
   if (check.listBound) faults.push({ field: 'kind', message: 'must be access_rule: the API key is bound to an access-rules list' });
   if (op !== 'upsert' || !isObject(rule)) return undefined;
-  if (kind === 'smart_firewall_rule' && rule.phase !== undefined) {
-    faults.push({ field: 'rule.phase', message: 'is not allowed for smart_firewall_rule' });
+  if (!RULE_KINDS[kind].hasPhase && rule.phase !== undefined) {
+    faults.push({ field: 'rule.phase', message: `is not allowed for ${kind}` });
   }
   const known = faults.some(({ field }) => field === 'rule.expression');
   const expression = known ? undefined : checkExpression(rule.expression as string, rule.phase, check.schemes[kind], faults);
@@ -73,7 +75,7 @@ function checkExpressionRule(kind: ExpressionKind, envelope: Fields, check: Enve
   return expression;
 }
 
-function checkExpression(text: string, phase: unknown, scheme: Scheme, faults: Fault[]): string | undefined {
+function checkExpression(text: string, phase: unknown, scheme: Scheme, faults: FieldFault[]): string | undefined {
   const parsed = parseExpression(text, scheme);
   if (!parsed.ok) return `(${parsed.fault.line}:${parsed.fault.column}) ${parsed.fault.text}`;
   if (parsed.regexes > LIMITS.regexes) {
@@ -87,10 +89,4 @@ function checkExpression(text: string, phase: unknown, scheme: Scheme, faults: F
 
 function setLifetime(kind: Kind, envelope: Fields, rule: Fields): void {
   envelope.expires_in = lifetime(kind, rule.action as string, envelope.expires_in as number | undefined) ?? undefined;
-}
-
-const isExpressionKind = (kind: unknown): kind is ExpressionKind => kind === 'waf_rule' || kind === 'smart_firewall_rule';
-
-function mapKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
-  return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as Record<Kind, T>;
 }

@@ -57,17 +57,17 @@ ajv.addKeyword({
 });
 
 /** One thing wrong with an entry: a path such as `rule.target.ip`, and what is allowed there. */
-export interface Fault {
+export interface FieldFault {
   readonly field: string;
   readonly message: string;
 }
 
 /** Compiles a schema into a function that lists every fault of a value, in the schema's order, one a field. */
-export function compile(schema: TSchema): (value: unknown) => Fault[] {
+export function compile(schema: TSchema): (value: unknown) => FieldFault[] {
   const validate = ajv.compile(schema);
   return (value) => {
     if (validate(value)) return NONE;
-    const faults = new Map<string, Fault>();
+    const faults = new Map<string, FieldFault>();
     for (const error of validate.errors!) {
       // Only says that one of its branches has failed.
       if (error.keyword === 'if') continue;
@@ -80,7 +80,7 @@ export function compile(schema: TSchema): (value: unknown) => Fault[] {
   };
 }
 
-const NONE: Fault[] = [];
+const NONE: FieldFault[] = [];
 
 type Params = Record<string, unknown>;
 interface Limits {

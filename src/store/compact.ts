@@ -1,4 +1,4 @@
-import type { AccessAction, Kind, RuleChange } from '../rule.ts';
+import { type AccessAction, type Kind, RULE_KINDS, type RuleChange } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 
 /** A change whose workspace and list are known to the store. `workspace` and `list` are the store's own numbers. */
@@ -119,5 +119,5 @@ function upsertKey(workspace: number, list: number, change: Change<'upsert'>): s
 }
 
 const refKey = (workspace: number, list: number, kind: Kind, ref: string) =>
-  kind === 'access_rule' ? `${kind} ${list} ${ref}` : `${kind} ${workspace} ${ref}`;
+  `${kind} ${RULE_KINDS[kind].scope === 'list' ? list : workspace} ${ref}`;
 const valueKey = (list: number, action: string, target: string) => `value ${list} ${action} ${target}`;

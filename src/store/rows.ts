@@ -5,38 +5,15 @@ import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace } from '../account/workspace.ts';
 import type { DeadLetter, StoredRule } from '../ports/rule-store.ts';
-import { ACCESS_ACTIONS, type AccessAction, type JsonObject, type Kind, type Level } from '../rule.ts';
-import { parseTarget } from './columns.ts';
-import { levelsOf } from './levels.ts';
+import { type AccessAction, isExpressionKind, type JsonObject, type Kind, type Level, type RuleType } from '../rule.ts';
+import { actionOf, levelsOf, targetOf } from './columns.ts';
 
 /** One row: column name → value as a driver gives it (64-bit integers may come as text). */
 export type Row = Record<string, unknown>;
 
-/** The table behind each kind of rule. */
-export const RULE_TABLES: Record<Kind, string> = {
-  access_rule: 'access_rules',
-  waf_rule: 'waf_rules',
-  smart_firewall_rule: 'smart_firewall_rules',
-};
-
-/** Counts the rules of a workspace; `now` and `id` are a dialect's placeholders, which stand in this order. */
-export function ruleCount(now: string, id: string): string {
-  const active = '(r.expires_at IS NULL OR r.expires_at > at.now)';
-  const counts = Object.values(RULE_TABLES).map((table) =>
-    table === RULE_TABLES.access_rule
-      ? `(SELECT count(*) FROM lists l JOIN ${table} r ON r.list_pk = l.pk WHERE l.workspace_pk = w.pk AND ${active})`
-      : `(SELECT count(*) FROM ${table} r WHERE r.workspace_pk = w.pk AND ${active})`,
-  );
-  return `SELECT ${counts.join(' + ')} AS rules FROM workspaces w, (SELECT CAST(${now} AS BIGINT) AS now) at WHERE w.id = ${id}`;
-}
-
 const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
 const integer = (value: unknown) => (value === null || value === undefined ? null : Number(value));
 const json = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
-
-/** Stored code of an access action: its place in ACCESS_ACTIONS. */
-export const actionCode = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action);
-export const actionOf = (code: unknown): AccessAction => ACCESS_ACTIONS[Number(code)];
 
 export function organizationOf(row: Row): Organization {
   return { id: String(row.id), name: String(row.name), subscription: row.subscription as Subscription, createdAt: Number(row.created_at) };
@@ -109,24 +86,24 @@ export function ruleOf(kind: Kind, row: Row): StoredRule {
     expiresAt: integer(row.expires_at),
   };
   const stored = { id: Number(row.id), kind, createdAt: Number(row.created_at), updatedAt: Number(row.updated_at) };
-  if (kind === 'access_rule') {
+  if (isExpressionKind(kind)) {
     const rule = {
       ...base,
-      ruleRef: text(row.rule_ref),
-      action: actionOf(row.action),
-      target: parseTarget(String(row.target)),
-      ...levelsOf(Number(row.levels)),
+      ruleRef: String(row.rule_ref),
+      type: row.type as RuleType,
+      expression: String(row.expression),
+      action: String(row.action),
+      order: integer(row.order),
+      shortDescription: text(row.short_description),
     };
-    return { ...stored, listId: String(row.list_id), rule };
+    return { ...stored, listId: null, rule };
   }
   const rule = {
     ...base,
-    ruleRef: String(row.rule_ref),
-    type: row.type as 'custom' | 'generated',
-    expression: String(row.expression),
-    action: String(row.action),
-    order: integer(row.order),
-    shortDescription: text(row.short_description),
+    ruleRef: text(row.rule_ref),
+    action: actionOf(row.action),
+    target: targetOf(String(row.target)),
+    ...levelsOf(Number(row.levels)),
   };
-  return { ...stored, listId: null, rule };
+  return { ...stored, listId: String(row.list_id), rule };
 }

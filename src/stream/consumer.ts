@@ -1,7 +1,7 @@
 import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
-import { decodeRecord } from '../signal/message.ts';
+import { decodeSignalRecord } from '../signal/message.ts';
 
 /** Records a landing transaction holds at most. */
 const BATCH = 1000;
@@ -180,7 +180,7 @@ export function understand(records: readonly StreamRecord[]): { items: LandingIt
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];
   for (const record of records) {
-    const decoded = decodeRecord(record);
+    const decoded = decodeSignalRecord(record);
     if ('poison' in decoded) poison.push({ record, reason: decoded.poison });
     else items.push({ record, ...decoded });
   }

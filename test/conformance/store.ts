@@ -6,7 +6,7 @@ import type { AccessList, ListSettings, SavedList } from '../../src/account/list
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { LandingItem, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
-import type { AccessRule, ExpressionRule, Kind, RuleChange, Target } from '../../src/rule.ts';
+import { type AccessRule, EXPRESSION_KINDS, type ExpressionRule, type Kind, type RuleChange, type Target } from '../../src/rule.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 
 export interface StoreDriver {
@@ -158,6 +158,28 @@ export function storeConformance(driver: StoreDriver): void {
       [['w:1', Number.MAX_SAFE_INTEGER, 'ip.src == 1.1.1.1']],
     );
   });
+
+  for (const kind of EXPRESSION_KINDS) {
+    test(`6.2 store ${name}: ${kind} lands, reads back, is counted, deleted and swept`, async (t) => {
+      const { store, workspace, land, rules } = await fixture(t, driver);
+      const [kept, lapsed] = [waf('kept', { order: 1 }), waf('lapsed', { expiresAt: T0 + 1000 })];
+      await land([kept, lapsed, waf('gone')].map((rule) => ({ change: 'upsert', kind, rule })));
+      assert.equal(await store.countRules(workspace.id, T0), 3);
+      await land([{ change: 'delete', kind, ruleRef: 'gone' }]);
+      assert.deepEqual(
+        (await rules(kind)).map((stored) => [stored.kind, stored.rule]),
+        [
+          [kind, kept],
+          [kind, lapsed],
+        ],
+      );
+      await store.sweep({ now: T0 + 5000, rulesExpiredBefore: T0 + 5000, auditBefore: 0, limit: 10 });
+      assert.deepEqual(
+        (await rules(kind, 0)).map(({ rule }) => rule),
+        [kept],
+      );
+    });
+  }
 
   test(`D3 identity, store ${name}: rule_ref and value name different rules; an upsert replaces the whole rule`, async (t) => {
     const { land, rules } = await fixture(t, driver);

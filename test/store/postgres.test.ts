@@ -8,8 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ListSettings } from '../../src/account/list.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { accessUpsert, BY_VALUE } from '../../src/store/postgres/rule-statements.ts';
+import { accessUpsert } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { ACCESS_BY_VALUE } from '../../src/store/rule-tables.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
 import {
   administer,
@@ -125,7 +126,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     assert.deepEqual((await addresses(store, workspaceId)).found, ['10.0.0.1']);
     // What it would be without folding.
     const row = { list_pk: 1, action: 0, levels: 0, target: 'x', created_at: 0, updated_at: 0 };
-    const twice = accessUpsert(BY_VALUE).replace('$1', `'${JSON.stringify([row, row])}'`);
+    const twice = accessUpsert(ACCESS_BY_VALUE).replace('$1', `'${JSON.stringify([row, row])}'`);
     await assert.rejects(administer(url, twice), { code: '21000' });
   });
 

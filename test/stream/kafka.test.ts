@@ -12,7 +12,7 @@ import {
   stringSerializers,
 } from '@platformatic/kafka';
 import type { Message, Stream, StreamReader, StreamRecord } from '../../src/ports/stream.ts';
-import { decodeRecord } from '../../src/signal/message.ts';
+import { decodeSignalRecord } from '../../src/signal/message.ts';
 import type { KafkaOptions } from '../../src/stream/kafka/options.ts';
 import { partitionOf } from '../../src/stream/kafka/record.ts';
 import { openKafkaStream } from '../../src/stream/kafka/stream.ts';
@@ -189,7 +189,7 @@ describe('Kafka', { concurrency: true }, () => {
       await producer.send({ messages: [{ topic, value, headers: { workspace_id: 'w9' }, timestamp: 1_750_000_000_123n }] });
       const [record] = await readPartition(stream, await join(t, stream));
       assert.deepEqual(record, { offset: 0, timestamp: 1_750_000_000_123, key: '', headers: { workspace_id: 'w9' }, value });
-      const landed = decodeRecord(record);
+      const landed = decodeSignalRecord(record);
       assert.ok('change' in landed && landed.change.change === 'upsert');
       assert.deepEqual([landed.workspaceId, landed.listId, landed.receivedAt], ['w9', null, 1_750_000_000_123]);
     });
@@ -231,7 +231,7 @@ describe('Kafka', { concurrency: true }, () => {
       const records = await readPartition(stream, await join(t, stream));
       assert.deepEqual(Buffer.from(records[0].value.replace(/^base64:/, ''), 'base64'), latin);
       assert.deepEqual(
-        records.map((record) => decodeRecord(record)),
+        records.map((record) => decodeSignalRecord(record)),
         [{ poison: 'the value is not a JSON object' }, { poison: 'unknown schema_version "base64:/w=="' }],
       );
     });

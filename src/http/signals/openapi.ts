@@ -1,3 +1,5 @@
+import { packagedSchemes } from '../../expression/scheme.ts';
+import { RULE_KINDS } from '../../rule.ts';
 import { validateBatch } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { ENVELOPES, V1Event } from '../../signal/schema.ts';
@@ -6,7 +8,9 @@ import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, referen
 import { BatchRefusal, SignalError, SignalSummary } from './schema.ts';
 import { BODY_TOO_LARGE, badRequest, summary } from './submit.ts';
 
-const DESCRIPTION = `Security signals create or remove access rules, WAF rules and Smart Firewall rules. A request is a batch: a JSON
+const kindNames = Object.values(RULE_KINDS).map(({ called }) => called);
+
+const DESCRIPTION = `Security signals create or remove ${new Intl.ListFormat('en-GB').format(kindNames)}. A request is a batch: a JSON
 array of 1 to ${LIMITS.batchEntries} entries, at most ${LIMITS.batchBytes / 1024 / 1024} MiB. Each entry is validated and processed on its own; entries take effect in array
 order. An answer of 200 or 206 means that the good entries are kept durably. The content type of a request is not looked at; unknown
 properties are ignored, and null is the same as absent.`;
@@ -29,8 +33,8 @@ const PARAMETERS = [
 
 /** The faults that real validation finds in a body, for the examples. */
 function refusal(version: 1 | 2, body: unknown) {
-  const nothing = { waf_rule: undefined, smart_firewall_rule: undefined } as never;
-  const { refused } = validateBatch(version, body, { hasAsn: () => true, isCountry: () => true, schemes: nothing, listBound: false });
+  const check = { hasAsn: () => true, isCountry: () => true, schemes: packagedSchemes(), listBound: false };
+  const { refused } = validateBatch(version, body, check);
   return badRequest(refused!);
 }
 
@@ -128,7 +132,7 @@ export const SIGNAL_API: ApiGroup = {
     '/v2/signal': {
       post: {
         operationId: 'submitV2Signals',
-        summary: 'Submit typed envelopes: access rules, WAF rules, Smart Firewall rules',
+        summary: `Submit typed envelopes: ${kindNames.join(', ')}`,
         parameters: PARAMETERS,
         requestBody: batch(
           {

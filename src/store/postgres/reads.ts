@@ -3,21 +3,10 @@ import type { Subscription } from '../../account/organization.ts';
 import type { Permission } from '../../account/permission.ts';
 import type { RuleState, SnapshotHead, StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Kind } from '../../rule.ts';
-import { parseTarget } from '../columns.ts';
-import {
-  actionOf,
-  deadLetterOf,
-  keyOf,
-  listOf,
-  organizationOf,
-  type Row,
-  RULE_TABLES,
-  ruleCount,
-  ruleOf,
-  savedKeyOf,
-  workspaceOf,
-} from '../rows.ts';
+import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';
+import { actionOf, targetOf } from '../columns.ts';
+import { deadLetterOf, keyOf, listOf, organizationOf, type Row, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
+import { ruleCount } from '../rule-tables.ts';
 import { NOW } from './clock.ts';
 import type { Database } from './database.ts';
 import { scanInto, scanQuery } from './snapshot.ts';
@@ -95,7 +84,7 @@ export function postgresReads(db: Database): StoreReads {
       return states.map((row) => ({
         id: Number(row.id),
         action: actionOf(row.action),
-        target: parseTarget(String(row.target)),
+        target: targetOf(String(row.target)),
         expires: row.expires_at === null ? 0 : Math.ceil(Number(row.expires_at) / 1000),
       }));
     },
@@ -127,7 +116,7 @@ export function postgresReads(db: Database): StoreReads {
     async *rules(workspaceId, { listId, kind, now }): AsyncIterable<StoredRule> {
       const workspace = await found(workspaceId);
       if (workspace === undefined) return;
-      if (kind !== 'access_rule') {
+      if (isExpressionKind(kind)) {
         yield* expressionRules(kind, workspace.pk, now);
         return;
       }
@@ -156,10 +145,10 @@ export function postgresReads(db: Database): StoreReads {
     for await (const row of pages(page, -1, 'id')) yield ruleOf('access_rule', { ...row, list_id: listId });
   }
 
-  async function* expressionRules(kind: Kind, workspacePk: number, now: number): AsyncIterable<StoredRule> {
+  async function* expressionRules(kind: ExpressionKind, workspacePk: number, now: number): AsyncIterable<StoredRule> {
     const page = (after: unknown) =>
       rows(
-        `SELECT * FROM ${RULE_TABLES[kind]} WHERE workspace_pk = $1 AND rule_ref > $2 AND (expires_at IS NULL OR expires_at > $3)
+        `SELECT * FROM ${RULE_KINDS[kind].table} WHERE workspace_pk = $1 AND rule_ref > $2 AND (expires_at IS NULL OR expires_at > $3)
          ORDER BY rule_ref LIMIT ${PAGE}`,
         workspacePk,
         String(after),

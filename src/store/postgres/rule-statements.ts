@@ -1,10 +1,10 @@
 /** The statements that write rules, many at a time: each takes its rows as one JSON array. */
 import { levelCode } from '../../feed/levels.ts';
-import type { ExpressionKind, JsonObject } from '../../rule.ts';
+import { EXPRESSION_KINDS, type ExpressionKind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { packV4, packV6 } from '../columns.ts';
+import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
 import type { CompactUpsert, RefDelete, Run, ValueDelete } from '../compact.ts';
-import { actionCode, RULE_TABLES } from '../rows.ts';
+import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 
 export interface BulkStatement {
   readonly text: string;
@@ -21,14 +21,13 @@ export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkS
       rows: refDeletes.filter((d) => d.kind === kind).map(expressionRef),
     })),
     ...DELETES_BY_VALUE.map((text) => ({ text, rows: valueDeletes.map(valueRow) })),
-    { text: accessUpsert(BY_REF), rows: access.filter(({ change }) => change.rule.ruleRef !== null).map(accessRow) },
-    { text: accessUpsert(BY_VALUE), rows: access.filter(({ change }) => change.rule.ruleRef === null).map(accessRow) },
+    { text: accessUpsert(ACCESS_BY_REF), rows: access.filter(({ change }) => change.rule.ruleRef !== null).map(accessRow) },
+    { text: accessUpsert(ACCESS_BY_VALUE), rows: access.filter(({ change }) => change.rule.ruleRef === null).map(accessRow) },
     ...EXPRESSION_KINDS.map((kind) => ({ text: expressionUpsert(kind), rows: upserts.filter(isExpression(kind)).map(expressionRow) })),
   ];
   return statements.filter(({ rows }) => rows.length > 0);
 }
 
-const EXPRESSION_KINDS = ['waf_rule', 'smart_firewall_rule'] as const;
 type AccessUpsert = CompactUpsert & { change: { kind: 'access_rule' } };
 type ExpressionUpsert = CompactUpsert & { change: { kind: ExpressionKind } };
 const isAccess = (upsert: CompactUpsert): upsert is AccessUpsert => upsert.change.kind === 'access_rule';
@@ -48,12 +47,10 @@ const DELETES_BY_VALUE = ['IS NULL', 'IS NOT NULL'].map(
   (ref) => `DELETE FROM access_rules r USING ${rowsOf('list_pk int, action smallint, target text')}
   WHERE r.list_pk = given.list_pk AND r.action = given.action AND r.target = given.target AND r.rule_ref ${ref}`,
 );
-const expressionDelete = (kind: ExpressionKind) => `DELETE FROM ${RULE_TABLES[kind]} r USING ${rowsOf('workspace_pk int, rule_ref text')}
+const expressionDelete = (
+  kind: ExpressionKind,
+) => `DELETE FROM ${RULE_KINDS[kind].table} r USING ${rowsOf('workspace_pk int, rule_ref text')}
   WHERE r.workspace_pk = given.workspace_pk AND r.rule_ref = given.rule_ref`;
-
-/** What makes two access rules the same one. */
-export const BY_VALUE = '(list_pk, action, target) WHERE rule_ref IS NULL';
-export const BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
 
 const ACCESS_COLUMNS = {
   list_pk: 'int',
@@ -90,21 +87,19 @@ const EXPRESSION_COLUMNS = {
   created_at: 'bigint',
   updated_at: 'bigint',
 };
-const expressionUpsert = (kind: ExpressionKind) => upsertInto(RULE_TABLES[kind], EXPRESSION_COLUMNS, '(workspace_pk, rule_ref)');
+const expressionUpsert = (kind: ExpressionKind) => upsertInto(RULE_KINDS[kind].table, EXPRESSION_COLUMNS, EXPRESSION_BY_REF);
 
 function upsertInto(table: string, columns: Record<string, string>, identity: string): string {
   const names = Object.keys(columns);
   const types = names.map((name) => `${name} ${columns[name]}`).join(', ');
   const sets = names.filter((name) => name !== 'created_at').map((name) => `${name} = excluded.${name}`);
-  // An upsert on a rule that had lapsed when the signal was accepted counts as a new rule.
   return `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM ${rowsOf(types)}
   ON CONFLICT ${identity} DO UPDATE SET ${sets.join(', ')},
-  created_at = CASE WHEN ${table}.expires_at <= excluded.created_at THEN excluded.created_at ELSE ${table}.created_at END`;
+  ${keepCreated(table)}`;
 }
 
 // ---------------------------------------------------------------- rows
 
-const json = (value: JsonObject | null) => (value === null ? null : JSON.stringify(value));
 const bytea = (bytes: Uint8Array | null) => (bytes === null ? null : `\\x${Buffer.from(bytes).toString('hex')}`);
 
 const accessRef = ({ list, ruleRef }: RefDelete) => ({ list_pk: list, rule_ref: ruleRef });
@@ -124,8 +119,8 @@ export function accessRow({ list, change: { rule }, createdAt, updatedAt }: Acce
     target: formatTarget(rule.target),
     name: rule.name,
     reason: rule.reason,
-    labels: json(rule.labels),
-    config: json(rule.config),
+    labels: jsonText(rule.labels),
+    config: jsonText(rule.config),
     created_at: createdAt,
     updated_at: updatedAt,
   };
@@ -141,9 +136,9 @@ function expressionRow({ workspace, change: { rule }, createdAt, updatedAt }: Ex
     action: rule.action,
     order: rule.order,
     short_description: rule.shortDescription,
-    config: json(rule.config),
+    config: jsonText(rule.config),
     reason: rule.reason,
-    labels: json(rule.labels),
+    labels: jsonText(rule.labels),
     expires_at: rule.expiresAt,
     created_at: createdAt,
     updated_at: updatedAt,

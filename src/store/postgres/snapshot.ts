@@ -1,6 +1,5 @@
 import type { RuleSink } from '../../ports/rule-store.ts';
-import { parseTarget } from '../columns.ts';
-import { actionOf } from '../rows.ts';
+import { actionOf, targetOf } from '../columns.ts';
 import type { RowHandler } from './copy.ts';
 
 /** The rules of these lists that are active at `now`, as a feed needs them; numbers that are never NULL first. */
@@ -32,7 +31,7 @@ export function scanInto(sink: RuleSink): RowHandler {
       sink.v4(id, action, Math.floor(packed / 64), packed % 64, expires, levels);
     } else if (has(V6)) sink.v6(id, action, row, at + V6, row[at + V6 + 16], expires, levels);
     else {
-      const target = parseTarget(row.toString('utf8', at + TARGET));
+      const target = targetOf(row.toString('utf8', at + TARGET));
       if (target.kind !== 'ip') sink.geo(id, action, target, expires, levels);
     }
   };

@@ -1,5 +1,6 @@
 import { WeirError } from '../../errors.ts';
 import type { StoreWrites } from '../../ports/store.ts';
+import { KINDS, RULE_KINDS } from '../../rule.ts';
 import type { Database } from './database.ts';
 import { land } from './landing.ts';
 import { postgresManagement } from './management.ts';
@@ -63,8 +64,7 @@ export function postgresWrites(db: Database): StoreWrites {
             removed += done.count;
             await session.run('DELETE FROM feed_records WHERE list_pk = $1', listPk);
           }
-          for (const table of ['access_rules', 'waf_rules', 'smart_firewall_rules'])
-            await remove(table, 'expires_at < $1', rulesExpiredBefore);
+          for (const kind of KINDS) await remove(RULE_KINDS[kind].table, 'expires_at < $1', rulesExpiredBefore);
           for (const table of ['dead_letters', 'audit']) await remove(table, 'at < $1', auditBefore);
           return removed;
         },

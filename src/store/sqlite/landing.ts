@@ -1,30 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { levelCode } from '../../feed/levels.ts';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
-import type { AccessRule, ExpressionKind, ExpressionRule, JsonObject } from '../../rule.ts';
+import { type AccessRule, EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule, perKind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { packV4, packV6 } from '../columns.ts';
-import { actionCode, RULE_TABLES } from '../rows.ts';
+import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
+import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 import { transaction } from './database.ts';
-
-const json = (value: JsonObject | null) => (value === null ? null : JSON.stringify(value));
-
-// An upsert on a rule that had lapsed when the signal was accepted counts as a new rule.
-const keepCreated = (table: string) =>
-  `created_at = CASE WHEN ${table}.expires_at <= excluded.created_at THEN excluded.created_at ELSE ${table}.created_at END`;
 
 const ACCESS_COLUMNS = 'action, v4, v6, expires_at, levels, target, name, reason, labels, config, updated_at';
 /** Shared with the benchmark that compares landing with a bare loop of the same statement. */
 export const accessUpsert = (identity: string): string =>
   `INSERT INTO access_rules (list_pk, id, rule_ref, created_at, ${ACCESS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT ${identity} DO UPDATE SET ${keepCreated('access_rules')}, ${assignments(ACCESS_COLUMNS)}`;
-export const BY_VALUE = '(list_pk, action, target) WHERE rule_ref IS NULL';
-export const BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
 
 const EXPRESSION_COLUMNS = 'name, type, expression, action, "order", short_description, config, reason, labels, expires_at, updated_at';
 const expressionUpsert = (table: string) =>
   `INSERT INTO ${table} (workspace_pk, rule_ref, id, created_at, ${EXPRESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-   ON CONFLICT (workspace_pk, rule_ref) DO UPDATE SET ${keepCreated(table)}, ${assignments(EXPRESSION_COLUMNS)}`;
+   ON CONFLICT ${EXPRESSION_BY_REF} DO UPDATE SET ${keepCreated(table)}, ${assignments(EXPRESSION_COLUMNS)}`;
 
 function assignments(columns: string): string {
   return columns
@@ -51,17 +43,16 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   const letter = db.prepare(
     'INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  const upsertByRef = db.prepare(accessUpsert(BY_REF));
-  const upsertByValue = db.prepare(accessUpsert(BY_VALUE));
+  const upsertByRef = db.prepare(accessUpsert(ACCESS_BY_REF));
+  const upsertByValue = db.prepare(accessUpsert(ACCESS_BY_VALUE));
   const deleteByRef = db.prepare('DELETE FROM access_rules WHERE list_pk = ? AND rule_ref = ?');
   // Two statements, each on its partial index.
   const deleteByValue = ['IS NULL', 'IS NOT NULL'].map((ref) =>
     db.prepare(`DELETE FROM access_rules WHERE list_pk = ? AND action = ? AND target = ? AND rule_ref ${ref}`),
   );
-  const expressionKinds = ['waf_rule', 'smart_firewall_rule'] as const;
-  const upsertExpression = perKind(expressionKinds, (kind) => db.prepare(expressionUpsert(RULE_TABLES[kind])));
-  const deleteExpression = perKind(expressionKinds, (kind) =>
-    db.prepare(`DELETE FROM ${RULE_TABLES[kind]} WHERE workspace_pk = ? AND rule_ref = ?`),
+  const upsertExpression = perKind(EXPRESSION_KINDS, (kind) => db.prepare(expressionUpsert(RULE_KINDS[kind].table)));
+  const deleteExpression = perKind(EXPRESSION_KINDS, (kind) =>
+    db.prepare(`DELETE FROM ${RULE_KINDS[kind].table} WHERE workspace_pk = ? AND rule_ref = ?`),
   );
 
   return (batch) =>
@@ -121,8 +112,8 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       formatTarget(target),
       rule.name,
       rule.reason,
-      json(rule.labels),
-      json(rule.config),
+      jsonText(rule.labels),
+      jsonText(rule.config),
       receivedAt,
     );
   }
@@ -139,9 +130,9 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       rule.action,
       rule.order,
       rule.shortDescription,
-      json(rule.config),
+      jsonText(rule.config),
       rule.reason,
-      json(rule.labels),
+      jsonText(rule.labels),
       rule.expiresAt,
       receivedAt,
     );
@@ -158,8 +149,4 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
     }
     return resolved;
   }
-}
-
-function perKind<T>(kinds: readonly ExpressionKind[], make: (kind: ExpressionKind) => T): Record<ExpressionKind, T> {
-  return Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<ExpressionKind, T>;
 }

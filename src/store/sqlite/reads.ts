@@ -6,9 +6,10 @@ import type { Permission } from '../../account/permission.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import type { DeadLetter, RuleSink, RuleState, SnapshotHead, StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Kind } from '../../rule.ts';
-import { parseTarget } from '../columns.ts';
-import { actionOf, deadLetterOf, keyOf, listOf, organizationOf, RULE_TABLES, ruleCount, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
+import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';
+import { actionOf, targetOf } from '../columns.ts';
+import { deadLetterOf, keyOf, listOf, organizationOf, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
+import { ruleCount } from '../rule-tables.ts';
 import { readTransaction } from './database.ts';
 
 /** Rows fetched at a time: `all()` on a page is twice as fast as `iterate()` and needs no more memory than the page. */
@@ -68,7 +69,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         if (v4 !== null) sink.v4(id, actionOf(action), Math.floor(v4 / 64), v4 % 64, expires, levels);
         else if (v6 !== null) sink.v6(id, actionOf(action), v6, 0, v6[16], expires, levels);
         else {
-          const parsed = parseTarget(String(target));
+          const parsed = targetOf(String(target));
           if (parsed.kind !== 'ip') sink.geo(id, actionOf(action), parsed, expires, levels);
         }
       }
@@ -128,7 +129,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return rows.map((row) => ({
         id: Number(row.id),
         action: actionOf(row.action),
-        target: parseTarget(String(row.target)),
+        target: targetOf(String(row.target)),
         expires: row.expires_at === null ? 0 : Math.ceil(Number(row.expires_at) / 1000),
       }));
     },
@@ -159,7 +160,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     async *rules(workspaceId, { listId, kind, now }): AsyncIterable<StoredRule> {
       const found = directory(workspaceId);
       if (found === undefined) return;
-      if (kind !== 'access_rule') {
+      if (isExpressionKind(kind)) {
         yield* expressionRules(kind, found.pk, now);
         return;
       }
@@ -190,10 +191,10 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     }
   }
 
-  function* expressionRules(kind: Kind, workspacePk: number, now: number): Iterable<StoredRule> {
+  function* expressionRules(kind: ExpressionKind, workspacePk: number, now: number): Iterable<StoredRule> {
     for (let after = ''; ; ) {
       const rows = all(
-        `SELECT * FROM ${RULE_TABLES[kind]} WHERE workspace_pk = ? AND rule_ref > ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY rule_ref LIMIT 1000`,
+        `SELECT * FROM ${RULE_KINDS[kind].table} WHERE workspace_pk = ? AND rule_ref > ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY rule_ref LIMIT 1000`,
         workspacePk,
         after,
         now,

@@ -1,10 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { WeirError } from '../../errors.ts';
 import type { StoreWrites } from '../../ports/store.ts';
+import { KINDS, RULE_KINDS } from '../../rule.ts';
 import { migrateDatabase, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 import { sqliteManagement } from './management.ts';
 import { sqliteRestore } from './restore.ts';
+
+/** Of the tables of rules, which have no rowid. */
+const PRIMARY_KEYS = { list: 'list_pk, id', workspace: 'workspace_pk, rule_ref' };
 
 /**
  * The writes of the embedded store on one connection. The schema must exist: `migrate` runs before everything else,
@@ -62,14 +66,11 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number): StoreWrites
           if (gone === 0) removed += remove('DELETE FROM deleted_lists WHERE list_pk = ?', Number(list_pk));
           removed += gone;
         }
-        removed += remove(
-          'DELETE FROM access_rules WHERE (list_pk, id) IN (SELECT list_pk, id FROM access_rules WHERE expires_at < ? LIMIT ?)',
-          rulesExpiredBefore,
-          limit,
-        );
-        for (const table of ['waf_rules', 'smart_firewall_rules']) {
+        for (const kind of KINDS) {
+          const { scope, table } = RULE_KINDS[kind];
+          const key = PRIMARY_KEYS[scope];
           removed += remove(
-            `DELETE FROM ${table} WHERE (workspace_pk, rule_ref) IN (SELECT workspace_pk, rule_ref FROM ${table} WHERE expires_at < ? LIMIT ?)`,
+            `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE expires_at < ? LIMIT ?)`,
             rulesExpiredBefore,
             limit,
           );

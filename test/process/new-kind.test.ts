@@ -1,0 +1,230 @@
+/**
+ * A kind of rule is one row: a copy of the sources with a made-up kind, in which only a row, a scheme and a migration a dialect
+ * are new, serves it everywhere.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { smallGeo } from '../support/small-geo.ts';
+
+type Settings = Record<string, string>;
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROW = `  dns_rule: {
+    holds: 'expression',
+    scope: 'workspace',
+    table: 'dns_rules',
+    actions: ['sinkhole', 'allow'],
+    called: 'DNS rules',
+    hasPhase: false,
+    example: { ruleRef: 'dns-1', type: 'custom', expression: 'dns.qname == "example.org"', action: 'sinkhole', order: 1 },
+  },
+`;
+
+const folder = temporaryFolder({ after });
+
+/** A copy of the sources into which files are written; `changed` names those under src/. */
+function copySources(name: string) {
+  const copy = join(folder, name);
+  const changed: string[] = [];
+  mkdirSync(copy);
+  for (const part of ['src', 'test/support', 'package.json']) cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  const options = { extends: join(ROOT, 'tsconfig.json'), include: ['src'], exclude: ['**/*.test.ts'] };
+  writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(options));
+  return {
+    path: (file: string) => join(copy, file),
+    changed,
+    edit(file: string, change: (text: string) => string, from = file) {
+      const before = readFileSync(join(copy, from), 'utf8');
+      const text = change(before);
+      assert.notEqual(text, before, file);
+      writeFileSync(join(copy, file), text);
+      changed.push(file);
+    },
+    compile() {
+      const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--project', copy], { encoding: 'utf8' });
+      return stdout.trim();
+    },
+  };
+}
+type Copy = ReturnType<typeof copySources>;
+
+const addRow = (copy: Copy) =>
+  copy.edit('src/rule.ts', (text) => text.replace(/^\} as const satisfies Record<string, TargetKindRow/m, `${ROW}$&`));
+
+function addScheme(copy: Copy): void {
+  copy.edit('src/expression/schemes.json', (text) => {
+    const schemes = JSON.parse(text);
+    schemes.kinds.dns_rule = { called: 'DNS rules' };
+    schemes.dns_rule = { 'dns.qname': { type: 'Bytes' } };
+    return JSON.stringify(schemes);
+  });
+}
+
+/** The table is that of another expression kind under its own name. */
+function addTables(copy: Copy): void {
+  for (const dialect of ['sqlite', 'postgres']) {
+    const migrations = `src/store/migrations/${dialect}`;
+    const table = /^CREATE TABLE waf_rules .*?;\nCREATE INDEX waf_rules_expiry .*?;\n/ms;
+    const rename = (text: string) => table.exec(text)![0].replaceAll('waf_rules', 'dns_rules');
+    copy.edit(`${migrations}/999-dns-rules.sql`, rename, `${migrations}/001-initial.sql`);
+  }
+}
+
+const dns = (ref: string, body: object = {}, more: object = {}) => ({
+  kind: 'dns_rule',
+  op: 'upsert',
+  rule_ref: ref,
+  ...more,
+  rule: { type: 'custom', expression: 'dns.qname == "bad.example"', action: 'sinkhole', ...body },
+});
+
+describe('a made-up kind of rule', () => {
+  let copy: Copy;
+  let support: typeof import('../support/weir.ts');
+  before(async () => {
+    copy = copySources('with-dns');
+    addRow(copy);
+    addScheme(copy);
+    addTables(copy);
+    support = await import(copy.path('test/support/weir.ts'));
+  });
+
+  test('2.2 a kind is a row, a scheme and a migration a dialect; the compiler asks for what is missing', () => {
+    assert.deepEqual(copy.changed, [
+      'src/rule.ts',
+      'src/expression/schemes.json',
+      'src/store/migrations/sqlite/999-dns-rules.sql',
+      'src/store/migrations/postgres/999-dns-rules.sql',
+    ]);
+    assert.equal(copy.compile(), '');
+    const incomplete = copySources('without-scheme');
+    addRow(incomplete);
+    assert.match(incomplete.compile(), /signal\/v2\.ts.*\n {2}Property 'dns_rule' does not exist on type .*<SchemeKind, Scheme>/);
+  });
+
+  test('D1.9 expression check knows a new kind', async () => {
+    const check = (text: string) => support.weir(['expression', 'check', '--kind', 'dns_rule'], { DATA_DIR: join(folder, 'none') }, text);
+    assert.deepEqual(await check('lower(dns.qname) == "x"'), { code: 0, stdout: 'valid, uses dns.qname\n', stderr: '' });
+    const { code, stdout } = await check('http.request.path == "/"');
+    assert.equal(code, 1);
+    assert.match(stdout, /"http.request.path" is a field of WAF rules, not of DNS rules/);
+  });
+
+  test('6.2 a new kind of rule over HTTP, in the embedded store, and moved', (t) => everywhere(t, {}));
+
+  describe('on PostgreSQL', { skip: noPostgres() }, () => {
+    let postgres: Postgres;
+    before(async () => {
+      postgres = await startPostgres();
+    });
+    after(() => postgres.stop());
+
+    test('6.2 a new kind of rule over HTTP, in PostgreSQL, and moved', async (t) =>
+      everywhere(t, { DATABASE_URL: await postgres.createDatabase() }));
+
+    test('D4 retention: PostgreSQL sweeps rules of a new kind', async (t) => {
+      const { openPostgresStore }: typeof import('../../src/store/postgres/store.ts') = await import(
+        copy.path('src/store/postgres/store.ts')
+      );
+      await swept(t, await openPostgresStore(await postgres.createDatabase()));
+    });
+  });
+
+  test('D4 retention: SQLite sweeps rules of a new kind', async (t) => {
+    const { openSqliteStore }: typeof import('../../src/store/sqlite/store.ts') = await import(copy.path('src/store/sqlite/store.ts'));
+    await swept(t, await openSqliteStore(temporaryFolder(t)));
+  });
+
+  /** From the signal to the rule, its listing and its move into another workspace, with the programs of the copy. */
+  async function everywhere(t: TestContext, engine: Settings): Promise<void> {
+    const { startWeir, weir, eventually, KEY } = support;
+    const data = temporaryFolder(t);
+    const settings = { DATA_DIR: data, BOOTSTRAP_API_KEY: KEY, ...smallGeo(data), ...engine };
+    const server = await startWeir(settings);
+    t.after(() => server.kill('SIGKILL'));
+    const post = async (entries: unknown) => {
+      const headers = { authorization: `Bearer ${KEY}` };
+      const response = await fetch(`${server.url}/v2/signal`, { method: 'POST', body: JSON.stringify(entries), headers });
+      return { status: response.status, ...((await response.json()) as { errors: string[]; message: string }) };
+    };
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await weir(args, settings);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    const rules = async (workspace: string) =>
+      (await run('rule', 'ls', '--workspace', workspace, '--kind', 'dns_rule', '--json'))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .map(({ id: _, ...rule }) => rule);
+
+    const api = (await (await fetch(`${server.url}/docs/signal/swagger/json`)).json()) as {
+      info: { description: string };
+      paths: Record<string, { post: { requestBody: { content: Record<string, { examples: Record<string, { value: unknown }> }> } } }>;
+      components: { schemas: Record<string, { properties: object }> };
+    };
+    assert.match(api.info.description, /, Smart Firewall rules and DNS rules\./);
+    assert.ok('rule_ref' in api.components.schemas.DnsRuleEnvelope!.properties);
+    const shown = api.paths['/v2/signal']!.post.requestBody.content['application/json']!.examples.dns_rule!.value;
+    assert.deepEqual(await post(shown), { status: 200, success: true, message: 'Processed 1 entries, 0 failed', errors: [] });
+
+    assert.equal((await post([dns('d:1'), dns('d:2', { order: 7, config: { a: 1 } }, { reason: 'r', expires_in: 3600 })])).status, 200);
+    assert.deepEqual(
+      (await post([dns('d:3', { phase: 'request' }), dns('d:4', { action: 'block' }), dns('d:5', { expression: 'x' })])).errors,
+      [
+        'Entry 0: Schema validation failed: rule.phase: is not allowed for dns_rule',
+        'Entry 1: Schema validation failed: rule.action: must be one of: sinkhole, allow',
+        'Entry 2: Expression validation failed: rule.expression: (1:1) unknown field or function "x"',
+      ],
+    );
+    assert.match((await post([dns('d:6', { type: 'x' })])).message, /rule\.type is required/);
+    assert.equal((await post([dns('d:1', { action: 'ALLOW' }), { kind: 'dns_rule', op: 'delete', rule_ref: 'dns-1' }])).status, 200);
+    const landed = await eventually(async () => {
+      const found = await rules('default');
+      assert.deepEqual(
+        found.map((rule) => [rule.kind, rule.rule_ref, rule.action, rule.order]),
+        [
+          ['dns_rule', 'd:1', 'allow', null],
+          ['dns_rule', 'd:2', 'sinkhole', 7],
+        ],
+      );
+      return found;
+    });
+    assert.equal(await run('dead-letter', 'ls', '--json'), '[]\n');
+
+    const file = join(data, 'default.ndjson');
+    await run('export', file, '--workspace', 'default');
+    await run('workspace', 'create', 'copy', '--org', 'default');
+    await run('import', file, '--workspace', 'copy');
+    assert.deepEqual(await rules('copy'), landed);
+  }
+});
+
+/** A rule of the kind that lapsed long ago is counted until the sweep has taken it. */
+async function swept(t: TestContext, store: Store): Promise<void> {
+  t.after(() => store.close());
+  const { id: workspaceId } = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
+  const rule = { ruleRef: 'old', name: null, type: 'custom', expression: 'dns.qname == "x"', action: 'allow', order: null } as const;
+  const change = {
+    change: 'upsert',
+    kind: 'dns_rule',
+    rule: { ...rule, shortDescription: null, config: null, reason: null, labels: null, expiresAt: 2000 },
+  };
+  const record = { offset: 0, timestamp: 1000, key: workspaceId, headers: {}, value: '{}' };
+  const item = { record, workspaceId, listId: null, receivedAt: 1000, change } as unknown as LandingItem;
+  const batch = { streamId: 's', partition: 0, from: null, to: 1, items: [item], poison: [], now: 1000 };
+  assert.equal(await store.land(batch), 'landed');
+  assert.equal(await store.countRules(workspaceId, 0), 1);
+  assert.equal(await store.sweep({ now: 5000, rulesExpiredBefore: 3000, auditBefore: 0, limit: 10 }), 1);
+  assert.equal(await store.countRules(workspaceId, 0), 0);
+}
