@@ -1,6 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { hasCode, WeirError } from '../errors.ts';
-import { addressWords, expandPrefix, parseAddress } from './address.ts';
+import { lastAddressV6 } from '../network/bounds.ts';
+import { isMapped, newReading, type Reading, readNetwork } from '../network/read.ts';
+import { readAddressOrNumber } from './address.ts';
 import { type CsvLayout, csvLayout } from './csv-layout.ts';
 import { type GeoKind, INVALID, type KeyReader, KINDS, readKeyText, SKIP } from './kind.ts';
 import { addRow, type RowSink } from './rows.ts';
@@ -12,7 +14,6 @@ const QUOTE = 0x22;
 const HASH = 0x23;
 const COMMA = 0x2c;
 const DOT = 0x2e;
-const SLASH = 0x2f;
 
 /**
  * Reads a CSV file of ranges or networks into `sink`, byte by byte. Any field may be quoted; a quoted line break is not read
@@ -49,8 +50,9 @@ interface CsvReader {
   readonly wanted: number;
   /** Where each of them begins and ends. */
   readonly bounds: Uint32Array;
-  /** First and last address, as `addRow` takes them. */
-  readonly range: Uint32Array;
+  /** The first and the last address of the row being read. */
+  readonly first: Reading;
+  readonly last: Reading;
 }
 
 function csvReader(firstLine: Buffer, kind: GeoKind, locations: () => Buffer): CsvReader {
@@ -63,7 +65,8 @@ function csvReader(firstLine: Buffer, kind: GeoKind, locations: () => Buffer): C
     expectedKey: layout.isGeonameId ? 'a geoname_id of the Locations file' : KINDS[kind].expected,
     wanted,
     bounds: new Uint32Array(2 * wanted),
-    range: new Uint32Array(8),
+    first: newReading(),
+    last: newReading(),
   };
 }
 
@@ -71,15 +74,15 @@ const isHeader = ({ header }: CsvReader, bytes: Buffer, at: number, end: number)
   header !== undefined && bytes[at] === header[0] && header.equals(bytes.subarray(at, end));
 
 function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line: number, sink: RowSink): void {
-  const { layout, wanted, bounds, range } = reader;
+  const { layout, wanted, bounds, first, last } = reader;
   if (splitFields(bytes, at, end, wanted, bounds) < wanted) throw new WeirError('GEO_FILE', `expected at least ${wanted} fields`);
-  const family = readRange(bytes, bounds, layout, range);
+  const family = readRange(reader, bytes);
   const from = bounds[2 * layout.key];
   const to = bounds[2 * layout.key + 1];
   const key = reader.readKey(bytes, from, to);
   if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${reader.expectedKey}, found ${shown(bytes, from, to)}`);
   if (key === SKIP) sink.skipped++;
-  else addRow(family === 4 ? sink.v4 : sink.v6, range, key, sink.file, line);
+  else addRow(family === 4 ? sink.v4 : sink.v6, first.words, last.words, key, sink.file, line);
 }
 
 const MAX_SHOWN = 40;
@@ -112,62 +115,35 @@ function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bou
   return wanted;
 }
 
-/** Reads a row's first address into `range[0…]` and its last into `range[4…]`; returns their family. */
-function readRange(bytes: Buffer, bounds: Uint32Array, layout: CsvLayout, range: Uint32Array): 4 | 6 {
+/** Reads a row's range into `first` and `last`; returns the family of both. */
+function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
+  const { layout, bounds, first, last } = reader;
   const [from, to] = [bounds[2 * layout.start], bounds[2 * layout.start + 1]];
-  const family = layout.end === undefined ? readNetwork(bytes, from, to, range) : readPair(bytes, from, to, bounds, layout.end, range);
-  return family === 6 && isMapped(range, 0) && isMapped(range, 4) ? unmap(range) : family;
-}
-
-function readNetwork(bytes: Buffer, from: number, to: number, range: Uint32Array): 4 | 6 {
-  let slash = to;
-  for (let i = to - 1; i >= from; i--) if (bytes[i] === SLASH) slash = i;
-  const family = parseAddress(bytes, from, slash, range, 0);
-  const longest = family === 4 ? 32 : 128;
-  const prefix = slash === to ? longest : readPrefix(bytes, slash + 1, to);
-  if (family === 0 || prefix > longest)
+  if (layout.end !== undefined) return readPair(reader, bytes, from, to, bounds[2 * layout.end], bounds[2 * layout.end + 1]);
+  if (readNetwork(bytes, from, to, first) !== to)
     throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
-  expandPrefix(range, 0, 4, family, prefix);
-  return family;
+  // An IPv4 network is read as the last 32 bits of 128.
+  lastAddressV6(first.words, 0, first.family === 4 ? 96 + first.prefix : first.prefix, last.words);
+  return first.family;
 }
 
-/** A prefix length; Infinity when it is none. */
-function readPrefix(bytes: Buffer, from: number, to: number): number {
-  const text = bytes.toString('latin1', from, to);
-  return /^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-}
-
-function readPair(bytes: Buffer, from: number, to: number, bounds: Uint32Array, endColumn: number, range: Uint32Array): 4 | 6 {
-  const [endFrom, endTo] = [bounds[2 * endColumn], bounds[2 * endColumn + 1]];
-  let first = parseAddress(bytes, from, to, range, 0);
-  const last = parseAddress(bytes, endFrom, endTo, range, 4);
-  if (first === 0) throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, from, to)}`);
-  if (last === 0) throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
+function readPair({ first, last }: CsvReader, bytes: Buffer, from: number, to: number, endFrom: number, endTo: number): 4 | 6 {
+  if (!readAddressOrNumber(bytes, from, to, first))
+    throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, from, to)}`);
+  if (!readAddressOrNumber(bytes, endFrom, endTo, last))
+    throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
+  const { family } = last;
   // A small number is IPv6 when the number that ends its range is.
-  if (first === 4 && last === 6 && !bytes.subarray(from, to).includes(DOT)) {
-    range.set([0, 0, 0, range[0]]);
-    first = 6;
-  }
-  if (first !== last)
+  if (first.family !== family && (family === 4 || bytes.subarray(from, to).includes(DOT)))
     throw new WeirError('GEO_FILE', `${shown(bytes, from, to)} and ${shown(bytes, endFrom, endTo)} are not of one family`);
-  if (isDescending(range, addressWords(last))) {
+  if (isDescending(first.words, last.words, family))
     throw new WeirError('GEO_FILE', `the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
-  }
-  return last;
+  return isMapped(first.words) && isMapped(last.words) ? 4 : family;
 }
 
-function isDescending(range: Uint32Array, width: number): boolean {
-  for (let word = 0; word < width; word++) if (range[word] !== range[4 + word]) return range[word] > range[4 + word];
+function isDescending(first: Uint32Array, last: Uint32Array, family: 4 | 6): boolean {
+  for (let word = family === 4 ? 3 : 0; word < 4; word++) if (first[word] !== last[word]) return first[word] > last[word];
   return false;
-}
-
-/** Whether an address is an IPv4-mapped one (RFC 4291 2.5.5.2): weir treats those as the IPv4 addresses they stand for. */
-const isMapped = (words: Uint32Array, at: number) => words[at] === 0 && words[at + 1] === 0 && words[at + 2] === 0xffff;
-
-function unmap(range: Uint32Array): 4 {
-  range[0] = range[3];
-  range[4] = range[7];
-  return 4;
 }
 
 /** Reads GeoNames ids as the country keys that a GeoLite2 Locations file gives them. */

@@ -2,7 +2,7 @@ import decoder from 'mmdb-lib/lib/decoder.js';
 import { type Metadata, parseMetadata } from 'mmdb-lib/lib/metadata.js';
 import walker from 'mmdb-lib/lib/reader/walker.js';
 import { WeirError } from '../errors.ts';
-import { expandPrefix } from './address.ts';
+import { lastAddressV6 } from '../network/bounds.ts';
 import { type GeoKind, INVALID, KINDS, readKeyText, SKIP } from './kind.ts';
 import { addRow, type RowSink } from './rows.ts';
 
@@ -26,10 +26,10 @@ const IPV4_ALIASES: readonly { readonly words: readonly number[]; readonly prefi
 export function readMmdb(bytes: Buffer, kind: GeoKind, sink: RowSink): { format: string; date: Date } {
   const metadata = readMetadata(bytes);
   const keyOf = recordKeys(bytes, metadata, kind);
-  walkTree(bytes, metadata, (range, family, record) => {
+  walkTree(bytes, metadata, (first, last, family, record) => {
     const key = keyOf(record);
     if (key === SKIP) sink.skipped++;
-    else addRow(family === 4 ? sink.v4 : sink.v6, range, key, sink.file, 0);
+    else addRow(family === 4 ? sink.v4 : sink.v6, first, last, key, sink.file, 0);
   });
   return { format: `MMDB (${metadata.databaseType})`, date: metadata.buildEpoch };
 }
@@ -81,21 +81,22 @@ function decodeRecord(data: InstanceType<typeof decoder.default>, offset: number
 const IPV4_DEPTH = 96;
 const MAX_DEPTH = 128;
 
-type Emit = (range: Uint32Array, family: 4 | 6, record: number) => void;
+type Emit = (first: Uint32Array, last: Uint32Array, family: 4 | 6, record: number) => void;
 
-/** Calls `emit` for every network that has data: range words as in `addRow`, the IPv4 subtree once. */
+/** Calls `emit` with the addresses of every network that has data, as `addRow` takes them; the IPv4 subtree comes once. */
 function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
   const { nodeCount, nodeByteSize, recordSize, ipVersion } = metadata;
   const node = walker.default(bytes, recordSize);
   const ipv4Root = ipVersion === 4 ? undefined : findIpv4Root(metadata, node.left);
   const path = new Uint32Array(4);
-  const range = new Uint32Array(8);
+  const last = new Uint32Array(4);
   let visited = 0;
 
   const visit = (record: number, depth: number): void => {
     if (record === nodeCount || (record === ipv4Root && isAlias(path, depth, record < nodeCount))) return;
     if (record > nodeCount) {
-      emitNetwork(path, depth, range, record, emit);
+      lastAddressV6(path, 0, depth, last);
+      emit(path, last, depth >= IPV4_DEPTH && isZero(path, 3) ? 4 : 6, record);
       return;
     }
     if (depth === MAX_DEPTH || ++visited > nodeCount) throw new WeirError('GEO_FILE', 'the MMDB is damaged: its search tree has a loop');
@@ -121,14 +122,11 @@ function findIpv4Root({ nodeCount, nodeByteSize }: Metadata, left: (offset: numb
 
 /** Whether the IPv4 subtree's record at this place is a repetition. As a leaf it may be data of its own, except at the known places. */
 function isAlias(path: Uint32Array, depth: number, isNode: boolean): boolean {
-  if (isNode) return path.some((word) => word !== 0);
+  if (isNode) return !isZero(path, 4);
   return IPV4_ALIASES.some((alias) => alias.prefix === depth && alias.words.every((word, i) => word === path[i]));
 }
 
-function emitNetwork(path: Uint32Array, depth: number, range: Uint32Array, record: number, emit: Emit): void {
-  const isIpv4 = depth >= IPV4_DEPTH && path[0] === 0 && path[1] === 0 && path[2] === 0;
-  if (isIpv4) range[0] = path[3];
-  else range.set(path);
-  expandPrefix(range, 0, 4, isIpv4 ? 4 : 6, isIpv4 ? depth - IPV4_DEPTH : depth);
-  emit(range, isIpv4 ? 4 : 6, record);
+function isZero(words: Uint32Array, count: number): boolean {
+  for (let word = 0; word < count; word++) if (words[word] !== 0) return false;
+  return true;
 }

@@ -1,4 +1,5 @@
-import { addressWords } from './address.ts';
+/** Words of one address: IPv4 one, IPv6 four. */
+export const addressWords = (family: 4 | 6): 1 | 4 => (family === 4 ? 1 : 4);
 
 /** The rows of one family as read from files: columns in step, in file order. */
 export interface Rows {
@@ -24,8 +25,8 @@ export const emptyRows = (family: 4 | 6): Rows => ({
   files: new Uint8Array(FIRST_CAPACITY),
 });
 
-/** Appends a row; its first address starts at `scratch[0]`, its last at `scratch[4]`. */
-export function addRow(rows: Rows, scratch: Uint32Array, key: number, file: number, line: number): void {
+/** Appends a row. `first` and `last` are its addresses as four words, an IPv4 address in the last of them. */
+export function addRow(rows: Rows, first: Uint32Array, last: Uint32Array, key: number, file: number, line: number): void {
   const { family, count } = rows;
   if (count === rows.keys.length) {
     rows.words = grown(rows.words);
@@ -36,8 +37,8 @@ export function addRow(rows: Rows, scratch: Uint32Array, key: number, file: numb
   const width = addressWords(family);
   const at = count * 2 * width;
   for (let word = 0; word < width; word++) {
-    rows.words[at + word] = scratch[word];
-    rows.words[at + width + word] = scratch[4 + word];
+    rows.words[at + word] = first[4 - width + word];
+    rows.words[at + width + word] = last[4 - width + word];
   }
   rows.keys[count] = key;
   rows.lines[count] = line;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { addressWords } from './address.ts';
-import type { Rows } from './rows.ts';
+import { addressWords, type Rows } from './rows.ts';
 
 /**
  * The ranges of one kind, both families, in one SharedArrayBuffer of 32-bit words. Six sections follow one another, three of each

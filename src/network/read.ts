@@ -5,59 +5,62 @@ import { numberFault, readNumber, readOctets } from './octets.ts';
 
 const SLASH = 0x2f;
 
-/** A network as a reader leaves it: four words, most significant first; an IPv4 address is in the last of them. */
+/** What the readers fill in: four words, most significant first. An IPv4 address is in the last word; the others are then undefined. */
 export interface Reading {
   family: 4 | 6;
   prefix: number;
-  readonly words: Uint32Array;
+  readonly words: Uint32Array<ArrayBuffer>;
 }
 
-/** A place to read networks into. */
+/** A place to read networks and addresses into. */
 export function newReading(): Reading {
   return { family: 4, prefix: 0, words: new Uint32Array(4) };
 }
 
 /**
- * Reads the network that begins at `bytes[at]` into `into`, by the rules of `parseNetwork`. Returns the position after it, which
- * the caller must find to be the end of its text, or what is wrong, in words.
+ * Reads the network that begins at `bytes[at]` into `into`, by the rules of `parseNetwork`. Returns the position after it, or the
+ * fault in words. The caller checks that the network fills its text.
  */
 export function readNetwork(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
-  const result = readV4(bytes, at, end, into);
-  return typeof result === 'string' && startsLikeV6(bytes, at, end) ? readV6(bytes, at, end, into) : result;
-}
-
-function readV4(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
-  const next = readOctets(bytes, at, end, into.words);
+  const next = readAddress(bytes, at, end, into);
   if (typeof next === 'string') return next;
-  into.family = 4;
-  into.prefix = 32;
-  if (next >= end || bytes[next] !== SLASH) return next;
-  const last = readPrefix(bytes, next + 1, end, 32, into);
-  if (typeof last === 'string') return last;
-  into.words[3] = firstAddressV4(into.words[3], into.prefix);
-  return last;
-}
-
-function readV6(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
-  const { words } = into;
-  const next = readGroups(bytes, at, end, words);
-  if (typeof next === 'string') return next;
-  into.family = 6;
-  into.prefix = 128;
+  const { family, words } = into;
   let last: number | string = next;
   if (next < end && bytes[next] === SLASH) {
-    last = readPrefix(bytes, next + 1, end, 128, into);
+    last = readPrefix(bytes, next + 1, end, family === 4 ? 32 : 128, into);
     if (typeof last === 'string') return last;
-    maskHostBits(words, 0, into.prefix);
+    if (family === 4) words[3] = firstAddressV4(words[3], into.prefix);
+    else maskHostBits(words, 0, into.prefix);
   }
-  if (into.prefix >= 96 && words[0] === 0 && words[1] === 0 && words[2] === 0xffff) {
+  if (family === 6 && into.prefix >= 96 && isMapped(words)) {
     into.family = 4;
     into.prefix -= 96;
   }
   return last;
 }
 
-/** Reads a prefix length up to `longest`. Returns the position after it, or what is wrong, in words. */
+/**
+ * Reads the address that begins at `bytes[at]` into `into` as a network of one address. Unlike `readNetwork` it takes no prefix
+ * length and leaves an IPv4-mapped address as IPv6. Returns the position after it, or the fault in words.
+ */
+export function readAddress(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
+  let next = readOctets(bytes, at, end, into.words);
+  into.family = 4;
+  into.prefix = 32;
+  if (typeof next === 'string' && startsLikeV6(bytes, at, end)) {
+    next = readGroups(bytes, at, end, into.words);
+    into.family = 6;
+    into.prefix = 128;
+  }
+  return next;
+}
+
+/** Whether an IPv6 address is IPv4-mapped (RFC 4291 2.5.5.2); its last word is then the IPv4 address. */
+export function isMapped(words: Uint32Array): boolean {
+  return words[0] === 0 && words[1] === 0 && words[2] === 0xffff;
+}
+
+/** Reads a prefix length up to `longest`. Returns the position after it, or the fault in words. */
 function readPrefix(bytes: Uint8Array, at: number, end: number, longest: 32 | 128, into: Reading): number | string {
   const number = readNumber(bytes, at, end);
   const prefix = number & 0xff;
