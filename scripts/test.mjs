@@ -1,21 +1,30 @@
-// `npm test [FILE…]`: type check, linter, then every test beside the code and in test/.
+// `npm test [FILE…]`: type check, linter, then every test; with files only those.
+// `npm run test:unit`: the tests that need no server, no engine and no other program, in seconds: those beside the code
+// (src/) and those of whole feeds in memory (test/feed/).
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+const UNIT = ['src/**/*.test.ts', 'test/feed/*.test.ts'];
+const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts'];
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
-const named = process.argv.slice(2);
-const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).sort();
+const find = (patterns) => globSync(patterns, { cwd: root }).sort();
+const [first, ...others] = process.argv.slice(2);
+const isWhole = first === undefined;
+const files = isWhole ? find(ALL) : first === '--unit' ? find(UNIT) : [first, ...others];
 
 const steps = [
   ['types', bin('tsc'), ['--noEmit']],
   ['lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['tests', process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=600000', ...files]],
 ];
-for (const [name, command, args] of named.length > 0 ? steps.slice(2) : steps) {
+// Each test file is a process of its own: what one has compiled the next need not.
+const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`, ...process.env };
+for (const [name, command, args] of isWhole ? steps : steps.slice(2)) {
   process.stderr.write(`\n=== ${name} ===\n`);
-  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(command, args, { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) {
     process.stderr.write(`\n${name}: failed\n`);
     process.exit(1);

@@ -111,6 +111,27 @@ test('2 what the documentation shows as requests is accepted', async () => {
   }
 });
 
+test('D6 the fields of every body are snake_case', async () => {
+  for (const group of ['signal', 'feeds']) {
+    const names: string[] = [];
+    const collect = (name: string, value: unknown) => {
+      names.push(name);
+      return value;
+    };
+    for (const { requestBody, responses } of operations(await document(group))) {
+      const media = [requestBody, ...Object.values(responses)].flatMap((part) => Object.values(part?.content ?? {}));
+      const values = media.flatMap(({ examples }) => Object.values(examples).map(({ value }) => value));
+      JSON.stringify(values, collect);
+    }
+    const fields = new Set(names.filter((name) => !/^\d*$/.test(name)));
+    assert(fields.size >= 4, group);
+    assert.deepEqual(
+      [...fields].filter((name) => !/^[a-z]+(_[a-z0-9]+)*$/.test(name)),
+      [],
+    );
+  }
+});
+
 test('D1 BASE_URL is the server of the documents', async () => {
   assert.deepEqual((await document('signal')).servers, [{ url: '/' }]);
   const other = fastify();

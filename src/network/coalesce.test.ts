@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { slowCoalesce, slowText } from '../../test/network/slow-networks.ts';
+import { slowCoalesce, slowText } from '../../test/support/slow-networks.ts';
 import { coalesceV4, coalesceV6, countV4, countV6 } from './coalesce.ts';
 import { parseNetwork } from './parse.ts';
 import { V4Ranges, V6Ranges } from './ranges.ts';

@@ -8,10 +8,11 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { getFeed, postSignals } from '../support/http.ts';
 import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
-import { smallGeo } from '../support/small-geo.ts';
-import { eventually, KEY, startWeir, type Weir, weir } from '../support/weir.ts';
+import { eventually, KEY, type Weir, weir, weirFor } from '../support/weir.ts';
 
 type Settings = Record<string, string>;
 type Row = Record<string, unknown>;
@@ -26,17 +27,12 @@ async function outcome(settings: Settings, ...args: string[]): Promise<{ code: n
 }
 
 async function post(server: Weir, key: string, path: string, entries: readonly object[]): Promise<void> {
-  const headers = { authorization: `Bearer ${key}` };
-  const response = await fetch(`${server.url}${path}`, { method: 'POST', body: JSON.stringify(entries), headers });
-  assert.equal(response.status, 200, await response.text());
+  const { status, text } = await postSignals(server.url, key, entries, path);
+  assert.equal(status, 200, text);
 }
 
 /** A server on these engines that ends with the test. */
-async function serve(t: TestContext, settings: Settings): Promise<Weir> {
-  const server = await startWeir({ FEED_REBUILD_SECONDS: '0', ...settings });
-  t.after(() => server.kill('SIGKILL'));
-  return server;
-}
+const serve = (t: TestContext, settings: Settings): Promise<Weir> => weirFor(t, { FEED_REBUILD_SECONDS: '0', ...settings });
 
 function embedded(t: TestContext): Settings {
   const folder = temporaryFolder(t);
@@ -154,10 +150,10 @@ async function feedsOf(server: Weir, { writer }: Keys, lists: readonly Row[]): P
       '?format=set_elements&family=v4',
       '?format=commented',
     ]) {
-      const response = await fetch(`${server.url}/v1/threat/feeds${path}${query}`, { headers: { authorization: `Bearer ${writer}` } });
-      const tag = query === '' || query === '?format=commented' ? '' : response.headers.get('etag');
-      const body = (await response.text()).replace(/^# generated: .*$/m, '');
-      feeds.push([path, query, response.status, response.headers.get('x-feed-entry-count'), tag, body].join('\n'));
+      const { status, headers, text } = await getFeed(server.url, writer, `${path}${query}`);
+      const tag = query === '' || query === '?format=commented' ? '' : headers.etag;
+      const body = text.replace(/^# generated: .*$/m, '');
+      feeds.push([path, query, status, headers['x-feed-entry-count'], tag, body].join('\n'));
     }
   }
   return feeds;
@@ -165,8 +161,7 @@ async function feedsOf(server: Weir, { writer }: Keys, lists: readonly Row[]): P
 
 /** What the keys of a workspace may do, over HTTP. */
 async function keysWork(server: Weir, { writer, bound, revoked }: Keys): Promise<void> {
-  const status = async (text: string, path: string) =>
-    (await fetch(`${server.url}/v1/threat/feeds${path}`, { headers: { authorization: `Bearer ${text}` } })).status;
+  const status = async (text: string, path: string) => (await getFeed(server.url, text, path)).status;
   assert.deepEqual(
     [await status(writer, ''), await status(bound, '/edge'), await status(bound, ''), await status(revoked, '')],
     [200, 200, 403, 401],
@@ -567,11 +562,6 @@ test('D4 moving 100,000 rules: export and import stream them, with less memory t
   assert.match(stderr, /checking .* 100% \| 100000 rules/);
   assert.match(stderr, /importing .* 100% \| 100000 rules/);
   const bodies = [];
-  for (const { url } of [old, server]) {
-    const response = await fetch(`${url}/v1/threat/feeds?format=csv_indicator`, {
-      headers: { authorization: `Bearer ${writer.key}` },
-    });
-    bodies.push(await response.text());
-  }
+  for (const { url } of [old, server]) bodies.push((await getFeed(url, writer.key, '?format=csv_indicator')).text);
   assert.equal(bodies[1], bodies[0]);
 });

@@ -5,13 +5,11 @@ import { createReadStream, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { smallGeo } from '../support/small-geo.ts';
-import { eventually, KEY, startWeir, testEnvironment, type Weir } from '../support/weir.ts';
+import { smallGeo } from '../support/geo.ts';
+import { eventually, KEY, MAIN, startWeir, testEnvironment, type Weir } from '../support/weir.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const folder = temporaryFolder({ after });
 const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY };
 

@@ -1,11 +1,10 @@
 /** What clients may rely on about WAF rules and smart firewall rules, over real HTTP; every engine runs it. */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { test } from 'node:test';
 import { expressions as labelled } from '../expression/corpus.ts';
-import { temporaryFolder } from '../support/folder.ts';
 import { eventually } from '../support/weir.ts';
-import { type Client, type Json, startWorld, type World } from '../support/world.ts';
-import type { Engine } from './signals.ts';
+import { type Client, type Json, startWorld } from '../support/world.ts';
+import { contractSuite, type Engine } from './engine.ts';
 
 const KINDS = ['waf_rule', 'smart_firewall_rule'] as const;
 type Kind = (typeof KINDS)[number];
@@ -34,22 +33,9 @@ const without = (value: Json, ...fields: string[]): Json =>
 const withRule = (entry: Json, ...dropped: string[]): Json => ({ ...entry, rule: without(entry.rule as Json, ...dropped) });
 const refs = (rules: Json[]) => rules.map(({ rule_ref }) => rule_ref).sort();
 
-export function expressionContract(name: string, open: () => Promise<Engine>, skip: string | false = false): void {
-  suite(`WAF and smart firewall rules on ${name}`, { skip, timeout: 240_000 }, () => {
-    let engine: Engine;
-    let world: World;
-    const cleanup: (() => void)[] = [];
-
-    before(async () => {
-      engine = await open();
-      world = await startWorld({ DATA_DIR: temporaryFolder({ after: (work) => cleanup.push(work) }), ...engine.settings });
-    });
-    after(async () => {
-      await world?.weir().kill('SIGTERM');
-      for (const work of cleanup) work();
-      await engine?.stop();
-    });
-
+export function expressionContract(engine: Engine): void {
+  const start = (settings: Readonly<Record<string, string>>, folder: string) => startWorld({ DATA_DIR: folder, ...settings });
+  contractSuite('WAF and smart firewall rules', engine, start, (world) => {
     /** The one rule of this kind, after these entries were accepted. */
     async function stored(client: Client, kind: Kind, ...entries: Json[]): Promise<Json> {
       const { status, body } = await client.post('/v2/signal', entries);
@@ -61,7 +47,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
 
     /** The faults of entries, each sent alone in one batch with a good one, without their common beginning; '' = accepted. */
     async function faults(entries: readonly Json[], client?: Client): Promise<string[]> {
-      const { post } = client ?? (await world.client());
+      const { post } = client ?? (await world().client());
       const { status, body } = await post('/v2/signal', [...entries, access()]);
       assert.equal(status, body.errors?.length > 0 ? 206 : 200, JSON.stringify(body));
       const failed = body.errors.length;
@@ -99,7 +85,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
 
     test('2.2, 3 re-sending a rule_ref updates the active rule, a new one creates', async () => {
       for (const kind of KINDS) {
-        const client = await world.client();
+        const client = await world().client();
         const first = await stored(client, kind, upsert(kind));
         const again = await stored(client, kind, upsert(kind, {}, { action: 'allow' }), upsert(kind, {}, { action: 'allow' }));
         assert.deepEqual([again.id, again.action], [first.id, 'allow']);
@@ -110,7 +96,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
 
     test('D3 an upsert replaces the whole rule: what it omits is unset, created_at stays', async () => {
       for (const kind of KINDS) {
-        const client = await world.client();
+        const client = await world().client();
         const whole = { name: 'n', order: 3, short_description: 's', config: { a: 1 }, type: 'generated', action: 'allow' };
         const phase = kind === 'waf_rule' ? { phase: 'request' } : {};
         const first = await stored(client, kind, upsert(kind, { reason: 'r', labels: { l: 1 }, expires_in: 3600 }, { ...whole, ...phase }));
@@ -138,7 +124,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('D3 the identity is workspace, kind and rule_ref', async () => {
-      const [one, two] = [await world.client(), await world.client()];
+      const [one, two] = [await world().client(), await world().client()];
       const batch = [waf(), smart(), access({ rule_ref: 'r-1' })];
       for (const { post } of [one, two]) assert.equal((await post('/v2/signal', batch)).status, 200);
       await one.post('/v2/signal', [remove('smart_firewall_rule', 'r-1')]);
@@ -154,7 +140,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.2, D3 expires_in: none by default, no floor, counted from acceptance', async () => {
-      const client = await world.client();
+      const client = await world().client();
       for (const kind of KINDS) {
         for (const more of [{}, { expires_in: 0 }, { expires_in: null }]) {
           assert.equal((await stored(client, kind, upsert(kind, more))).expires_at, null);
@@ -176,7 +162,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('3, D3 a rule past its expiry is gone; an upsert on it counts as a new rule', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const firsts: Json[] = [];
       for (const kind of KINDS) firsts.push(await stored(client, kind, upsert(kind, { expires_in: 1 })));
       for (const [index, kind] of KINDS.entries()) {
@@ -188,7 +174,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
 
     test('2.2 op delete removes by rule_ref; the rule and expires_in are ignored; what is not there is deleted too', async () => {
       for (const kind of KINDS) {
-        const client = await world.client();
+        const client = await world().client();
         const ignored = [undefined, null, 'x', 7, [], {}, { type: 'x' }, { type: '', expression: ')', action: 7, phase: 'x', order: 'a' }];
         for (const rule of ignored) {
           await stored(client, kind, upsert(kind));
@@ -213,7 +199,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.2, 8, D3 reason and labels are free, within limits', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const labels = { source: 'honeypot', tags: ['a', null, 1.5, { deep: [[[[]]]] }], '😀': 'é' };
       const rule = await stored(client, 'waf_rule', waf({ reason: '😀'.repeat(2048), labels }));
       assert.deepEqual([rule.reason, rule.labels], ['😀'.repeat(2048), labels]);
@@ -228,7 +214,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     // ------------------------------------------------------------ 2.4 the rule
 
     test('2.4 everything of a rule is stored', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const body = {
         name: 'login guard',
         order: -7,
@@ -244,7 +230,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.4, D3 name, order, short_description and config are optional: absent and null are one', async () => {
-      const client = await world.client();
+      const client = await world().client();
       for (const kind of KINDS) {
         const nulls = { name: null, order: null, short_description: null, config: null, phase: null };
         const rule = await stored(client, kind, upsert(kind, { reason: null, labels: null }, nulls));
@@ -253,7 +239,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.4 type: custom or generated, any letter case, stored lowercase', async () => {
-      const client = await world.client();
+      const client = await world().client();
       for (const kind of KINDS) {
         for (const type of ['custom', 'Custom', 'GENERATED', 'gEnErAtEd']) {
           assert.equal((await stored(client, kind, upsert(kind, {}, { type }))).type, type.toLowerCase());
@@ -262,7 +248,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.4, 4.2, D3 rule.type missing, empty or not allowed refuses the whole batch', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const bad: [Json, unknown][] = [];
       for (const kind of KINDS) {
         bad.push([withRule(upsert(kind), 'type'), null]);
@@ -279,13 +265,13 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
         const { status, headers, body } = await client.post('/v2/signal', [access(), waf(), entry]);
         const details = [{ index: 2, field: 'rule.type', message: TYPE_MESSAGE, value }];
         assert.deepEqual([status, body], [400, { error: 'ValidationError', message: `Entry 2: ${TYPE_MESSAGE}`, details, code: 400 }]);
-        assert.equal(headers.get('cache-control'), 'no-store');
+        assert.equal(headers['cache-control'], 'no-store');
       }
       assert.deepEqual([await client.rules('waf_rule'), await client.rules('access_rule')], [[], []], 'nothing was processed');
     });
 
     test('7.2, D3 details: one row per fault in the order of the entries, at most 100; other faults do not show', async () => {
-      const { post } = await world.client();
+      const { post } = await world().client();
       const wrong = [waf({ rule_ref: '' }, { type: 'x', action: 'x', expression: ')' }), 7, smart({}, { type: '' }), waf({ op: 'delete' })];
       const { status, body } = await post('/v2/signal', [waf(), ...wrong]);
       assert.equal(status, 400);
@@ -300,7 +286,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.4 actions of each kind: any letter case, stored lowercase; others are an entry fault', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const allowed = { waf_rule: ['block', 'challenge', 'ratelimit', 'allow'], smart_firewall_rule: ['block', 'allow'] };
       for (const kind of KINDS) {
         for (const action of allowed[kind].flatMap((word) => [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)])) {
@@ -323,7 +309,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.4 phase: any letter case, stored lowercase in config.phase, absent when it is not given', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const config = async (rule: Json) => (await stored(client, 'waf_rule', waf({}, rule))).config;
       assert.deepEqual(await config({ phase: 'Request' }), { phase: 'request' });
       assert.deepEqual(await config({ phase: 'RESPONSE', config: { sensitivity: 'low' } }), { sensitivity: 'low', phase: 'response' });
@@ -348,14 +334,14 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
       for (const phase of ['request', 'response', '', 'x', 7, {}]) {
         assert.deepEqual(await faults([smart({}, { phase })]), ['rule.phase: is not allowed for smart_firewall_rule']);
       }
-      const client = await world.client();
+      const client = await world().client();
       assert.equal((await stored(client, 'smart_firewall_rule', smart({}, { phase: null }))).config, null);
       const { config } = await stored(client, 'smart_firewall_rule', smart({}, { config: { phase: 'request', a: 1 } }));
       assert.deepEqual(config, { a: 1 });
     });
 
     test('2.4, D3 order is a safe integer', async () => {
-      const client = await world.client();
+      const client = await world().client();
       for (const kind of KINDS) {
         for (const order of [0, -1, 2 ** 53 - 1, -(2 ** 53 - 1)]) {
           assert.equal((await stored(client, kind, upsert(kind, {}, { order }))).order, order);
@@ -368,7 +354,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('2.4, D3 limits of name, short_description and config', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const widest = { name: '😀'.repeat(256), short_description: '😀'.repeat(2048), config: { a: 'x'.repeat(32 * 1024 - 8) } };
       for (const kind of KINDS) {
         const rule = await stored(client, kind, upsert(kind, {}, widest));
@@ -397,7 +383,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('D3 unknown properties are ignored, __proto__ and constructor are plain data', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const entry = JSON.stringify(waf({ extra: 1 }, { extra: { a: 1 }, config: { sensitivity: 1 } })).replace(
         '"sensitivity":1',
         '"__proto__":{"phase":"response"},"constructor":"c"',
@@ -412,7 +398,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     // ------------------------------------------------------------ the expression
 
     test('2.4 the expression is stored as it was sent', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const expressions = [
         '  \r\n\tip.src == 192.0.2.1\n or threat.score >= 0x10 ',
         'signal.sni in {"é" "😀"} || signal.sni ~ r#"a"b\\d"#',
@@ -464,7 +450,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
         assert.ok(fault.startsWith(begin) && fault.length > begin.length, fault);
         assert.ok(!fault.includes('\n'), 'one line');
       }
-      const { post } = await world.client();
+      const { post } = await world().client();
       const { status, body } = await post('/v2/signal', [waf(), waf({}, { expression: cases[0] })]);
       const text = 'expected an operator, such as == or in; it is a function: ends_with(field, "…")';
       assert.deepEqual(
@@ -542,7 +528,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     // ------------------------------------------------------------ batches and landing
 
     test('6.2 one batch of all kinds lands in three stores; the feed has the access rules only', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const batch = [
         waf({ rule_ref: 'w' }),
         access({ rule_ref: 'a' }),
@@ -558,7 +544,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('D3 entries of one rule take effect in array order', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const order = (value: number) => waf({}, { order: value });
       await client.post('/v2/signal', [
         order(1),
@@ -575,7 +561,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('4.2, 8 1000 rules of each kind in one request, 1001 refused', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const many = (count: number) => Array.from({ length: count }, (_, i) => upsert(KINDS[i % 2]!, { rule_ref: `r${i}` }));
       const { status, body } = await client.post('/v2/signal', many(1000));
       assert.deepEqual([status, body.message], [200, 'Processed 1000 entries, 0 failed']);
@@ -588,13 +574,13 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('4.2, 7.2 every entry failing is still 206', async () => {
-      const { post } = await world.client();
+      const { post } = await world().client();
       const { status, body } = await post('/v2/signal', [waf({ rule_ref: null }), smart({}, { expression: ')' })]);
       assert.deepEqual([status, body.success, body.message, body.errors.length], [206, false, 'Processed 0 entries, 2 failed', 2]);
     });
 
     test('D3 ?dry_run=1 validates and answers, and publishes nothing', async () => {
-      const client = await world.client();
+      const client = await world().client();
       await client.post('/v2/signal', [waf(), smart()]);
       const dry = [waf({ rule_ref: 'r-2' }), remove('waf_rule', 'r-1'), smart({}, { order: 5 }), smart({}, { expression: ')' })];
       const { status, body } = await client.post('/v2/signal?dry_run=1', dry);
@@ -606,9 +592,9 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('D2 a key bound to a list: the other kinds are an entry fault', async () => {
-      const client = await world.client();
-      await world.json(['list', 'create', 'edge', '--workspace', client.workspace]);
-      const [made] = await world.json(['key', 'create', '--workspace', client.workspace, '--list', 'edge']);
+      const client = await world().client();
+      await world().json(['list', 'create', 'edge', '--workspace', client.workspace]);
+      const [made] = await world().json(['key', 'create', '--workspace', client.workspace, '--list', 'edge']);
       const batch = [waf(), access(), smart(), remove('waf_rule', 'r-1'), remove('smart_firewall_rule', 'r-1')];
       const { status, body } = await client.post('/v2/signal', batch, String(made!.key));
       assert.deepEqual([status, body.message], [206, 'Processed 1 entries, 4 failed']);
@@ -621,8 +607,8 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     });
 
     test('D3 ?list= concerns access rules only', async () => {
-      const client = await world.client();
-      await world.json(['list', 'create', 'edge', '--workspace', client.workspace]);
+      const client = await world().client();
+      await world().json(['list', 'create', 'edge', '--workspace', client.workspace]);
       assert.equal((await client.post('/v2/signal?list=edge', [waf(), access()])).status, 200);
       assert.equal((await client.post('/v2/signal?list=nowhere', [waf()])).status, 404);
       const [rule] = await client.rules('waf_rule');
@@ -632,7 +618,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
     // ------------------------------------------------------------ the command line
 
     test('D1 weir rule ls --kind: one rule a line for people, one object a line for programs', async () => {
-      const client = await world.client();
+      const client = await world().client();
       const expression = 'ip.src == 192.0.2.1\n  or threat.score > 5';
       await client.post('/v2/signal', [
         waf({ rule_ref: 'w-1', expires_in: 3600 }, { name: 'first\nname', expression, action: 'challenge', phase: 'request' }),
@@ -641,7 +627,7 @@ export function expressionContract(name: string, open: () => Promise<Engine>, sk
       ]);
       const [first] = await client.rules('waf_rule');
       assert.deepEqual([first!.rule_ref, first!.expression, first!.config], ['w-1', expression, { phase: 'request' }]);
-      const text = await world.text(['rule', 'ls', '--workspace', client.workspace, '--kind', 'waf_rule']);
+      const text = await world().text(['rule', 'ls', '--workspace', client.workspace, '--kind', 'waf_rule']);
       assert.deepEqual(text.split('\n'), [
         `challenge  custom ip.src == 192.0.2.1   or threat.score > 5  w-1  ${first!.expires_at}  first name`,
         `block  generated ${EXPRESSION}  w-2  no expiry`,

@@ -1,3 +1,4 @@
+import { EMBEDDED } from './engine.ts';
 import { feedContract } from './feeds.ts';
 
-feedContract('the embedded engine', async () => ({ settings: {}, stop: async () => {} }));
+feedContract(EMBEDDED);

@@ -1,3 +1,4 @@
+import { EMBEDDED } from './engine.ts';
 import { signalContract } from './signals.ts';
 
-signalContract('the embedded engine', async () => ({ settings: {}, stop: async () => {} }));
+signalContract(EMBEDDED);

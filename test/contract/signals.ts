@@ -3,37 +3,14 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { after, before, suite, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { runCommandLine } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { ask, postSignals } from '../support/http.ts';
 import { type Random, seededRandom } from '../support/random.ts';
-import { eventually, startWeir, testEnvironment, type Weir } from '../support/weir.ts';
-
-type Json = Record<string, unknown>;
-
-export interface Engine {
-  /** Settings that choose the engine. */
-  readonly settings: Record<string, string>;
-  stop(): Promise<void>;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Json & { readonly errors: string[]; readonly details: Json[]; readonly message: string };
-}
-
-/** A client with a key of a workspace of its own. */
-interface Client {
-  readonly workspace: string;
-  readonly key: string;
-  post(path: string, body: unknown, key?: string): Promise<Answer>;
-  /** The active rules once everything accepted has landed. */
-  rules(kind?: string, list?: string): Promise<Json[]>;
-  feed(query?: string): Promise<string>;
-}
+import { eventually, weirFor } from '../support/weir.ts';
+import { type Json, startWorld } from '../support/world.ts';
+import { contractSuite, type Engine } from './engine.ts';
 
 const DAY = 86_400;
 const EXPRESSION = 'http.request.method eq "GET"';
@@ -62,78 +39,12 @@ const smart = (more: Json = {}, rule: Json = {}) => ({
 const seconds = (rule: Json) => (Date.parse(rule.expires_at as string) - Date.parse(rule.updated_at as string)) / 1000;
 const targets = (rules: Json[]) => rules.map(({ target }) => target).sort();
 
-export function signalContract(name: string, open: () => Promise<Engine>, skip: string | false = false): void {
-  suite(`signals on ${name}`, { skip, timeout: 240_000 }, () => {
-    let engine: Engine;
-    let weir: Weir;
-    let settings: Record<string, string>;
-    const cleanup: (() => void)[] = [];
-
-    before(async () => {
-      engine = await open();
-      const folder = temporaryFolder({ after: (work) => cleanup.push(work) });
-      settings = { DATA_DIR: folder, RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_FEEDS: '0', FEED_REBUILD_SECONDS: '0', ...engine.settings };
-      weir = await startWeir(settings);
-      await manage(['org', 'create', 'acme']);
-    });
-    after(async () => {
-      await weir?.kill('SIGTERM');
-      for (const work of cleanup) work();
-      await engine?.stop();
-    });
-
-    /** Runs a command beside the server, as an operator does; the values that it prints. */
-    async function manageAll(args: string[]): Promise<Json[]> {
-      let printed = '';
-      const stdout = new Writable({
-        write(chunk, _encoding, done) {
-          printed += chunk;
-          done();
-        },
-      });
-      assert.equal(
-        await runCommandLine([...args, '--json'], { environment: testEnvironment(settings) as never, stdout, stderr: stdout }),
-        0,
-        printed,
-      );
-      return printed
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line));
-    }
-    const manage = async (args: string[]): Promise<Json> => (await manageAll(args))[0]!;
-
-    let clients = 0;
-    async function client(...keyOptions: string[]): Promise<Client> {
-      clients += 1;
-      const { id } = await manage(['workspace', 'create', `w${clients}`, '--org', 'acme']);
-      const workspace = String(id);
-      const own = String((await manage(['key', 'create', '--workspace', workspace, ...keyOptions])).key);
-      const reader = String((await manage(['key', 'create', '--workspace', workspace])).key);
-      const feed = async (query = '') => {
-        const answer = await fetch(`${weir.url}/v1/threat/feeds${query}`, { headers: { authorization: `Bearer ${reader}` } });
-        assert.equal(answer.status, 200, weir.output().stderr);
-        return answer.text();
-      };
-      return {
-        workspace,
-        key: own,
-        feed,
-        async post(path, body, key = own) {
-          const answer = await fetch(`${weir.url}${path}`, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${key}` },
-            body: typeof body === 'string' ? body : JSON.stringify(body),
-          });
-          return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] };
-        },
-        async rules(kind = 'access_rule', list) {
-          // A feed waits for what was accepted before it.
-          await feed();
-          return manageAll(['rule', 'ls', '--workspace', workspace, '--kind', kind, ...(list === undefined ? [] : ['--list', list])]);
-        },
-      };
-    }
+export function signalContract(engine: Engine): void {
+  const start = (settings: Readonly<Record<string, string>>, folder: string) => startWorld({ DATA_DIR: folder, ...settings });
+  contractSuite('signals', engine, start, (world) => {
+    const client = (...keyOptions: string[]) => world().client(...keyOptions);
+    /** Runs a command; the one value that it prints. */
+    const manage = async (...args: string[]): Promise<Json> => (await world().json(args))[0]!;
 
     test('2.1, 4.1 a v1 block by ip, asn or country becomes a rule; one day without expiration, 60 s at least', async () => {
       const { post, rules } = await client();
@@ -179,7 +90,7 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
 
     test('3, D3 unblock removes every rule that blocks the value, with or without rule_ref, of that list only', async () => {
       const { post, rules, workspace } = await client();
-      await manage(['list', 'create', 'edge', '--workspace', workspace]);
+      await manage('list', 'create', 'edge', '--workspace', workspace);
       await post('/v1/signal?list=edge', [event({ ip: '192.0.2.1' })]);
       await post('/v2/signal', [
         access(),
@@ -308,7 +219,7 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
       const action = await post('/v1/signal', [event({ ip: '192.0.2.1' }), event({ ip: '192.0.2.2', action: 'deny' })]);
       assert.equal(action.status, 400);
       assert.match(action.body.message, /must be one of: block, unblock/);
-      assert.equal(action.headers.get('cache-control'), 'no-store');
+      assert.equal(action.headers['cache-control'], 'no-store');
       for (const body of ['', '{', '{}', '[]', '[1]', JSON.stringify(Array(1001).fill(event({ ip: '192.0.2.1' })))]) {
         for (const path of ['/v1/signal', '/v2/signal']) assert.equal((await post(path, body)).status, 400, body.slice(0, 9));
       }
@@ -388,8 +299,8 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
 
     test('D3 ?list= by id and by name; ?dry_run=1 publishes nothing', async () => {
       const { post, rules, workspace } = await client();
-      const edge = await manage(['list', 'create', 'edge', '--workspace', workspace]);
-      for (let i = 0; i < 2; i += 1) await manage(['list', 'create', 'twice', '--workspace', workspace]);
+      const edge = await manage('list', 'create', 'edge', '--workspace', workspace);
+      for (let i = 0; i < 2; i += 1) await manage('list', 'create', 'twice', '--workspace', workspace);
       await post('/v1/signal?list=edge', [event({ ip: '192.0.2.1' })]);
       await post(`/v1/signal?list=${edge.id}`, [event({ ip: '192.0.2.2' })]);
       await post('/v1/signal', [event({ ip: '192.0.2.3' })]);
@@ -404,9 +315,9 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
     test('5, D2 keys: unknown, revoked and expired 401, permission 403, bound list, subscription 402', async () => {
       const { post, rules, workspace, key } = await client();
       const body = [event({ ip: '192.0.2.1' })];
-      const edge = await manage(['list', 'create', 'edge', '--workspace', workspace]);
-      await manage(['list', 'create', 'other', '--workspace', workspace]);
-      const made = async (...options: string[]) => manage(['key', 'create', '--workspace', workspace, ...options]);
+      const edge = await manage('list', 'create', 'edge', '--workspace', workspace);
+      await manage('list', 'create', 'other', '--workspace', workspace);
+      const made = async (...options: string[]) => manage('key', 'create', '--workspace', workspace, ...options);
       const reader = await made('--permission', 'feed:read');
       const brief = await made('--expires-in', '1');
       const revoked = await made();
@@ -414,10 +325,10 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
 
       const unknown = await post('/v1/signal', body, `${key}x`);
       assert.deepEqual([unknown.status, unknown.body], [401, { error: 'Unauthorized', message: 'Invalid or missing API key', code: 401 }]);
-      assert.equal(unknown.headers.get('www-authenticate'), 'Bearer');
+      assert.equal(unknown.headers['www-authenticate'], 'Bearer');
       assert.equal((await post('/v1/signal', body, String(reader.key))).status, 403);
       assert.equal((await post('/v1/signal', body, String(revoked.key))).status, 200);
-      await manage(['key', 'revoke', String(revoked.id)]);
+      await manage('key', 'revoke', String(revoked.id));
       await eventually(async () => assert.equal((await post('/v1/signal', body, String(revoked.key))).status, 401), 2000);
       await eventually(async () => assert.equal((await post('/v1/signal', body, String(brief.key))).status, 401), 3000);
 
@@ -427,18 +338,18 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
       assert.deepEqual([kinds.status, kinds.body.errors.length], [206, 1]);
       assert.deepEqual(targets(await rules('access_rule', String(edge.id))), ['192.0.2.7', '192.0.2.8']);
 
-      const org = await manage(['org', 'create', 'late payer']);
-      await manage(['workspace', 'create', 'late', '--org', String(org.id)]);
-      const late = String((await manage(['key', 'create', '--workspace', 'late'])).key);
+      const org = await manage('org', 'create', 'late payer');
+      await manage('workspace', 'create', 'late', '--org', String(org.id));
+      const late = String((await manage('key', 'create', '--workspace', 'late')).key);
       assert.equal((await post('/v1/signal', body, late)).status, 200);
-      await manage(['org', 'set', 'late payer', '--subscription', 'inactive']);
+      await manage('org', 'set', 'late payer', '--subscription', 'inactive');
       const unpaid = await eventually(async () => {
         const answer = await post('/v1/signal', body, late);
         assert.equal(answer.status, 402);
         return answer;
       }, 2000);
       assert.deepEqual([unpaid.body.error, unpaid.body.code], ['PaymentRequired', 402]);
-      await manage(['org', 'set', 'late payer', '--subscription', 'active']);
+      await manage('org', 'set', 'late payer', '--subscription', 'active');
       await eventually(async () => assert.equal((await post('/v1/signal', body, late)).status, 200), 2000);
     });
 
@@ -457,17 +368,15 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
     test('4.1, 7.1 other methods are 405 and name the right one', async () => {
       for (const path of ['/v1/signal', '/v2/signal']) {
         for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-          const answer = await fetch(`${weir.url}${path}`, { method });
-          assert.deepEqual(
-            [answer.status, answer.headers.get('allow'), ((await answer.json()) as Json).error],
-            [405, 'POST', 'MethodNotAllowed'],
-          );
+          const { status, headers, text } = await ask(world().weir().url, path, { method });
+          assert.deepEqual([status, headers.allow, JSON.parse(text).error], [405, 'POST', 'MethodNotAllowed']);
         }
       }
     });
 
     test('4, D3 the real curl -d, without a content type of its own, from a file too', async (t) => {
       const { key, rules } = await client();
+      const { url } = world().weir();
       const curl = async (...args: string[]) => {
         const { stdout } = await promisify(execFile)('curl', [
           '-sS',
@@ -479,7 +388,7 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
         ]);
         return stdout.split('\n');
       };
-      const one = await curl('-d', JSON.stringify([event({ ip: '192.0.2.1' })]), `${weir.url}/v1/signal`);
+      const one = await curl('-d', JSON.stringify([event({ ip: '192.0.2.1' })]), `${url}/v1/signal`);
       assert.deepEqual(one, ['{"success":true,"message":"Processed 1 entries, 0 failed"}', '200']);
       const file = join(temporaryFolder(t), 'batch.json');
       writeFileSync(file, `\ufeff${JSON.stringify([access({}, { target: { ip: '192.0.2.2' } })], null, 2)}\n`);
@@ -490,36 +399,31 @@ export function signalContract(name: string, open: () => Promise<Engine>, skip: 
         'Expect: 100-continue',
         '--data-binary',
         `@${file}`,
-        `${weir.url}/v2/signal`,
+        `${url}/v2/signal`,
       );
       assert.equal(two.at(-1), '200');
       writeFileSync(file, ' '.repeat(16 * 1024 * 1024 + 1));
-      assert.equal((await curl('--data-binary', `@${file}`, `${weir.url}/v2/signal`)).at(-1), '400');
-      assert.equal((await curl('-H', 'Transfer-Encoding: chunked', '--data-binary', `@${file}`, `${weir.url}/v2/signal`)).at(-1), '400');
+      assert.equal((await curl('--data-binary', `@${file}`, `${url}/v2/signal`)).at(-1), '400');
+      assert.equal((await curl('-H', 'Transfer-Encoding: chunked', '--data-binary', `@${file}`, `${url}/v2/signal`)).at(-1), '400');
       assert.equal((await rules()).length, 2);
     });
 
     test('7.1, 8 429 with Retry-After when a key has used up its requests', async (t) => {
       const { key } = await client();
-      const limited = await startWeir({ ...settings, RATE_LIMIT_SIGNALS: '3', ROLES: 'signals' });
-      t.after(() => limited.kill('SIGTERM'));
-      const ask = () =>
-        fetch(`${limited.url}/v1/signal?dry_run=1`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}` },
-          body: JSON.stringify([event({ ip: '192.0.2.1' })]),
-        });
-      for (let i = 0; i < 3; i += 1) assert.equal((await ask()).status, 200);
-      const answer = await ask();
-      assert.deepEqual([answer.status, ((await answer.json()) as Json).error], [429, 'TooManyRequests']);
-      const wait = Number(answer.headers.get('retry-after'));
+      const limited = await weirFor(t, { ...world().settings, RATE_LIMIT_SIGNALS: '3', ROLES: 'signals' });
+      const post = () => postSignals(limited.url, key, [event({ ip: '192.0.2.1' })], '/v1/signal?dry_run=1');
+      for (let i = 0; i < 3; i += 1) assert.equal((await post()).status, 200);
+      const { status, headers, text } = await post();
+      assert.deepEqual([status, JSON.parse(text).error], [429, 'TooManyRequests']);
+      const wait = Number(headers['retry-after']);
       assert(Number.isInteger(wait) && wait >= 1 && wait <= 20, String(wait));
       // This process does not serve feeds.
-      assert.equal((await fetch(`${limited.url}/v1/threat/feeds`)).status, 404);
+      assert.equal((await ask(limited.url, '/v1/threat/feeds')).status, 404);
     });
 
     test('1 the documentation is served', async () => {
-      for (const group of ['signal', 'feeds']) assert.equal((await fetch(`${weir.url}/docs/${group}/swagger/`)).status, 200);
+      const { url } = world().weir();
+      for (const group of ['signal', 'feeds']) assert.equal((await ask(url, `/docs/${group}/swagger/`)).status, 200);
     });
   });
 }

@@ -11,6 +11,7 @@ import type { StoreReads } from '../../src/ports/store.ts';
 import { KINDS } from '../../src/rule.ts';
 import { openSqliteReads } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
+import { postSignals } from '../support/http.ts';
 import { KEY, startWeir, type Weir } from '../support/weir.ts';
 
 /** What was sent of one rule: the versions that were acknowledged, and the highest that was tried. */
@@ -50,13 +51,9 @@ async function lane(weir: Weir, number: number, firstVersion: number, sent: Map<
       sent.set(ref, { ...before, tried: version });
     }
     try {
-      const response = await fetch(`${weir.url}/v2/signal`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${KEY}` },
-        body: JSON.stringify(batch.map(({ entry }) => entry)),
-      });
-      const body = (await response.json()) as { errors?: string[] };
-      assert.equal(response.status, 200, body.errors?.[0]);
+      const entries = batch.map(({ entry }) => entry);
+      const { status, text } = await postSignals(weir.url, KEY, entries, '/v2/signal');
+      assert.equal(status, 200, text);
       for (const { ref } of batch) sent.set(ref, { acknowledged: version, tried: version });
     } catch (error) {
       if (stop()) break;

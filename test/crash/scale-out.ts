@@ -7,7 +7,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Admin } from '@platformatic/kafka';
-import { type Deployment, deploy, PARTITIONS, readyz, type Tenant } from '../support/deployment.ts';
+import type { Tenant } from '../support/command.ts';
+import { type Deployment, deploy, PARTITIONS } from '../support/deployment.ts';
+import { postSignals, readyz } from '../support/http.ts';
 import { type KafkaBroker, startKafka } from '../support/kafka.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { eventually, weir as runWeir, type Weir } from '../support/weir.ts';
@@ -115,8 +117,8 @@ export const SCENARIOS = {
       await moreAcknowledged(lanes);
       for (const consumer of consumers) {
         await eventually(async () => {
-          const { ready, checks } = await readyz(consumer);
-          assert.ok(!ready);
+          const { status, checks } = await readyz(consumer.url);
+          assert.equal(status, 503);
           assert.equal(checks.landing.state, 'halted');
           assert.match(checks.landing.reason!, /deleted and made anew.*run: weir stream adopt/);
         }, RECOVERY);
@@ -175,7 +177,7 @@ export async function startCrashMatrix(): Promise<CrashMatrix> {
       await audit.check();
       assert.deepEqual(await deployment.store.deadLetters(10), []);
       for (const weir of [...signals, ...consumers]) {
-        await eventually(async () => assert.deepEqual(await readyz(weir).then(({ ready }) => ready), true), RECOVERY);
+        await eventually(async () => assert.equal((await readyz(weir.url)).status, 200), RECOVERY);
       }
       return lanes.reduce((sum, lane) => sum + lane.entries, 0);
     },
@@ -196,16 +198,11 @@ function poster({ key }: Tenant, first: number, processes: () => readonly Weir[]
     const { url } = processes()[turn % processes().length];
     const begun = performance.now();
     try {
-      const answer = await fetch(`${url}/v2/signal`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}` },
-        body: JSON.stringify(entries),
-      });
-      const text = await answer.text();
+      const { status, text } = await postSignals(url, key, entries, '/v2/signal');
       const took = performance.now() - begun;
       assert.ok(took < ANSWER_LIMIT, `answered after ${took} ms`);
-      if (answer.status === 200) return true;
-      assert.equal(answer.status, 500, text);
+      if (status === 200) return true;
+      assert.equal(status, 500, text);
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
       // The process was killed.

@@ -1,17 +1,18 @@
-/** SPEC.md tells which tests prove which rule; its table is made from the titles of the tests. */
+/** Every section of SPEC.md has a test, and every title of a test names a rule that SPEC.md has. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const run = (...args: string[]) => spawnSync(process.execPath, [join(ROOT, 'scripts/spec-table.mjs'), ...args], { encoding: 'utf8' });
+const run = (cwd: string, ...args: string[]) =>
+  spawnSync(process.execPath, [join(ROOT, 'scripts/spec.mjs'), ...args], { cwd, encoding: 'utf8' });
 
-test('SPEC.md: every rule that a test names is there, and the table is that of the titles', () => {
-  const { status, stderr } = run('--check');
+test('SPEC.md: every section has a test, and every rule that a test names is there', () => {
+  const { status, stderr } = run(ROOT);
   assert.equal(status, 0, stderr);
 });
 
@@ -22,10 +23,6 @@ const SPEC = `# S
 ## 5. Five
 ## D2. Two
 - **D2.7** Another.
-
-<!-- rules and tests: begin -->
-<!-- rules and tests: end -->
-The end.
 `;
 const TITLES = [
   "test('4.1.2 a | b', () => {});",
@@ -36,39 +33,37 @@ const TITLES = [
   "test('no rule', () => {});",
 ];
 
-/** A project with this SPEC.md and these lines of a test. */
-function project(t: TestContext, lines: readonly string[]) {
+/** The folder of a project with this SPEC.md and these lines of a test. */
+function project(t: TestContext, lines: readonly string[]): string {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'test'));
   writeFileSync(join(folder, 'SPEC.md'), SPEC);
   writeFileSync(join(folder, 'test/a.test.ts'), lines.join('\n'));
-  return { folder, spec: () => readFileSync(join(folder, 'SPEC.md'), 'utf8') };
+  return folder;
 }
 
-test('spec-table: titles are read in all their forms, and a second run changes nothing', (t) => {
-  const { folder, spec } = project(t, TITLES);
-  assert.match(run('--check', folder).stderr, /is stale/);
-  assert.equal(run(folder).status, 0);
-  assert.deepEqual(
-    spec()
-      .split('\n')
-      .filter((line) => /^\| [\dD]/.test(line)),
-    [
-      '| 4.1 | `test/a.test.ts` | 20 times |',
-      '| 4.1.2 | `test/a.test.ts` | a \\| b |',
-      "| 5 | `test/a.test.ts` | let's |",
-      "| D2 | `test/a.test.ts` | let's · 20 times |",
-      '| D2.7 | `test/a.test.ts` | store …: lands |',
-    ],
-  );
-  assert.match(spec(), /that no test names: none\..*The end\.\n$/s);
-  assert.equal(run('--check', folder).status, 0);
+test('npm run spec: titles are read in all their forms and printed in the order of the document', (t) => {
+  const folder = project(t, TITLES);
+  const { status, stdout, stderr } = run(folder);
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.deepEqual(stdout.split('\n'), [
+    '4.1     test/a.test.ts  20 times',
+    '4.1.2   test/a.test.ts  a | b',
+    "5       test/a.test.ts  let's",
+    "D2      test/a.test.ts  let's",
+    'D2      test/a.test.ts  20 times',
+    'D2.7    test/a.test.ts  store …: lands',
+    '',
+  ]);
+  assert.deepEqual(run(folder, 'D2.7', '4.1').stdout.match(/^\S+/gm), ['4.1', '4.1.2', 'D2.7']);
 });
 
-test('spec-table: a rule that is not there is a fault, a section without a test is listed', (t) => {
-  const { folder, spec } = project(t, ["test('4.1.3 x', () => {});"]);
-  const { status, stderr } = run(folder);
+test('npm run spec: a rule that is not there and a section without a test are faults', (t) => {
+  const { status, stderr } = run(project(t, ["test('4.1.3 x', () => {});"]));
   assert.equal(status, 1);
-  assert.match(stderr, /test\/a\.test\.ts: a test names the rule 4\.1\.3/);
-  assert.match(spec(), /that no test names: 5, D2\./);
+  assert.deepEqual(stderr.trim().split('\n'), [
+    'test/a.test.ts: a test names the rule 4.1.3, which SPEC.md does not have',
+    'no test names 5',
+    'no test names D2',
+  ]);
 });

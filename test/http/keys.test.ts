@@ -10,7 +10,8 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { smallGeo } from '../support/small-geo.ts';
+import { smallGeo } from '../support/geo.ts';
+import { ask, type Reply, readyz } from '../support/http.ts';
 import { eventually, startWeir, type Weir, weir } from '../support/weir.ts';
 
 type Json = Record<string, unknown>;
@@ -48,15 +49,13 @@ interface Question {
   readonly from?: string;
 }
 
-async function ask({ url }: Weir, path: string, { key, authorization, from = source(), ...given }: Question = {}) {
+/** GET of a feed, POST of a signal, unless told otherwise; comes from an address of its own. */
+function askAs({ url }: Weir, path: string, { key, authorization, from = source(), ...given }: Question = {}): Promise<Reply> {
   const { method = path.startsWith(FEED) ? 'GET' : 'POST', body = method === 'POST' ? block('192.0.2.1') : undefined } = given;
-  const headers: Record<string, string> = { 'x-forwarded-for': from };
-  const credentials = authorization ?? (key && bearer(key));
-  if (credentials) headers.authorization = credentials;
-  const response = await fetch(url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  const headers = { 'x-forwarded-for': from, authorization: authorization ?? (key && bearer(key)) };
+  return ask(url, path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 }
-const statusOf = async (...question: Parameters<typeof ask>) => (await ask(...question)).status;
+const statusOf = async (...question: Parameters<typeof askAs>) => (await askAs(...question)).status;
 
 /** Resolves with the time it took until `status` was the answer on every path. */
 async function turnsTo(status: number, server: Weir, key: string, paths: readonly string[] = [DRY_RUN, FEED]): Promise<number> {
@@ -85,7 +84,7 @@ suite('keys', () => {
   const createList = async (name: string, workspace = 'default') => (await json('list', 'create', name, '--workspace', workspace)).id;
   /** Content that changes twice in a second appears a second later (decisions, section 5: Last-Modified). */
   const feedIs = (expected: string, key: string, path = '') =>
-    eventually(async () => assert.equal((await ask(main, FEED + path, { key })).text, expected));
+    eventually(async () => assert.equal((await askAs(main, FEED + path, { key })).text, expected));
 
   test('D2.3 first start: one organization, workspace and list called default, one key, however many processes start at once', async () => {
     const shown = [main, twin].flatMap(({ output }) => /weir_[\w-]{43}/.exec(output().stdout)?.[0] ?? []);
@@ -147,11 +146,11 @@ suite('keys', () => {
       assert.deepEqual([await statusOf(main, FEED, { key }), await statusOf(main, `${FEED}/default`, { key })], [feeds, feeds]);
     }
     assert.equal(
-      (await ask(main, SIGNAL, { key: read.key })).text,
+      (await askAs(main, SIGNAL, { key: read.key })).text,
       '{"error":"Forbidden","message":"The API key does not have the permission signal:write","code":403}',
     );
     assert.equal(
-      (await ask(main, FEED, { key: write.key })).text,
+      (await askAs(main, FEED, { key: write.key })).text,
       '{"success":false,"error":"The API key does not have the permission feed:read","details":{}}',
     );
   });
@@ -162,8 +161,8 @@ suite('keys', () => {
     await json('workspace', 'create', 'core', '--org', 'acme');
     const [edge, core] = [(await createKey('edge')).key, (await createKey('core')).key];
     const coreList = await createList('core only', 'core');
-    await ask(main, SIGNAL, { key: edge, body: block('192.0.2.10') });
-    await ask(main, SIGNAL, { key: core, body: block('192.0.2.20') });
+    await askAs(main, SIGNAL, { key: edge, body: block('192.0.2.10') });
+    await askAs(main, SIGNAL, { key: core, body: block('192.0.2.20') });
     await feedIs('192.0.2.10/32\n', edge);
     await feedIs('192.0.2.20/32\n', core);
     for (const list of [coreList, 'core%20only']) {
@@ -178,10 +177,10 @@ suite('keys', () => {
     const { key } = await createKey('names');
     const [{ id: marked }] = await json<{ id: string }[]>('list', 'ls', '--workspace', 'names');
     const namesake = await createList('default', 'names');
-    await ask(main, SIGNAL, { key, body: block('192.0.2.30') });
+    await askAs(main, SIGNAL, { key, body: block('192.0.2.30') });
     await feedIs('192.0.2.30/32\n', key, `/${marked}`);
     await feedIs('', key, `/${namesake}`);
-    const ambiguous = await ask(main, `${FEED}/default`, { key });
+    const ambiguous = await askAs(main, `${FEED}/default`, { key });
     assert.equal(ambiguous.status, 409);
     assert.deepEqual((JSON.parse(ambiguous.text) as { details: { lists: string[] } }).details.lists.sort(), [marked, namesake].sort());
     assert.equal(await statusOf(main, `${SIGNAL}?list=default`, { key }), 409);
@@ -241,7 +240,7 @@ suite('keys', () => {
         assert.equal(await statusOf(main, `${SIGNAL}?list=${list}`, { key: bound, body: block('192.0.2.40') }), status, list);
       }
       const rule = { type: 'custom', expression: 'ip.src eq 192.0.2.1', action: 'block' };
-      const mixed = await ask(main, '/v2/signal', {
+      const mixed = await askAs(main, '/v2/signal', {
         key: bound,
         body: [
           ...['waf_rule', 'smart_firewall_rule'].map((kind) => ({ kind, op: 'upsert', rule_ref: 'r', rule })),
@@ -277,7 +276,7 @@ suite('keys', () => {
     });
 
     test('D2.1, D2.8 deleting a list deletes its rules and revokes the keys bound to it, effective within 2 s', async () => {
-      await ask(main, SIGNAL, { key: workspaceKey, body: block('198.51.100.1') });
+      await askAs(main, SIGNAL, { key: workspaceKey, body: block('198.51.100.1') });
       await feedIs('192.0.2.40/31\n198.51.100.1/32\n', workspaceKey);
       const { code } = await weir(['list', 'delete', 'own', '--workspace', 'bound'], settings);
       assert.equal(code, 0);
@@ -345,22 +344,22 @@ suite('keys', () => {
       ['POST', FEED, 405, 'GET, HEAD'],
       ['DELETE', `${FEED}/default`, 405, 'GET, HEAD'],
       ['POST', '/healthz', 405, 'GET, HEAD'],
-      ['POST', '/v3/signal', 404, null],
-      ['POST', '/v1/signal/', 404, null],
-      ['GET', '/v1/threat', 404, null],
-      ['GET', `${FEED}/a/b`, 404, null],
-      ['GET', '/', 404, null],
+      ['POST', '/v3/signal', 404, undefined],
+      ['POST', '/v1/signal/', 404, undefined],
+      ['GET', '/v1/threat', 404, undefined],
+      ['GET', `${FEED}/a/b`, 404, undefined],
+      ['GET', '/', 404, undefined],
     ] as const) {
       for (const key of [undefined, first]) {
-        const answer = await ask(main, path, { key, method, body: undefined });
-        assert.deepEqual([answer.status, answer.headers.get('allow')], [status, allow], `${method} ${path}`);
-        assert.equal(answer.headers.get('cache-control'), 'no-store');
+        const answer = await askAs(main, path, { key, method, body: undefined });
+        assert.deepEqual([answer.status, answer.headers.allow], [status, allow], `${method} ${path}`);
+        assert.equal(answer.headers['cache-control'], 'no-store');
       }
     }
     const name = (answer: { text: string }) => (JSON.parse(answer.text) as { error: string }).error;
-    assert.equal(name(await ask(main, SIGNAL, { method: 'GET' })), 'MethodNotAllowed');
-    assert.equal(name(await ask(main, '/v3/signal')), 'NotFound');
-    assert.equal((JSON.parse((await ask(main, FEED, { method: 'PUT' })).text) as Json).success, false);
+    assert.equal(name(await askAs(main, SIGNAL, { method: 'GET' })), 'MethodNotAllowed');
+    assert.equal(name(await askAs(main, '/v3/signal')), 'NotFound');
+    assert.equal((JSON.parse((await askAs(main, FEED, { method: 'PUT' })).text) as Json).success, false);
   });
 
   test('D2.5 authentication runs before the body is read', async () => {
@@ -399,11 +398,11 @@ suite('keys', () => {
       assert.ok(wrong[429] > 0);
       const refused = await eventually(async () => {
         await attack(Array(30).fill(from));
-        const answer = await ask(main, FEED, { key: 'wrong-key-wrong-key', from });
+        const answer = await askAs(main, FEED, { key: 'wrong-key-wrong-key', from });
         assert.equal(answer.status, 429);
         return answer;
       });
-      assert.equal(refused.headers.get('retry-after'), '1');
+      assert.equal(refused.headers['retry-after'], '1');
       assert.deepEqual(JSON.parse(refused.text), { success: false, error: 'Too many failed authentications', details: {} });
     });
 
@@ -441,12 +440,12 @@ suite('keys', () => {
       for (const server of [main, twin]) assert.equal(await statusOf(server, FEED, { key }), 200);
       await json('org', 'set', 'late payer', '--subscription', 'inactive');
       for (const server of [main, twin]) await turnsTo(402, server, key);
-      assert.deepEqual(JSON.parse((await ask(main, SIGNAL, { key })).text), {
+      assert.deepEqual(JSON.parse((await askAs(main, SIGNAL, { key })).text), {
         error: 'PaymentRequired',
         message: 'The subscription of the organization is not active',
         code: 402,
       });
-      assert.deepEqual(JSON.parse((await ask(main, FEED, { key })).text), {
+      assert.deepEqual(JSON.parse((await askAs(main, FEED, { key })).text), {
         success: false,
         error: 'The subscription of the organization is not active',
         details: {},
@@ -478,14 +477,13 @@ suite('keys', () => {
       [await statusOf(main, SIGNAL, { key: remembered.key }), await statusOf(main, FEED, { key: remembered.key })],
       [200, 200],
     );
-    const ready = await fetch(`${main.url}/readyz`);
-    const { checks } = (await ready.json()) as { checks: Record<string, { ok: boolean; reason?: string }> };
-    assert.deepEqual([ready.status, checks.store.ok, checks.stream.ok], [503, false, true]);
+    const { status, checks } = await readyz(main.url);
+    assert.deepEqual([status, checks.store.ok, checks.stream.ok], [503, false, true]);
     assert.match(checks.store.reason!, /counters/);
     for (const key of [unseen.key, 'wrong-key-wrong-key']) {
-      const signal = await ask(main, SIGNAL, { key });
+      const signal = await askAs(main, SIGNAL, { key });
       assert.deepEqual([signal.status, signal.text], [500, '{"error":"InternalServerError","message":"Internal server error","code":500}']);
-      const feeds = await ask(main, FEED, { key });
+      const feeds = await askAs(main, FEED, { key });
       assert.deepEqual([feeds.status, feeds.text], [500, '{"success":false,"error":"Internal server error","details":{}}']);
     }
     assert.equal(await statusOf(main, FEED), 401, 'no key at all is no question to the store');
@@ -535,9 +533,9 @@ suite('limits and the bootstrap key', () => {
     for (const body of [block('192.0.2.1'), [], block('192.0.2.1'), block('192.0.2.1'), []])
       statuses.push(await statusOf(server, SIGNAL, { key, body }));
     assert.deepEqual(statuses, [200, 400, 200, 429, 429]);
-    const refused = await ask(server, '/v2/signal', { key });
+    const refused = await askAs(server, '/v2/signal', { key });
     assert.deepEqual(JSON.parse(refused.text), { error: 'TooManyRequests', message: 'Too many requests', code: 429 });
-    const wait = Number(refused.headers.get('retry-after'));
+    const wait = Number(refused.headers['retry-after']);
     assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 20, `three a minute: one within 20 s, not ${wait}`);
     for (let i = 0; i < 20; i += 1) assert.equal(await statusOf(server, FEED, { key }), 200, 'feeds have a limit of their own, here none');
     const other = await json<Key>('key', 'create', '--workspace', 'default');
@@ -548,7 +546,7 @@ suite('limits and the bootstrap key', () => {
     await json('org', 'create', 'unpaid', '--subscription', 'inactive');
     await json('workspace', 'create', 'unpaid', '--org', 'unpaid');
     const make = (workspace: string, ...options: string[]) => json<Key>('key', 'create', '--workspace', workspace, ...options);
-    const question = (key: string) => ask(server, `${SIGNAL}?list=nowhere`, { key, body: 'no batch' });
+    const question = (key: string) => askAs(server, `${SIGNAL}?list=nowhere`, { key, body: 'no batch' });
     const statuses = async (key: string, times: number) => {
       const all = [];
       for (let i = 0; i < times; i += 1) all.push((await question(key)).status);

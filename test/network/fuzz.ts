@@ -13,9 +13,9 @@ import { renderCidrs } from '../../src/network/render.ts';
 import { readLines } from '../support/network-lines.ts';
 import { needs } from '../support/programs.ts';
 import { type Random, seededRandom } from '../support/random.ts';
+import { BITS, type Family, slowCoalesce, slowParse, slowText } from '../support/slow-networks.ts';
 import { type RandomRange, randomRanges } from './random-ranges.ts';
 import { randomText } from './random-text.ts';
-import { BITS, type Family, slowCoalesce, slowParse, slowText } from './slow-networks.ts';
 
 /** What one run compared, and the first differences that it found. */
 export interface FuzzResult {

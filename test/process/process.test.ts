@@ -1,50 +1,28 @@
 /** Running it: settings, start, readiness, stop, logs and roles of the real process (decisions, section 1). */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { smallGeo } from '../support/small-geo.ts';
-import { eventually, KEY, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
+import { smallGeo } from '../support/geo.ts';
+import { bearer, freePort, getFeed, postSignals, readyz } from '../support/http.ts';
+import { eventually, KEY, MAIN, testEnvironment, type Weir, weir, weirFor } from '../support/weir.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const bearer = (key = KEY) => ({ authorization: `Bearer ${key}` });
 const block = (ip: string) => JSON.stringify([{ type: 'access_rules', action: 'block', ip }]);
-const post = (url: string, ip: string, key = KEY) => fetch(`${url}/v1/signal`, { method: 'POST', headers: bearer(key), body: block(ip) });
-const feed = async (url: string, key = KEY) => (await fetch(`${url}/v1/threat/feeds`, { headers: bearer(key) })).text();
+const post = (url: string, ip: string, key = KEY) => postSignals(url, key, block(ip));
+const feed = async (url: string, key = KEY) => (await getFeed(url, key)).text;
 
-const files = mkdtempSync(join(tmpdir(), 'weir-test-'));
-after(() => rmSync(files, { recursive: true }));
-const GEO = smallGeo(files);
+const GEO = smallGeo(temporaryFolder({ after }));
 
 /** A running weir that is gone when the test ends. */
-async function running(t: TestContext, settings: Record<string, string>): Promise<Weir> {
-  const started = await startWeir({ BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '0', ...GEO, ...settings });
-  t.after(() => started.kill('SIGKILL'));
-  return started;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function readiness(url: string) {
-  const response = await fetch(`${url}/readyz`);
-  const body = (await response.json()) as { checks: Record<string, { ok: boolean; reason?: string }> };
-  return { code: response.status, checks: body.checks, names: Object.keys(body.checks) };
-}
+const running = (t: TestContext, settings: Record<string, string>): Promise<Weir> =>
+  weirFor(t, { BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '0', ...GEO, ...settings });
 
 suite('settings', { concurrency: 2 }, () => {
   const FAULTY = {
@@ -246,8 +224,12 @@ test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and
   for (const [roles, { url, output }] of started) {
     assert.equal(output().stdout, `weir ready on ${url}\n`, roles);
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
-    const ready = await readiness(url);
-    assert.deepEqual([ready.code, ready.names], [200, ['store', 'stream', ...(roles.includes('consumer') ? ['landing'] : [])]], roles);
+    const ready = await readyz(url);
+    assert.deepEqual(
+      [ready.status, Object.keys(ready.checks)],
+      [200, ['store', 'stream', ...(roles.includes('consumer') ? ['landing'] : [])]],
+      roles,
+    );
     for (const [role, path] of [
       ['signals', '/v1/signal'],
       ['signals', '/v2/signal'],
@@ -295,13 +277,13 @@ suite('stop', { concurrency: 4 }, () => {
 
   test('D1.4, D1.3 SIGTERM: /readyz is 503 at once, requests are served for DRAIN_SECONDS, what is in flight is finished, exit 0', async (t) => {
     const { url, child, kill } = await running(t, { DATA_DIR: temporaryFolder(t), DRAIN_SECONDS: '3' });
-    assert.equal((await readiness(url)).code, 200);
+    assert.equal((await readyz(url)).status, 200);
     const slow = await slowPost(url, '192.0.2.3');
     const began = performance.now();
     const exited = kill('SIGTERM');
     const ready = await eventually(async () => {
-      const answer = await readiness(url);
-      assert.equal(answer.code, 503);
+      const answer = await readyz(url);
+      assert.equal(answer.status, 503);
       return answer;
     }, 1000);
     assert.match(ready.checks.process.reason!, /stopping/);
@@ -353,8 +335,8 @@ test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what
 
   const halted = await running(t, settings);
   const ready = await eventually(async () => {
-    const answer = await readiness(halted.url);
-    assert.equal(answer.code, 503);
+    const answer = await readyz(halted.url);
+    assert.equal(answer.status, 503);
     return answer;
   });
   assert.deepEqual([ready.checks.store.ok, ready.checks.stream.ok, ready.checks.landing.ok], [true, true, false]);
@@ -367,7 +349,7 @@ test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what
   assert.deepEqual([adopted.code, adopted.stderr], [0, '']);
   // Without a restart.
   await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));
-  assert.equal((await readiness(halted.url)).code, 200);
+  assert.equal((await readyz(halted.url)).status, 200);
 });
 
 test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, at no level', async (t) => {
@@ -431,23 +413,20 @@ test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, 
   db.close();
   await sleep(1100);
   assert.ok((await everything()).includes(500));
-  const told = await (await fetch(`${url}/v1/threat/feeds/other`, { headers: bearer(key) })).text();
-  assert.equal(told, '{"success":false,"error":"Internal server error","details":{}}');
+  const told = await getFeed(url, key, '/other');
+  assert.equal(told.text, '{"success":false,"error":"Internal server error","details":{}}');
   // The same of the stream. Landing waits for the table.
-  const held = await readiness(url);
-  assert.deepEqual([held.code, held.checks.stream.ok, held.checks.landing.ok], [503, true, false]);
+  const held = await readyz(url);
+  assert.deepEqual([held.status, held.checks.stream.ok, held.checks.landing.ok], [503, true, false]);
   assert.match(held.checks.landing.reason!, /lists/);
   const log = new DatabaseSync(join(folder, 'stream.db'));
   log.exec('ALTER TABLE ends RENAME TO mislaid');
   log.close();
-  const red = await readiness(url);
-  assert.deepEqual([red.code, red.checks.store.ok, red.checks.stream.ok], [503, true, false]);
+  const red = await readyz(url);
+  assert.deepEqual([red.status, red.checks.store.ok, red.checks.stream.ok], [503, true, false]);
   assert.match(red.checks.stream.reason!, /ends/);
   const refused = await post(url, '192.0.2.1', settings.BOOTSTRAP_API_KEY);
-  assert.deepEqual(
-    [refused.status, await refused.text()],
-    [500, '{"error":"InternalServerError","message":"Internal server error","code":500}'],
-  );
+  assert.deepEqual([refused.status, refused.text], [500, '{"error":"InternalServerError","message":"Internal server error","code":500}']);
   assert.equal(await kill('SIGTERM'), 0);
 
   const lines = output()
@@ -478,8 +457,7 @@ test('D1.5 geo files: a changed file is reloaded on SIGHUP, a broken one is refu
   const file = join(folder, 'country.csv');
   writeFileSync(file, '192.0.2.0,192.0.2.255,DE\n');
   const { url, child, output } = await running(t, { DATA_DIR: join(folder, 'data'), GEO_COUNTRY_FILE: file });
-  const body = JSON.stringify([{ type: 'access_rules', action: 'block', country: 'de' }]);
-  assert.equal((await fetch(`${url}/v1/signal`, { method: 'POST', headers: bearer(), body })).status, 200);
+  assert.equal((await postSignals(url, KEY, [{ type: 'access_rules', action: 'block', country: 'de' }])).status, 200);
   assert.equal(await feed(url), '192.0.2.0/24\n');
   writeFileSync(file, '198.51.100.0,198.51.100.255,DE\n');
   child.kill('SIGHUP');
@@ -488,5 +466,5 @@ test('D1.5 geo files: a changed file is reloaded on SIGHUP, a broken one is refu
   child.kill('SIGHUP');
   await eventually(() => assert.match(output().stderr, /"level":"error".*country\.csv/));
   assert.equal(await feed(url), '198.51.100.0/24\n');
-  assert.equal((await readiness(url)).code, 200);
+  assert.equal((await readyz(url)).status, 200);
 });

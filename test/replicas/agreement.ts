@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
 import { type Deployment, deploy } from '../support/deployment.ts';
+import { getFeed, postSignals } from '../support/http.ts';
 import { startKafka } from '../support/kafka.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { seededRandom } from '../support/random.ts';
@@ -45,12 +46,9 @@ class Witness {
 }
 
 async function poll(url: string, view: string, key: string): Promise<Polled> {
-  const response = await fetch(`${url}/v1/threat/feeds?${view}`, {
-    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
-  });
-  const body = Buffer.from(await response.arrayBuffer());
-  assert.equal(response.status, 200, body.toString());
-  return { etag: response.headers.get('etag')!, lastModified: Date.parse(response.headers.get('last-modified')!), body };
+  const { status, headers, bytes, text } = await getFeed(url, key, `?${view}`);
+  assert.equal(status, 200, text);
+  return { etag: headers.etag!, lastModified: Date.parse(headers['last-modified']!), body: bytes };
 }
 
 /** Changes rules and polls for `seconds`, then waits one interval and compares. Returns how much was seen. */
@@ -72,10 +70,8 @@ export async function agreement(deployment: Deployment, seconds: number, interva
         const ip = random.below(10) < 8 ? `198.51.100.${random.below(64)}` : `2001:db8::${random.below(64).toString(16)}`;
         return { type: 'access_rules', action: random.below(10) < 7 ? 'block' : 'unblock', ip, expiration: 60 };
       });
-      const body = JSON.stringify(events);
-      const { url } = random.pick(signals);
-      const response = await fetch(`${url}/v1/signal`, { method: 'POST', body, headers: { authorization: `Bearer ${key}` } });
-      assert.equal(response.status, 200, await response.text());
+      const { status, text } = await postSignals(random.pick(signals).url, key, events);
+      assert.equal(status, 200, text);
       await sleep(random.below(400));
     }
   };
@@ -91,10 +87,13 @@ export async function agreement(deployment: Deployment, seconds: number, interva
   await deployment.landed();
 
   // The last rules lapse within the minute after: what is compared must hold rules that stand.
-  const body = JSON.stringify(
-    Array.from({ length: 40 }, (_, n) => ({ type: 'access_rules', action: 'block', ip: `203.0.113.${2 * n}`, expiration: 86_400 })),
-  );
-  await fetch(`${signals[0].url}/v1/signal`, { method: 'POST', body, headers: { authorization: `Bearer ${key}` } });
+  const standing = Array.from({ length: 40 }, (_, n) => ({
+    type: 'access_rules',
+    action: 'block',
+    ip: `203.0.113.${2 * n}`,
+    expiration: 86_400,
+  }));
+  await postSignals(signals[0].url, key, standing);
   await deployment.landed();
   await settle(replicas, views, key, witness, interval);
   return { polls: witness.polls, contents: witness.contents };

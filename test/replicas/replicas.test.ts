@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Deployment, deploy, type Tenant } from '../support/deployment.ts';
+import type { Tenant } from '../support/command.ts';
+import { type Deployment, deploy } from '../support/deployment.ts';
 import { type KafkaBroker, noKafka, startKafka } from '../support/kafka.ts';
 import { noOwnPostgres, type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import type { Weir } from '../support/weir.ts';

@@ -3,24 +3,17 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyParts, newKeyText } from '../../src/account/key.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { Stream } from '../../src/ports/stream.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { partitionOf } from '../../src/stream/kafka/record.ts';
 import { openKafkaStream } from '../../src/stream/kafka/stream.ts';
+import { commandText, newTenant, type Tenant } from './command.ts';
+import { smallGeo } from './geo.ts';
 import type { Postgres } from './postgres.ts';
-import { smallGeo } from './small-geo.ts';
 import { eventually, startWeir, type Weir } from './weir.ts';
 
 export const PARTITIONS = 4;
-
-/** A workspace with a key that may write and read. */
-export interface Tenant {
-  readonly organizationId: string;
-  readonly workspaceId: string;
-  readonly key: string;
-}
 
 export interface Deployment {
   readonly database: string;
@@ -66,19 +59,6 @@ export async function deploy(postgres: Postgres, kafka: { readonly brokers: stri
     return weir;
   }
 
-  async function tenant(organizationId: string): Promise<Tenant> {
-    const { id: workspaceId } = await store.createWorkspace(organizationId, 'load');
-    const key = newKeyText();
-    await store.createKey(workspaceId, {
-      ...keyParts(key),
-      name: null,
-      permissions: ['signal:write', 'feed:read'],
-      listId: null,
-      expiresAt: null,
-    });
-    return { organizationId, workspaceId, key };
-  }
-
   return {
     database,
     brokers,
@@ -94,10 +74,10 @@ export async function deploy(postgres: Postgres, kafka: { readonly brokers: stri
       return start({ ...settings, PORT: new URL(weir.url).port });
     },
     async tenants() {
-      const { id } = await store.createOrganization('load', 'active');
+      await commandText(['org', 'create', 'load'], common);
       const found = new Map<number, Tenant>();
-      while (found.size < PARTITIONS) {
-        const made = await tenant(id);
+      for (let n = 1; found.size < PARTITIONS; n += 1) {
+        const made = await newTenant(common, { organization: 'load', workspace: `load ${n}` });
         found.set(partitionOf(made.workspaceId, PARTITIONS), made);
       }
       return [...found.values()];
@@ -119,13 +99,4 @@ export async function deploy(postgres: Postgres, kafka: { readonly brokers: stri
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-}
-
-/** What `/readyz` says, and whether it is ready. */
-export async function readyz(
-  weir: Weir,
-): Promise<{ ready: boolean; checks: Record<string, { ok: boolean; state?: string; reason?: string }> }> {
-  const answer = await fetch(`${weir.url}/readyz`);
-  const { checks } = (await answer.json()) as { checks: Record<string, { ok: boolean }> };
-  return { ready: answer.status === 200, checks };
 }

@@ -3,7 +3,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** What Node is started with. */
+export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export const KEY = 'weir-test-key-0123456789';
 
 export interface Weir {
@@ -58,6 +59,13 @@ export async function startWeir(settings: Environment): Promise<Weir> {
       return exited;
     },
   };
+}
+
+/** The same for a test or a file: it is killed when that ends. */
+export async function weirFor(t: { after(work: () => Promise<unknown>): void }, settings: Environment): Promise<Weir> {
+  const started = await startWeir(settings);
+  t.after(() => started.kill('SIGKILL'));
+  return started;
 }
 
 /** Runs one weir command with `input` as its standard input; resolves with its exit code and output. */

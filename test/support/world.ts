@@ -1,14 +1,12 @@
 /** A running weir with an organization, and clients that each have a workspace of their own. */
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
-import { runCommandLine } from '../../src/cli/program.ts';
-import { startWeir, testEnvironment, type Weir } from './weir.ts';
+import { commandText, newKey, newTenant } from './command.ts';
+import { getFeed, postSignals, type Reply } from './http.ts';
+import { startWeir, type Weir } from './weir.ts';
 
 export type Json = Record<string, unknown>;
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
+interface Answer extends Reply {
   readonly body: Json & { readonly errors: string[]; readonly details: Json[]; readonly message: string };
 }
 
@@ -17,16 +15,19 @@ export interface Client {
   readonly workspace: string;
   readonly key: string;
   post(path: string, body: unknown, key?: string): Promise<Answer>;
-  /** The active rules of a kind once everything accepted has landed. */
-  rules(kind: string): Promise<Json[]>;
+  /** The active rules of a kind, here of one list, once everything accepted has landed. */
+  rules(kind?: string, list?: string): Promise<Json[]>;
   feed(query?: string): Promise<string>;
 }
 
 export interface World {
+  /** What its processes and commands run with. */
+  readonly settings: Readonly<Record<string, string>>;
   /** The process that runs now. */
   weir(): Weir;
   /** Kills the process where it stands and starts another on the same data. */
   crash(): Promise<void>;
+  stop(): Promise<void>;
   /** Runs a command beside the server, as an operator does; what it prints. */
   text(args: readonly string[]): Promise<string>;
   /** The same with --json; the objects that it prints, one a line. */
@@ -41,19 +42,7 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
   let weir = await startWeir(settings);
   const organization = `org-${weir.pid}`;
   let clients = 0;
-
-  async function text(args: readonly string[]): Promise<string> {
-    let printed = '';
-    const output = new Writable({
-      write(chunk, _encoding, done) {
-        printed += chunk;
-        done();
-      },
-    });
-    const code = await runCommandLine(args, { environment: testEnvironment(settings), stdout: output, stderr: output });
-    assert.equal(code, 0, printed);
-    return printed;
-  }
+  const text = (args: readonly string[]) => commandText(args, settings);
   const json = async (args: readonly string[]): Promise<Json[]> =>
     (await text([...args, '--json']))
       .split('\n')
@@ -62,40 +51,39 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
 
   await text(['org', 'create', organization]);
   return {
+    settings,
     weir: () => weir,
     async crash() {
       await weir.kill('SIGKILL');
       weir = await startWeir(settings);
     },
+    async stop() {
+      await weir.kill('SIGTERM');
+    },
     text,
     json,
     async client(...keyOptions) {
       clients += 1;
-      const [made] = await json(['workspace', 'create', `workspace-${clients}-of-${organization}`, '--org', organization]);
-      const workspace = String(made!.id);
-      const newKey = async (options: string[]) => String((await json(['key', 'create', '--workspace', workspace, ...options]))[0]!.key);
-      const [key, reader] = [await newKey(keyOptions), await newKey([])];
+      const workspace = `workspace-${clients}-of-${organization}`;
+      const { workspaceId, key } = await newTenant(settings, { organization, workspace }, ...keyOptions);
+      const reader = await newKey(settings, workspaceId);
       const feed = async (query = '') => {
-        const answer = await fetch(`${weir.url}/v1/threat/feeds${query}`, { headers: { authorization: `Bearer ${reader}` } });
-        assert.equal(answer.status, 200, weir.output().stderr);
-        return answer.text();
+        const reply = await getFeed(weir.url, reader, query);
+        assert.equal(reply.status, 200, weir.output().stderr);
+        return reply.text;
       };
       return {
-        workspace,
+        workspace: workspaceId,
         key,
         feed,
         async post(path, body, as = key) {
-          const answer = await fetch(`${weir.url}${path}`, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${as}` },
-            body: typeof body === 'string' ? body : JSON.stringify(body),
-          });
-          return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] };
+          const reply = await postSignals(weir.url, as, body, path);
+          return { ...reply, body: JSON.parse(reply.text) };
         },
-        async rules(kind) {
+        async rules(kind = 'access_rule', list) {
           // A feed waits for what was accepted before it.
           await feed();
-          return json(['rule', 'ls', '--workspace', workspace, '--kind', kind]);
+          return json(['rule', 'ls', '--workspace', workspaceId, '--kind', kind, ...(list === undefined ? [] : ['--list', list])]);
         },
       };
     },

@@ -1,9 +1,8 @@
 /** What is in a feed, byte for byte. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BITS, type Family, type SlowRange, slowCoalesce, slowText } from '../../network/slow-networks.ts';
-import { rangeOf } from '../../support/network-range.ts';
 import { type Random, seededRandom } from '../../support/random.ts';
+import { BITS, type Family, rangeOf, type SlowRange, slowCoalesce, slowText } from '../../support/slow-networks.ts';
 import { eventually } from '../../support/weir.ts';
 import { type FeedWorld, upsert } from './world.ts';
 

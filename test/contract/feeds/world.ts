@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { readConfig } from '../../../src/config.ts';
 import type { Message } from '../../../src/ports/stream.ts';
 import { openStream } from '../../../src/runtime/engines.ts';
-import { ask, type Headers, type Reply } from '../../support/http.ts';
+import { newKey, newTenant } from '../../support/command.ts';
+import { ask, bearer, type Headers, postSignals, type Reply } from '../../support/http.ts';
 import { eventually, startWeir, testEnvironment } from '../../support/weir.ts';
 import { type Json, startWorld, type World } from '../../support/world.ts';
 
@@ -93,31 +94,22 @@ export async function startFeedWorld(settings: Readonly<Record<string, string>>,
       await stream.publish(messages).finally(() => stream.close());
     },
     async stop() {
-      await Promise.all([world.weir().kill('SIGTERM'), replica.kill('SIGTERM')]);
+      await Promise.all([world.stop(), replica.kill('SIGTERM')]);
     },
   };
 }
 
 async function openSpace(world: World, replica: string, organization: string, name: string): Promise<Space> {
-  const made = async (args: string[]) => (await world.json(args))[0]!;
-  const id = String((await made(['workspace', 'create', name, '--org', organization])).id);
+  const { workspaceId: id, key } = await newTenant(world.settings, { organization, workspace: name });
   const inSpace = ['--workspace', id];
-  const newKey = async (...options: string[]) => String((await made(['key', 'create', ...inSpace, ...options])).key);
-  const key = await newKey();
   const getFrom = (base: string, target: string, { headers, key: as = key, ...asked }: Asked) => {
-    const authorization = as === null ? {} : { authorization: `Bearer ${as}` };
-    return ask(base, `${FEEDS}${target}`, { ...asked, headers: { ...authorization, ...headers } });
+    return ask(base, `${FEEDS}${target}`, { ...asked, headers: { ...(as === null ? {} : bearer(as)), ...headers } });
   };
   const get = (target = '', asked: Asked = {}) => getFrom(world.weir().url, target, asked);
   const send = async (entries: readonly Json[], list?: string) => {
     const version = 'kind' in entries[0]! ? 2 : 1;
     const query = list === undefined ? '' : `?list=${encodeURIComponent(list)}`;
-    const headers = { authorization: `Bearer ${key}` };
-    const { status, text } = await ask(world.weir().url, `/v${version}/signal${query}`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(entries),
-    });
+    const { status, text } = await postSignals(world.weir().url, key, entries, `/v${version}/signal${query}`);
     assert.equal(status, 200, text);
   };
   const events = (action: string, targets: readonly string[]) => targets.map((target) => event(target, { action }));
@@ -137,11 +129,11 @@ async function openSpace(world: World, replica: string, organization: string, na
     send,
     block: (targets, list) => send(events('block', targets), list),
     unblock: (targets, list) => send(events('unblock', targets), list),
-    list: async (listName, ...options) => String((await made(['list', 'create', listName, ...inSpace, ...options])).id),
+    list: async (listName, ...options) => String((await world.json(['list', 'create', listName, ...inSpace, ...options]))[0]!.id),
     async set(list, ...options) {
       await world.text(['list', 'set', list, ...inSpace, ...options]);
     },
-    newKey,
+    newKey: (...options) => newKey(world.settings, id, ...options),
   };
 }
 

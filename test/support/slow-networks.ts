@@ -2,6 +2,7 @@
  * Networks once more, slow and plain: texts by regular expressions, addresses as BigInt. What the engine's results are compared
  * with; it shares no code with it.
  */
+import ipaddr from 'ipaddr.js';
 
 export interface SlowRange {
   readonly start: bigint;
@@ -88,4 +89,13 @@ export function slowCoalesce(family: Family, ranges: readonly SlowRange[]): stri
     }
     return networks;
   });
+}
+
+/** The family and range of a network's or an address's text, read by another library than weir's own code. */
+export function rangeOf(text: string): SlowRange & { readonly family: Family } {
+  const [address, prefix] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), undefined];
+  const family = address.kind() === 'ipv4' ? 4 : 6;
+  const start = BigInt(`0x${Buffer.from(address.toByteArray()).toString('hex')}`);
+  const hostBits = prefix === undefined ? 0n : BITS[family] - BigInt(prefix);
+  return { family, start, end: start + 2n ** hostBits - 1n };
 }

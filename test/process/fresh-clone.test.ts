@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SETTINGS } from '../../src/config.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/http.ts';
 import { eventually } from '../support/weir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -22,14 +23,6 @@ function machine(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !settings.has(name) && !own.test(name));
   const path = process.env.PATH!.split(delimiter).filter((folder) => !folder.includes('node_modules'));
   return { ...Object.fromEntries(kept), PATH: path.join(delimiter) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** The shell lines of a text in Markdown, block by block. */

@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { slowCoalesce } from '../network/slow-networks.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { rangeOf } from '../support/network-range.ts';
 import { needs } from '../support/programs.ts';
 import { seededRandom } from '../support/random.ts';
 import { mixedV4, mixedV6, networkText } from '../support/random-networks.ts';
+import { rangeOf, slowCoalesce } from '../support/slow-networks.ts';
 import { eventually } from '../support/weir.ts';
 import { type Client, startWorld, type World } from '../support/world.ts';
 

@@ -5,15 +5,14 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { smallGeo } from '../support/small-geo.ts';
-import { eventually, KEY, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
+import { smallGeo } from '../support/geo.ts';
+import { postSignals } from '../support/http.ts';
+import { eventually, KEY, MAIN, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const NO_SETTINGS = { format: null, family: null, action: null, max_entries: null, confidence: null, severity: null };
 
@@ -46,8 +45,7 @@ const rows = (text: string) =>
 
 suite('weir', () => {
   let server: Weir;
-  const post = (entries: Json[], path = '/v2/signal') =>
-    fetch(server.url + path, { method: 'POST', headers: { authorization: `Bearer ${KEY}` }, body: JSON.stringify(entries) });
+  const post = (entries: Json[], path = '/v2/signal') => postSignals(server.url, KEY, entries, path);
 
   before(async () => {
     server = await startWeir(settings);

@@ -1,0 +1,4 @@
+import { EMBEDDED } from './engine.ts';
+import { expressionContract } from './expressions.ts';
+
+expressionContract(EMBEDDED);
