@@ -4,8 +4,9 @@ import type { Config } from '../config.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
-import { type LandingStatus, startConsumer } from '../stream/consumer.ts';
+import { startConsumer } from '../stream/consumer.ts';
 import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
+import type { LandingStatus } from '../stream/landing-status.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
 import { startEmbeddedEngine } from './writer.ts';
 

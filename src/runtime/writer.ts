@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Store, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads, STORE_WRITES } from '../store/sqlite/store.ts';
-import type { LandingStatus } from '../stream/consumer.ts';
+import type { LandingStatus } from '../stream/landing-status.ts';
 import { remoteCalls } from './rpc.ts';
 
 export interface WriterData {
