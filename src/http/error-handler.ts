@@ -4,13 +4,16 @@ import type { Group, HttpFault } from './errors.ts';
 import { groupOf } from './routes.ts';
 import { BODY_TOO_LARGE, MALFORMED } from './signals/submit.ts';
 
-/** Answers an error that Fastify found or a handler threw, in the shape of the address's group. What is not the client's fault is logged and 500. */
+/**
+ * Answers an error of Fastify or of a handler, in the shape of the address's group. An error that is not the client's is logged and
+ * answered 500.
+ */
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const group = groupOf(request.url);
   send(reply, errorAnswer(group, clientFault(error, group) ?? serverFault(error, request)));
 }
 
-/** The client's fault behind an error; undefined when it is ours. */
+/** What the client did wrong; undefined when the error is ours. */
 function clientFault({ code, statusCode = 500 }: FastifyError, group: Group): HttpFault | undefined {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return BODY_TOO_LARGE;
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404 };

@@ -21,10 +21,10 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** How a thread of its own reaches the store: a file beside a port for the writes, or an address. */
+/** How another thread reaches the store: its file, with a port for the writes, or its address. */
 export type FeedSource = { readonly dataDir: string; readonly writes: MessagePort } | { readonly databaseUrl: string };
 
-// Loaded only where they are used: an embedded start does not wait for them.
+// Loaded only when they are used, so that an embedded start does not wait for them.
 const openPostgresStore = async (url: string): Promise<Store> => (await import('../store/postgres/store.ts')).openPostgresStore(url);
 const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> =>
   (await import('../stream/kafka/stream.ts')).openKafkaStream({
@@ -42,12 +42,12 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
     },
   });
 
-/** Opens the store in this thread and brings its schema up to date: for commands that run beside a server. */
+/** Opens the store in this thread and brings its schema up to date, for commands that run beside a server. */
 export async function openStore(config: Config): Promise<Store> {
   return config.databaseUrl === undefined ? openSqliteStore(config.dataDir) : openPostgresStore(config.databaseUrl);
 }
 
-/** Opens the stream in this thread; `publish` of the embedded one appends in a thread of its own. */
+/** Opens the stream in this thread; the embedded one appends in a thread of its own. */
 export async function openStream(config: Config): Promise<Stream> {
   return config.kafkaBrokers === undefined ? openSqliteStream(config.dataDir) : openKafkaStream(config, config.kafkaBrokers);
 }

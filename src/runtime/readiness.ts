@@ -9,6 +9,7 @@ const CLOCK_LIMIT = 2000;
 /** How long an engine may take to answer, ms. */
 const PATIENCE = 3000;
 
+/** What readiness looks at. */
 export interface ReadinessParts {
   readonly store: Pick<StoreReads, 'ping'>;
   readonly stream: Pick<Stream, 'ping'>;

@@ -9,6 +9,7 @@ const REVIEW = 1000;
 /** The name of the part whose faults concern every partition. */
 const STREAM = 'stream';
 
+/** What the consumer lands, and where. */
 export interface ConsumerOptions {
   readonly stream: Stream;
   readonly store: LandingStore;
@@ -17,7 +18,9 @@ export interface ConsumerOptions {
   readonly log: LandingLog;
 }
 
+/** A consumer that runs. */
 export interface Consumer {
+  /** How landing goes. */
   status(): LandingStatus;
   /** Ends after the transaction that runs now. */
   close(): Promise<void>;
@@ -56,7 +59,7 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
     }
   }
 
-  /** Whether this still is the stream that was joined; false also while that cannot be told, which leaves the group as it is. */
+  /** Whether the stream is still the one that was joined. Also false while that cannot be told: nothing more is started then. */
   async function isSameStream(streamId: string): Promise<boolean> {
     let present: string;
     try {
@@ -86,7 +89,7 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
   };
 }
 
-/** The id of the stream here. Halts when the store has landed others only. */
+/** The id of the stream. Throws a Halt when the store has landed other streams only. */
 async function identify(stream: Stream, store: LandingStore): Promise<string> {
   const [streamId, known] = [await stream.id(), await store.positionStreams()];
   if (known.length > 0 && !known.includes(streamId)) throw replacedStream(known.join(', '), streamId);

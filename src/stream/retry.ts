@@ -1,7 +1,10 @@
 import { Halt } from './halt.ts';
 import type { LandingFaults } from './landing-status.ts';
 
-/** Pauses after a fault, ms: the first, doubled each time up to the longest. A halt is looked at again after the longest, for a person may have acted. */
+/**
+ * Pauses after a fault, ms: the first, doubled each time up to the longest. A halt is looked at again after the longest, for a
+ * person may have acted.
+ */
 const BACKOFF = { first: 100, longest: 5000 };
 
 /** Runs `work` until it returns or `stop` aborts: again after a pause when it throws. Reports its faults under the name of its part. */

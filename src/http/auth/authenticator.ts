@@ -8,12 +8,13 @@ import { failureLimiter } from './failures.ts';
 import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
 
-/** What authentication looks at in a request. */
+/** The parts of a request that authentication reads. */
 export interface Asker {
   readonly ip: string;
   readonly headers: { readonly authorization?: string };
 }
 
+/** Tells who sends a request. */
 export interface Authenticator {
   /**
    * The caller, or why the request is refused (spec 5.1). Answers at once for a remembered key while the key revision was read
@@ -46,7 +47,7 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   const failures = failureLimiter();
   const used = new Map<string, number>();
 
-  /** The caller that memory alone may admit. */
+  /** The caller, where memory alone may admit it. */
   function recall(digest: string): Caller | undefined {
     const at = now();
     const key = revision.isFresh(at) ? keys.find(digest) : undefined;

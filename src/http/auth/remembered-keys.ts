@@ -12,7 +12,10 @@ export interface RememberedKey {
   confirmedAt: number;
 }
 
-/** Keys that the store knew, by SHA-256: a string with one character for each byte, the cheapest form to make. Unknown keys are never kept. */
+/**
+ * Keys that the store knew, by SHA-256: a string with one character for each byte, the cheapest form to make. Unknown keys are
+ * never kept.
+ */
 export interface RememberedKeys {
   find(digest: string): RememberedKey | undefined;
   remember(digest: string, key: Omit<RememberedKey, 'digest'>): RememberedKey;

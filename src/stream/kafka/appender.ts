@@ -3,7 +3,7 @@ import { appendQueue, bytesOf, type PendingAppend, pendingAppend, type QueuedRec
 import { isAnswer, reasonOf } from './fault.ts';
 import { type ProducerIdentity, producerSession } from './producer-session.ts';
 
-/** How long a batch waits for its acknowledgement, ms: the answer over HTTP must come within 5 s. */
+/** How long a batch waits for its acknowledgement, ms: the HTTP answer must come within 5 s. */
 const PATIENCE = 4500;
 /** How long after a failure a request is tried again, ms. */
 const PAUSE = 200;
@@ -13,13 +13,15 @@ const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
 /** Answers to a producer whose epoch is over or forgotten. */
 const EPOCH_OVER = ['OUT_OF_ORDER_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_EPOCH'];
 
-/** One partition of the topic. */
+/** The requests that an appender sends to one partition. */
 export interface PartitionLog {
+  /** Asks the brokers for an identity. */
   newProducer(): Promise<ProducerIdentity>;
   /** Appends in one request; resolves when all in-sync replicas have it. `sequence` counts the producer's records in its epoch. */
   produce(records: MessageRecord[], producer: ProducerIdentity, sequence: number): Promise<void>;
 }
 
+/** Appends to one partition. */
 export interface Appender {
   /** Appends in order; resolves when everything is acknowledged, rejects when it is not within 4.5 s. */
   append(records: readonly MessageRecord[]): Promise<void>;
@@ -28,9 +30,9 @@ export interface Appender {
 }
 
 /**
- * Appends to one partition, one request at a time; what arrives meanwhile shares the next. A request is tried again as the
- * same one (producer, epoch, sequence), so that the broker appends it once, until nobody waits for it. Then the epoch ends:
- * should the request still be on its way, it cannot land behind a later one.
+ * An appender that has one request on its way at a time; records that arrive meanwhile share the next. A failed request is sent
+ * again unchanged (producer, epoch, sequence), so that the broker appends it once. When no caller waits for it any more, the epoch
+ * ends: a request that is still on its way then is refused, and cannot land behind a later one.
  */
 export function openAppender(log: PartitionLog): Appender {
   const queue = appendQueue();

@@ -19,7 +19,10 @@ export interface Fetcher {
   close(): void;
 }
 
-/** A fetcher of the topic with this id. Each partition has a connection of its own: a broker answers the requests of one in turn, and these wait. */
+/**
+ * A fetcher of the topic with this id. Each partition has a connection of its own: a broker answers the requests of one in turn,
+ * and these wait.
+ */
 export function topicFetcher(cluster: Cluster, topicId: string): Fetcher {
   const pools = new Map<number, ConnectionPool>();
   let closed = false;

@@ -23,7 +23,10 @@ export interface GroupMember {
   leave(): Promise<void>;
 }
 
-/** Joins the group for a topic of `partitions` partitions; `onAssigned` gets the partitions each time they were divided. Rejects with a readable reason. */
+/**
+ * Joins the group for a topic of `partitions` partitions; `onAssigned` gets the partitions each time they were divided. Rejects
+ * with a readable reason.
+ */
 export async function joinGroup(
   cluster: Cluster,
   group: string,

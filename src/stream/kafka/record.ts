@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { type KafkaRecord, type MessageRecord, murmur2, type RecordsBatch } from '@platformatic/kafka';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 
-/** Attributes of a batch: its records carry the time of their appending; it holds no messages but a transaction's end. */
+/** Attribute bits of a batch: its time is when it was appended; its records are control records, such as the end of a transaction. */
 const LOG_APPEND_TIME = 8;
 const CONTROL = 32;
 
-/** The partition of a key, as every Kafka client with the default partitioner picks it: murmur2 without its sign. */
+/** The partition that Kafka's default partitioner picks for a key: murmur2 without its sign. */
 export function partitionOf(key: string, partitions: number): number {
   return (murmur2(key, true) & 0x7fffffff) % partitions;
 }
@@ -53,7 +53,10 @@ function timestampOf(batch: RecordsBatch, record: KafkaRecord): number {
   return Number((batch.attributes & LOG_APPEND_TIME) !== 0 ? batch.maxTimestamp : batch.firstTimestamp + record.timestampDelta);
 }
 
-/** The text of these bytes, '' for null. What is no UTF-8 becomes `base64:…`: no reader takes it for JSON, an id or a version, and it can be decoded. */
+/**
+ * The text of these bytes, '' for null. What is no UTF-8 becomes `base64:…`: no reader takes it for JSON, an id or a version, and
+ * it can be decoded.
+ */
 function textOf(bytes: Buffer | null): string {
   if (bytes === null) return '';
   return isUtf8(bytes) ? bytes.toString() : `base64:${bytes.toString('base64')}`;

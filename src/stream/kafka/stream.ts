@@ -10,16 +10,16 @@ import { openReader } from './reader.ts';
 import { partitionOf, toKafkaRecord } from './record.ts';
 import { openTopic } from './topic.ts';
 
-/** What ListOffsets takes for a time: the oldest message kept, the end of the log. */
+/** What ListOffsets takes in place of a time: the oldest message kept, or the end of the log. */
 const EARLIEST = -2n;
 const LATEST = -1n;
-/** How long a question to the brokers may take, and one for readiness, ms. */
+/** How long the brokers may take to answer, and to answer for readiness, ms. */
 const PATIENCE = 4000;
 const PING_PATIENCE = 2000;
 /** How long a broker waits for its replicas before it gives up, ms: less than the client waits for the broker. */
 const REPLICA_PATIENCE = 2500;
 
-/** The stream in one Kafka topic, which is made when it is missing. Rejects when no broker answers within 10 s. */
+/** The stream in one Kafka topic. Makes the topic when it is missing; rejects when no broker answers within 10 s. */
 export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   const { topic, group = `weir-${topic}` } = options;
   const cluster = connectCluster(options);
@@ -31,7 +31,7 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
     throw error;
   }
 
-  /** The answer to a question to the brokers; rejects with one readable line. */
+  /** The answer of the brokers; rejects with one readable line. */
   async function ask<T>(question: Promise<T>, ms = PATIENCE): Promise<T> {
     try {
       return await within(question, ms, 'the broker');
@@ -84,7 +84,7 @@ async function offsetOf(cluster: Cluster, partition: number, timestamp: bigint):
   return Number(topics[0].partitions[0].offset);
 }
 
-/** One partition as the appender sees it. */
+/** The appender's requests for one partition. */
 function partitionLog(cluster: Cluster, partition: number): PartitionLog {
   return {
     async newProducer() {
