@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 
+/** The parts of the service that a process may run. */
 export const ROLES = ['signals', 'consumer', 'feeds'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -39,10 +40,13 @@ export interface Config {
   readonly streamRetentionHours: number;
 }
 
-/** Reads one value; throws a sentence that says what is allowed. */
+/** Reads one value; throws an error whose message says what is allowed. */
 type Parse<T> = (text: string) => T;
 
-/** One setting: its variable, its default as text (undefined = unset), how it is read, what it means (docs/settings.md is checked against this table). */
+/**
+ * One setting: its variable, its default as text (undefined = unset), how it is read, and what it means, which docs/settings.md
+ * repeats.
+ */
 interface Setting<T> {
   readonly variable: string;
   readonly fallback: string | undefined;
@@ -266,10 +270,10 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
   },
 };
 
-/** Settings that may stay unset; those with a list are empty then. */
+/** What a setting without value and default is, where that is not undefined. */
 const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [] };
 
-/** What must be set beside what. */
+/** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
   ['kafkaCaFile', 'kafkaTls'],
   ['kafkaCertFile', 'kafkaTls'],
@@ -281,7 +285,10 @@ const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
   ['kafkaSaslPassword', 'kafkaSaslMechanism'],
 ];
 
-/** Reads the environment; an empty variable counts as unset. All faults at once, one readable line each. */
+/**
+ * Reads and checks the environment; an empty variable counts as unset. Returns either the configuration or all its faults, one
+ * readable line each.
+ */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): { config: Config } | { faults: string[] } {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};

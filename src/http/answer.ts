@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { errorBody, type Group, type HttpFault } from './errors.ts';
 
-/** A whole answer: the body is complete before the first byte is sent. */
+/** A whole answer. Its body is complete before the first byte is sent. */
 export interface Answer {
   readonly status: number;
   /** name, value, name, value, … */
@@ -10,24 +10,24 @@ export interface Answer {
   readonly body: Uint8Array | string | undefined;
 }
 
-/** Writes exactly these headers; no body on HEAD and 304. */
+/** Sends the answer with exactly these headers; Node leaves out the body on HEAD and 304. Does nothing when an answer was sent already. */
 export function write(response: ServerResponse, { status, headers, body }: Answer): void {
   if (!response.headersSent) response.writeHead(status, headers as string[]).end(body);
 }
 
-/** The same past Fastify's serialisation. */
+/** Sends the answer without Fastify's serialisation and its own headers. */
 export function send(reply: FastifyReply, answer: Answer): void {
   reply.hijack();
   write(reply.raw, answer);
 }
 
-/** An answer of JSON. */
+/** An answer whose body is this JSON text. */
 export function jsonAnswer(status: number, json: string, headers: Readonly<Record<string, string | readonly string[]>> = {}): Answer {
   const given = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));
   const length = String(Buffer.byteLength(json));
   return { status, headers: ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...given], body: json };
 }
 
-/** An error in the shape of its group. None may be kept by a cache. */
+/** An error in the shape of its group. Caches must not keep it. */
 export const errorAnswer = (group: Group, fault: HttpFault): Answer =>
   jsonAnswer(fault.status, errorBody(group, fault), { 'Cache-Control': 'no-store', ...fault.headers });

@@ -1,34 +1,30 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
-import {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify';
-import type { Caller } from '../account/caller.ts';
-import type { Check } from '../ports/health.ts';
+import type { Server } from 'node:http';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { LIMITS } from '../signal/limits.ts';
-import { errorAnswer, jsonAnswer, send } from './answer.ts';
+import { errorAnswer, send } from './answer.ts';
 import type { Authenticator } from './auth/authenticator.ts';
-import { type Gate, gate } from './auth/gate.ts';
+import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { registerDocs } from './docs.ts';
-import type { Group, HttpFault } from './errors.ts';
+import { handleError } from './error-handler.ts';
+import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
-import { type FeedParts, feedShortcut, registerFeeds } from './feeds/routes.ts';
+import { feedShortcut, registerFeeds } from './feeds/routes.ts';
+import { type Readiness, registerHealth } from './health.ts';
 import { groupOf, unhandled } from './routes.ts';
-import { BODY_TOO_LARGE, MALFORMED, type SubmitSignals } from './signals/submit.ts';
+import { closeServer, createHttpServer, refuseConnection } from './server.ts';
+import { registerSignals } from './signals/routes.ts';
+import type { SubmitSignals } from './signals/submit.ts';
 
+/** What the HTTP layer is given by the composition root. */
 export interface AppParts {
   readonly settings: {
+    /** Networks of proxies whose forwarded headers count. */
     readonly trustProxy: readonly string[];
+    /** Requests per key and minute; 0 = no limit. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
+    /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
   };
   readonly authenticator: Authenticator;
@@ -36,28 +32,26 @@ export interface AppParts {
   readonly submitSignals: SubmitSignals | undefined;
   /** undefined where this process does not serve feeds. */
   readonly answerFeed: AnswerFeed | undefined;
-  readonly readiness: () => Promise<Readonly<Record<string, Check>>>;
-  /** Whether the process is about to stop: each answer then ends its connection. */
+  readonly readiness: Readiness;
+  /** Whether the process is about to stop. */
   readonly draining: () => boolean;
+  /** ms since 1970. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
 }
 
-/** How long a request may take to arrive, and an idle connection stays open, ms. */
-const REQUEST_TIMEOUT = 120_000;
-const KEEP_ALIVE = 75_000;
-/** How long a server that closes may go on accepting connections, ms. */
-const LAST_ACCEPTS = 500;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
-/** The HTTP server of the roles that this process runs. */
+/** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, readiness, draining, now, logger } = parts;
   const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), now);
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
+  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), submit: submitSignals };
   const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };
 
+  const shortcut = feeds && feedShortcut(feeds);
   const servers: Server[] = [];
   const app = fastify({
     loggerInstance: logger,
@@ -66,7 +60,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     bodyLimit: LIMITS.batchBytes,
     serverFactory(handler) {
-      const server = httpServer(handler, feeds, draining);
+      const server = createHttpServer(handler, shortcut, draining);
       servers.push(server);
       return server;
     },
@@ -74,131 +68,33 @@ export function createApp(parts: AppParts): FastifyInstance {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    frameworkErrors: (error, request, reply) => fail(error, request, reply),
+    frameworkErrors: handleError,
     clientErrorHandler: refuseConnection,
   });
-  const served: Group[] = [...(submitSignals ? (['signal'] as const) : []), ...(answerFeed ? (['feed'] as const) : [])];
-
-  // Any content type, or none: a body is judged by its bytes.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
-    send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
-  });
-  app.setErrorHandler(fail);
+  app.setErrorHandler(handleError);
   app.addHook('preClose', async () => {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });
 
-  if (submitSignals !== undefined) registerSignals(app, submitSignals, gateOf('signal', settings.rateLimitSignals));
+  acceptAnyBody(app);
+  answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...(feeds ? (['feed'] as const) : [])]);
+  if (signals !== undefined) registerSignals(app, signals);
   if (feeds !== undefined) registerFeeds(app, feeds);
   registerHealth(app, readiness);
   registerDocs(app, settings.baseUrl);
   return app;
 }
 
-function httpServer(handler: RequestListener, feeds: FeedParts | undefined, draining: () => boolean): Server {
-  const shortcut = feeds && feedShortcut(feeds);
-  // Polls have no body: a tenth of their time went into ending the stream of it.
-  const options = { requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, optimizeEmptyRequests: true };
-  return createServer(options, (request, response) => {
-    // A client that sends its next request while its connection is being closed would lose it.
-    if (draining()) response.shouldKeepAlive = false;
-    if (!shortcut?.(request, response)) handler(request, response);
+/** Any content type, or none: a body is judged by its bytes. */
+function acceptAnyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+/** Answers 404 and 405 at once to requests that no route takes. */
+function answerUnhandled(app: FastifyInstance, served: readonly Group[]): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
   });
-}
-
-/** Closes a server without a reset for any client that has connected. Resolves when the last answer is sent. */
-async function closeServer(server: Server): Promise<void> {
-  await acceptedAll(server);
-  // Connections whose last request was under way would stay open until they time out.
-  const timer = setInterval(() => server.closeIdleConnections(), 50);
-  await new Promise((resolve) => server.close(resolve));
-  clearInterval(timer);
-}
-
-/** Resolves in a turn of the event loop that found no connection waiting to be accepted: those that wait when a server closes are reset. */
-async function acceptedAll(server: Server): Promise<void> {
-  const deadline = performance.now() + LAST_ACCEPTS;
-  let accepted = true;
-  const note = () => {
-    accepted = true;
-  };
-  server.on('connection', note);
-  await turn();
-  while (accepted && performance.now() < deadline) {
-    accepted = false;
-    await turn();
-  }
-  server.off('connection', note);
-}
-
-function registerSignals(app: FastifyInstance, submit: SubmitSignals, { admit }: Gate): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
-  for (const version of [1, 2] as const) {
-    app.route({
-      method: 'POST',
-      url: `/v${version}/signal`,
-      // Before the body is read.
-      async onRequest(request, reply) {
-        // It is not looked at, and Fastify would refuse a malformed one.
-        delete request.raw.headers['content-type'];
-        const verdict = await admit(request);
-        if (!('status' in verdict)) callers.set(request, verdict);
-        else send(reply, errorAnswer('signal', verdict));
-      },
-      async handler(request, reply) {
-        const caller = callers.get(request)!;
-        const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-        const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body });
-        send(reply, 'body' in answer ? jsonAnswer(answer.status, JSON.stringify(answer.body)) : errorAnswer('signal', answer));
-      },
-    });
-  }
-}
-
-function registerHealth(app: FastifyInstance, readiness: AppParts['readiness']): void {
-  const health = (status: number, value: object) => jsonAnswer(status, JSON.stringify(value), { 'Cache-Control': 'no-store' });
-  app.route({ method: ['GET', 'HEAD'], url: '/healthz', handler: (_request, reply) => send(reply, health(200, { status: 'ok' })) });
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: '/readyz',
-    async handler(_request, reply) {
-      const checks = await readiness();
-      const ready = Object.values(checks).every(({ ok }) => ok);
-      send(reply, health(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks }));
-    },
-  });
-}
-
-/** Faults that Fastify finds before a handler does, in the group's own shape; everything else is logged and 500. */
-function fail(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const group = groupOf(request.url);
-  send(reply, errorAnswer(group, faultOf(error, group) ?? unexpected(error, request)));
-}
-
-function faultOf({ code, statusCode = 500 }: FastifyError, group: Group): HttpFault | undefined {
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return BODY_TOO_LARGE;
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404 };
-  if (statusCode < 400 || statusCode > 499) return undefined;
-  return group === 'feed' ? { status: 400, message: 'Malformed request' } : MALFORMED;
-}
-
-function unexpected(err: Error, { method, routeOptions, log }: FastifyRequest): HttpFault {
-  log.error({ err, method, route: routeOptions.url }, 'a request failed');
-  return { status: 500 };
-}
-
-const CONNECTION_FAULTS: Record<string, HttpFault> = {
-  HPE_HEADER_OVERFLOW: { status: 431 },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408 },
-};
-
-/** Bytes that are no HTTP request: there is no address yet to tell the group by. */
-function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const { status, headers, body } = errorAnswer('signal', CONNECTION_FAULTS[error.code ?? ''] ?? MALFORMED);
-  const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${body}`);
 }

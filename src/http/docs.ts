@@ -5,7 +5,7 @@ import { FEED_API } from './feeds/openapi.ts';
 import { apiDocument } from './openapi.ts';
 import { SIGNAL_API } from './signals/openapi.ts';
 
-/** Everything the page loads comes from this server; no key is needed to read it. */
+/** Lets the page load from this server only. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,10 +20,13 @@ const CONTENT_SECURITY_POLICY = [
 
 const APIS = { signal: SIGNAL_API, feeds: FEED_API };
 
-/** Interactive documentation of each group at `/docs/<group>/swagger/`, its OpenAPI document at `…/swagger/json`. */
+/**
+ * Serves the interactive documentation of each group at `/docs/<group>/swagger/` and its OpenAPI document at `…/swagger/json`,
+ * without a key.
+ */
 export function registerDocs(app: FastifyInstance, baseUrl: string | undefined): void {
   for (const [group, api] of Object.entries(APIS)) {
-    // The plugin's types stop at OpenAPI 3.0.
+    // The plugin's types know OpenAPI up to 3.0 only.
     const document = apiDocument(api, baseUrl ?? '/') as never;
     app.register(async (scope) => {
       await scope.register(fastifySwagger, { mode: 'static', specification: { document } });

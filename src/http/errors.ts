@@ -16,7 +16,7 @@ const NAMES: Record<number, string> = {
   500: 'InternalServerError',
 };
 
-/** What a client reads when there is nothing more particular to say. */
+/** The message of each status, where a fault has none of its own. */
 const TEXTS: Record<number, string> = {
   401: 'Invalid or missing API key',
   402: 'The subscription of the organization is not active',
@@ -28,17 +28,17 @@ const TEXTS: Record<number, string> = {
 };
 const FEED_TEXTS: Record<number, string> = { ...TEXTS, 401: 'Unauthorized - invalid or missing API key' };
 
-/** An answer that ends a request early. Its texts never carry a driver's words. */
+/** A request that is refused or has failed. The texts reach clients, so they never quote a driver's error. */
 export interface HttpFault {
   readonly status: number;
-  /** Absent: the group's text for this status. */
+  /** The group's text for this status when absent. */
   readonly message?: string;
-  /** Rows of a signal 400, or the object of a feed error. */
+  /** The rows of a signal 400, or the object of a feed error. */
   readonly details?: readonly object[] | object;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Body of an error: signal `{error, message, code}` with `details` on 400, feed `{success, error, details}`. */
+/** The body of an error: signal `{error, message, code}` with `details` on 400, feed `{success, error, details}`. */
 export function errorBody(group: Group, { status, message, details }: HttpFault): string {
   if (group === 'feed') return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
   const name = NAMES[status] ?? NAMES[500];

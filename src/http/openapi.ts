@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 import { errorBody, type Group, type HttpFault } from './errors.ts';
 
-/** Building blocks of the two OpenAPI documents. Examples of errors come from the code that answers. */
+/** Building blocks of the two OpenAPI documents. Examples of errors come from the code that answers them. */
 
+/** One group of endpoints as its document describes it. */
 export interface ApiGroup {
   readonly title: string;
   readonly description: string;
@@ -11,12 +12,12 @@ export interface ApiGroup {
   readonly paths: object;
 }
 
-/** A schema that has its place in `components.schemas`, under its title. */
+/** A schema that stands in `components.schemas` under its title. */
 type Titled = TSchema & { title?: string };
 type Header = ReturnType<typeof header>;
 type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
-/** An OpenAPI 3.1 document: its schemas are plain JSON Schema, the same that validate. */
+/** The OpenAPI 3.1 document of a group. Its schemas are the JSON Schemas that validate requests. */
 export function apiDocument({ title, description, schemas, securitySchemes, paths }: ApiGroup, baseUrl: string) {
   return {
     openapi: '3.1.0',
@@ -28,15 +29,19 @@ export function apiDocument({ title, description, schemas, securitySchemes, path
   };
 }
 
+/** A reference to a schema of the document. */
 export const reference = ({ title }: Titled) => ({ $ref: `#/components/schemas/${title}` });
 
+/** The examples that a schema carries. */
 export const examplesOf = (schema: TSchema): readonly unknown[] => ('examples' in schema ? (schema.examples as unknown[]) : []);
 
+/** A documented header of text. */
 export const header = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
 
+/** A documented JSON body. */
 export const json = (schema: object, examples: Examples) => ({ 'application/json': { schema, examples } });
 
-/** A documented error: the ways to get there as examples, by a short name. */
+/** A documented error; `faults` are its examples, by a short name. */
 export function errorResponse(
   group: Group,
   schema: Titled,
@@ -55,5 +60,6 @@ export function errorResponse(
   };
 }
 
+/** The two ways to send an API key. */
 export const BEARER = { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer API_KEY' };
 export const BASIC = { type: 'http', scheme: 'basic', description: 'The user name is api, the password is the API key.' };

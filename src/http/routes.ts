@@ -1,6 +1,6 @@
 import type { Group, HttpFault } from './errors.ts';
 
-/** The addresses of the service, their methods, and the group that they belong to; health belongs to none. */
+/** The addresses of the service, their methods, and the group that each belongs to; health belongs to none. */
 const ROUTES: readonly { readonly path: RegExp; readonly allow: string; readonly group: Group | undefined }[] = [
   { path: /^\/v[12]\/signal$/, allow: 'POST', group: 'signal' },
   { path: /^\/v1\/threat\/feeds(\/[^/]+)?$/, allow: 'GET, HEAD', group: 'feed' },
@@ -8,14 +8,14 @@ const ROUTES: readonly { readonly path: RegExp; readonly allow: string; readonly
 ];
 const FEED_PATH = /^\/v1\/threat(\/|$)/;
 
-/** The path and query of a request target, which a proxy may have sent as a whole address. */
+/** The path and query of a request target; a proxy may have sent a whole URL. */
 export const targetOf = (url: string): string => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, ''));
 const pathOf = (url: string) => targetOf(url).split('?', 1)[0]!;
 
-/** Whose error bodies an address uses. */
+/** The group whose error bodies an address uses. */
 export const groupOf = (url: string): Group => (FEED_PATH.test(pathOf(url)) ? 'feed' : 'signal');
 
-/** What to say to a request that no handler takes: 405 at an address of the groups served here, else 404. Neither needs a key. */
+/** The answer to a request that no route takes: 405 at an address of the groups served here, else 404. Neither needs a key. */
 export function unhandled(url: string, served: readonly Group[]): HttpFault {
   const path = pathOf(url);
   const route = ROUTES.find((known) => known.path.test(path) && (known.group === undefined || served.includes(known.group)));

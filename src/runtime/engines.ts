@@ -1,31 +1,30 @@
-/** Which engines a configuration names. With the threads the only place that names drivers. */
+/** Which engines a configuration names. Only this file and the threads name drivers. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
-import { type LandingStatus, startConsumer } from '../stream/consumer.ts';
-import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
+import type { LandingStatus } from '../stream/landing-status.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
+import { type ConsumerRole, startConsumerRole } from './consumer-role.ts';
+import type { Log } from './logging.ts';
 import { startEmbeddedEngine } from './writer.ts';
-
-export type Log = (level: 'info' | 'warn' | 'error', message: string) => void;
 
 /** The engines of a serving process. */
 export interface Engine {
   readonly store: Store;
   readonly stream: Stream;
-  /** Starts the consumer role; resolves with what tells how landing goes. */
+  /** Starts the consumer role. Resolves with a function that tells how landing goes. */
   land(): Promise<() => Promise<LandingStatus>>;
   /** What a feed thread needs to open the store for itself. */
   feedSource(): FeedSource;
   close(): Promise<void>;
 }
 
-/** How a thread of its own reaches the store: a file beside a port for the writes, or an address. */
+/** How another thread reaches the store: its file, with a port for the writes, or its address. */
 export type FeedSource = { readonly dataDir: string; readonly writes: MessagePort } | { readonly databaseUrl: string };
 
-// Loaded only where they are used: an embedded start does not wait for them.
+// Loaded only when they are used, so that an embedded start does not wait for them.
 const openPostgresStore = async (url: string): Promise<Store> => (await import('../store/postgres/store.ts')).openPostgresStore(url);
 const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> =>
   (await import('../stream/kafka/stream.ts')).openKafkaStream({
@@ -43,41 +42,34 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
     },
   });
 
-/** Opens the store in this thread and brings its schema up to date: for commands that run beside a server. */
+/** Opens the store in this thread and brings its schema up to date, for commands that run beside a server. */
 export async function openStore(config: Config): Promise<Store> {
   return config.databaseUrl === undefined ? openSqliteStore(config.dataDir) : openPostgresStore(config.databaseUrl);
 }
 
-/** Opens the stream in this thread. */
+/** Opens the stream in this thread; the embedded one appends in a thread of its own. */
 export async function openStream(config: Config): Promise<Stream> {
   return config.kafkaBrokers === undefined ? openSqliteStream(config.dataDir) : openKafkaStream(config, config.kafkaBrokers);
 }
 
-/** Opens the engines of a server. */
+/** Opens the engines of a server. Rejects with a readable reason when one is not there; what was opened is closed again. */
 export async function startEngine(config: Config, log: Log): Promise<Engine> {
   const { store, feedSource, landEmbedded } = await startStore(config, log);
   try {
     const stream = await openStream(config);
-    let stopLanding = async () => {};
+    let role: ConsumerRole | undefined;
     return {
       store,
       stream,
       feedSource,
       async land() {
         if (landEmbedded !== undefined && config.kafkaBrokers === undefined) return landEmbedded();
-        const consumer = startConsumer({ stream, store, now: Date.now, log });
-        const stopHousekeeping = startHousekeeping(
-          () => sweepSlice(stream, store, { streamHours: config.streamRetentionHours }, Date.now()),
-          (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
-        );
-        stopLanding = async () => {
-          stopHousekeeping();
-          await consumer.close();
-        };
-        return async () => consumer.status();
+        const started = startConsumerRole({ stream, store, streamHours: config.streamRetentionHours, log });
+        role = started;
+        return async () => started.status();
       },
       async close() {
-        await stopLanding();
+        await role?.stop();
         await stream.close();
         await store.close();
       },
@@ -88,6 +80,7 @@ export async function startEngine(config: Config, log: Log): Promise<Engine> {
   }
 }
 
+/** The store of a server, and what else its engine can do. */
 interface StartedStore {
   readonly store: Store;
   readonly feedSource: () => FeedSource;

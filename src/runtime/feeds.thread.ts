@@ -1,4 +1,7 @@
-/** The feed thread: reads snapshots, expands countries and ASNs, coalesces and renders, so that no request waits behind a rebuild. */
+/**
+ * The feed thread: reads snapshots, expands countries and ASNs, coalesces and renders, so that no request waits for a rebuild of
+ * another feed.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import { feedEngine } from '../feed/build/engine.ts';
@@ -9,7 +12,7 @@ import type { FeedSource } from './engines.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
 
-/** One read at a time, one write beside it. */
+/** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
 const { source, geo } = workerData as FeedThreadData;

@@ -4,9 +4,9 @@ import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
 import { remoteCalls } from './rpc.ts';
 
-/** What the feed thread answers to. */
+/** The methods that the feed thread serves. */
 export interface FeedThreadMethods extends FeedBuilder {
-  /** Expands countries and ASNs with these data from now on. */
+  /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
   /** Closes the store and ends the thread. */
   shutdown(): Promise<void>;
@@ -20,13 +20,16 @@ export interface FeedThreadData {
   readonly geo: GeoData;
 }
 
-/** A thread that builds feeds. */
+/** The feed thread as the main thread sees it. */
 export interface FeedThread extends FeedBuilder {
   useGeo(data: GeoData): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts the feed thread. Should it die, the builds it was at reject, and the next one starts another thread, which reads its snapshots anew. */
+/**
+ * Starts the feed thread. If it dies, the builds under way reject, and the next build starts another thread, which reads its
+ * snapshots anew.
+ */
 export function startFeedThread(newSource: () => FeedSource, geo: GeoData): FeedThread {
   let data = geo;
   let running: { readonly worker: Worker; readonly methods: FeedThreadMethods } | undefined;

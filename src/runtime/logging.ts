@@ -1,5 +1,8 @@
 import { type Logger, pino } from 'pino';
 
+/** Writes one line to the log. */
+export type Log = (level: 'info' | 'warn' | 'error', message: string) => void;
+
 /** Secrets in a line of the log: API keys, credentials in headers, passwords in addresses. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\bweir_[\w-]{20,}/g, '[key]'],
@@ -7,7 +10,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/"\\]*@/gi, '$1'],
 ];
 
-/** JSON lines on standard error (or `write`), from which secrets are struck out whoever put them there. */
+/** Logs JSON lines to standard error (or `write`). Secrets are struck out of each line, whichever part of the program put them there. */
 export function createLogger(level: string, write: (line: string) => void = (line) => process.stderr.write(line)): Logger {
   return pino(
     {

@@ -2,13 +2,14 @@ import { within } from '../clock.ts';
 import type { Check } from '../ports/health.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
-import type { LandingStatus } from '../stream/consumer.ts';
+import type { LandingStatus } from '../stream/landing-status.ts';
 
 /** How far this machine's clock and the store's may differ, ms: expiry and Last-Modified rest on both. */
 const CLOCK_LIMIT = 2000;
 /** How long an engine may take to answer, ms. */
 const PATIENCE = 3000;
 
+/** What readiness looks at. */
 export interface ReadinessParts {
   readonly store: Pick<StoreReads, 'ping'>;
   readonly stream: Pick<Stream, 'ping'>;

@@ -1,4 +1,4 @@
-import type { MessagePort, Transferable, Worker } from 'node:worker_threads';
+import { MessagePort, type Transferable, type Worker } from 'node:worker_threads';
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 interface Call {
@@ -13,8 +13,8 @@ interface Reply {
 }
 
 /**
- * Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side.
- * What `transfers` names of a value is handed over instead of copied.
+ * Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side,
+ * with its message and code. What `transfers` names of a value is handed over instead of copied.
  */
 export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
   port.on('message', (call: Call) => {
@@ -44,7 +44,7 @@ function failure(id: number, cause: unknown): Reply {
 
 /**
  * The caller's side of `serveCalls`: each method name becomes a function that posts the call and resolves with the reply.
- * When the thread behind the port dies, open and later calls reject.
+ * A port among the arguments is handed over. When the thread behind the port dies, open and later calls reject.
  */
 export function remoteCalls<T>(port: MessagePort | Worker, methods: readonly (keyof T & string)[]): T {
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
@@ -71,10 +71,12 @@ export function remoteCalls<T>(port: MessagePort | Worker, methods: readonly (ke
         if (dead !== undefined) return reject(dead);
         next += 1;
         open.set(next, { resolve, reject });
-        port.postMessage({ id: next, method, args });
+        port.postMessage({ id: next, method, args } satisfies Call, args.filter(isPort));
       });
   return Object.fromEntries(methods.map((method) => [method, call(method)])) as T;
 }
+
+const isPort = (value: unknown): value is MessagePort => value instanceof MessagePort;
 
 function isWorker(port: MessagePort | Worker): port is Worker {
   return 'threadId' in port;

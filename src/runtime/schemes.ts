@@ -1,10 +1,9 @@
-/** Which fields and functions expressions may use here: the packaged schemes, and what the operator's file adds. */
-
+/** Which fields and functions expressions may use here: those of the packaged schemes, and those that the operator's file adds. */
 import { readFileSync } from 'node:fs';
 import { WeirError } from '../errors.ts';
 import { loadSchemes, packagedSchemes, type Schemes } from '../expression/scheme.ts';
 
-/** The schemes of this process; `file` is SCHEMES_FILE. A file that is missing or broken is the operator's mistake, told in one line. */
+/** The schemes of this process; `file` is SCHEMES_FILE. Throws USAGE with one line when the file is missing or broken. */
 export function readSchemes(file: string | undefined): Schemes {
   if (file === undefined) return packagedSchemes();
   let json: unknown;
@@ -18,5 +17,5 @@ export function readSchemes(file: string | undefined): Schemes {
   return schemes;
 }
 
-/** The reasons quote the file, line breaks included. */
+/** Reasons quote the file, line breaks included. */
 const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ');

@@ -4,41 +4,37 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteStore } from '../store/sqlite/store.ts';
-import { type Consumer, startConsumer } from '../stream/consumer.ts';
-import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
+import { startConsumerRole } from './consumer-role.ts';
 import { serveCalls } from './rpc.ts';
-import type { WriterControl, WriterData } from './writer.ts';
+import type { WriterControl, WriterData, WriterLogLine } from './writer.ts';
 
 const { dataDir, streamHours } = workerData as WriterData;
 const port = parentPort!;
 const store = await openSqliteStore(dataDir);
-let consumer: Consumer | undefined;
-let stopHousekeeping: (() => void) | undefined;
-let closeStream: (() => Promise<void>) | undefined;
+/** The consumer role with its stream, once it is started. */
+let landing: ReturnType<typeof startLanding> | undefined;
 
-const log = (level: 'info' | 'warn' | 'error', message: string) => port.postMessage({ log: { level, message } });
+function startLanding() {
+  const stream = openSqliteStream(dataDir);
+  const log = (level: WriterLogLine['log']['level'], message: string) =>
+    port.postMessage({ log: { level, message } } satisfies WriterLogLine);
+  return { stream, role: startConsumerRole({ stream, store, streamHours, log }) };
+}
 
 const control: WriterControl = {
   async connect(other) {
     serveCalls(other, store);
   },
   async startConsumer() {
-    const stream = openSqliteStream(dataDir);
-    closeStream = () => stream.close();
-    consumer = startConsumer({ stream, store, now: Date.now, log });
-    stopHousekeeping = startHousekeeping(
-      () => sweepSlice(stream, store, { streamHours }, Date.now()),
-      (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
-    );
+    landing = startLanding();
   },
   async landing() {
-    return consumer?.status() ?? { state: 'running' };
+    return landing?.role.status() ?? { state: 'running' };
   },
   async shutdown() {
-    stopHousekeeping?.();
-    await consumer?.close();
-    await closeStream?.();
+    await landing?.role.stop();
+    await landing?.stream.close();
     await store.close();
     setImmediate(() => port.close());
   },

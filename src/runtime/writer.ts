@@ -2,20 +2,29 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Store, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads, STORE_WRITES } from '../store/sqlite/store.ts';
-import type { LandingStatus } from '../stream/consumer.ts';
+import type { LandingStatus } from '../stream/landing-status.ts';
+import type { Log } from './logging.ts';
 import { remoteCalls } from './rpc.ts';
 
+/** What the writer thread is started with. */
 export interface WriterData {
   readonly dataDir: string;
   /** How long landed messages of the stream are kept, hours. */
   readonly streamHours: number;
 }
 
-/** What a thread may ask of the writer thread besides the store's writes. */
+/** A line for the log: the one thing that the writer thread sends unasked. */
+export interface WriterLogLine {
+  readonly log: { readonly level: Parameters<Log>[0]; readonly message: string };
+}
+
+/** What another thread may call besides the store's writes. */
 export interface WriterControl {
-  /** Serves the store's writes on another port too (the feed thread's). */
+  /** Serves the store's writes on this port too; it is handed over. */
   connect(port: MessagePort): Promise<void>;
+  /** Starts the consumer role. */
   startConsumer(): Promise<void>;
+  /** How landing goes. */
   landing(): Promise<LandingStatus>;
   /** Ends the consumer after its transaction, closes the files. */
   shutdown(): Promise<void>;
@@ -23,6 +32,7 @@ export interface WriterControl {
 
 const METHODS = [...STORE_WRITES, 'connect', 'startConsumer', 'landing', 'shutdown'] as const;
 
+/** The store of the embedded engine, and the consumer role beside it. */
 export interface EmbeddedEngine {
   readonly store: Store;
   /** A port that serves the store's writes, to hand to another thread. */
@@ -32,12 +42,9 @@ export interface EmbeddedEngine {
 }
 
 /** Starts the writer thread, which applies the migrations, and opens the reads beside it. */
-export async function startEmbeddedEngine(
-  data: WriterData,
-  log: (level: 'info' | 'warn' | 'error', message: string) => void,
-): Promise<EmbeddedEngine> {
+export async function startEmbeddedEngine(data: WriterData, log: Log): Promise<EmbeddedEngine> {
   const worker = new Worker(new URL('./writer.thread.ts', import.meta.url), { workerData: data });
-  worker.on('message', (message: { log?: { level: 'info' | 'warn' | 'error'; message: string } }) => {
+  worker.on('message', (message: Partial<WriterLogLine>) => {
     if (message.log !== undefined) log(message.log.level, message.log.message);
   });
   const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
@@ -56,7 +63,8 @@ export async function startEmbeddedEngine(
     },
     writesPort() {
       const { port1, port2 } = new MessageChannel();
-      worker.postMessage({ id: -1, method: 'connect', args: [port1] }, [port1]);
+      // Where the thread has ended, calls on the other port reject.
+      remote.connect(port1).catch(() => port1.close());
       return port2;
     },
     startConsumer: () => remote.startConsumer(),

@@ -1,171 +1,87 @@
-import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
-import type { StoreReads, StoreWrites } from '../ports/store.ts';
-import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
-import { decodeSignalRecord } from '../signal/message.ts';
+import type { Stream, StreamReader } from '../ports/stream.ts';
+import { replacedStream } from './halt.ts';
+import { type LandingLog, type LandingStatus, landingFaults } from './landing-status.ts';
+import { type LandingStore, landPartition, partitionName } from './partition.ts';
+import { pause, retrying } from './retry.ts';
 
-/** Records a landing transaction holds at most. */
-const BATCH = 1000;
-/** How long a read waits for a record, ms. */
-const WAIT = 1000;
-/** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */
-const GATHER = 20;
 /** How often the stream's identity and the owned partitions are looked at again, ms. */
 const REVIEW = 1000;
-/** Pauses after a fault, ms; a halt is looked at again after the longest, for a person may have ended it. */
-const BACKOFF = { first: 100, most: 5000 };
+/** The name of the part whose faults concern every partition. */
+const STREAM = 'stream';
 
-/** What landing is doing: `halted` needs a person, and goes on when one has acted; `retrying` goes on by itself. */
-export type LandingStatus = { readonly state: 'running' } | Fault;
-interface Fault {
-  readonly state: 'retrying' | 'halted';
-  readonly reason: string;
-}
-
+/** What the consumer lands, and where. */
 export interface ConsumerOptions {
   readonly stream: Stream;
-  readonly store: Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'land'>;
+  readonly store: LandingStore;
+  /** ms since 1970. */
   readonly now: () => number;
-  readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
+  readonly log: LandingLog;
 }
 
+/** A consumer that runs. */
 export interface Consumer {
+  /** How landing goes. */
   status(): LandingStatus;
   /** Ends after the transaction that runs now. */
   close(): Promise<void>;
 }
 
-/** Landing cannot go on without a person: the log is not the one whose positions the store holds. */
-class Halt extends Error {}
-
 /**
  * Lands the stream in the store (spec 6): reads from the store's own position, writes rules and position in one fenced
- * transaction, keeps what cannot be understood as dead letters. Trouble with an engine is retried; a foreign log or a
- * position outside the log halts landing until a person has acted, and nothing is ever skipped.
+ * transaction, keeps what cannot be understood as dead letters. Trouble with an engine is retried; another stream than the store
+ * knows, or a position outside the stream, halts landing until a person has acted. Nothing is ever skipped.
  */
 export function startConsumer({ stream, store, now, log }: ConsumerOptions): Consumer {
   const stop = new AbortController();
-  const faults = new Map<string, Fault>();
-  const done = supervise();
+  const faults = landingFaults(log);
+  const done = retrying(STREAM, joinAndLand, faults, stop.signal);
 
-  async function supervise(): Promise<void> {
-    await retrying('stream', async () => {
-      const streamId = await identify(stream, store);
-      const reader = await stream.join();
-      const running = new Map<number, Promise<void>>();
-      try {
-        for (; !stop.signal.aborted; await pause(REVIEW)) {
-          if (!(await isSame(streamId))) continue;
-          for (const partition of reader.owned()) {
-            if (running.has(partition)) continue;
-            const work = retrying(nameOf(partition), () => landPartition(streamId, reader, partition));
-            running.set(
-              partition,
-              work.finally(() => running.delete(partition)),
-            );
-          }
+  /** One membership of the group: lands the partitions that it owns, each by itself, until the consumer stops or the membership is lost. */
+  async function joinAndLand(): Promise<void> {
+    const streamId = await identify(stream, store);
+    const reader = await stream.join();
+    const running = new Map<number, Promise<void>>();
+    try {
+      for (; !stop.signal.aborted; await pause(REVIEW, stop.signal)) {
+        if (!(await isSameStream(streamId))) continue;
+        for (const partition of reader.owned()) {
+          if (running.has(partition)) continue;
+          const landing = startLanding(streamId, reader, partition);
+          running.set(
+            partition,
+            landing.finally(() => running.delete(partition)),
+          );
         }
-      } finally {
-        await reader.close();
-        await Promise.all(running.values());
       }
-    });
+    } finally {
+      await reader.close();
+      await Promise.all(running.values());
+    }
   }
 
-  /** Whether this still is the stream that was joined; false also while that cannot be told, which leaves the group as it is. */
-  async function isSame(streamId: string): Promise<boolean> {
+  /** Whether the stream is still the one that was joined. Also false while that cannot be told: nothing more is started then. */
+  async function isSameStream(streamId: string): Promise<boolean> {
     let present: string;
     try {
       present = await stream.id();
     } catch (error) {
-      report('stream', { state: 'retrying', reason: (error as Error).message });
+      faults.report(STREAM, { state: 'retrying', reason: (error as Error).message });
       return false;
     }
-    if (present !== streamId) throw new Halt(replaced(streamId, present));
-    clear('stream');
+    if (present !== streamId) throw replacedStream(streamId, present);
+    faults.clear(STREAM);
     return true;
   }
 
-  async function landPartition(streamId: string, reader: StreamReader, partition: number): Promise<void> {
-    const what = nameOf(partition);
-    let rivals = false;
-    while (!stop.signal.aborted && reader.owned().includes(partition)) {
-      let from = (await store.position(streamId, partition)) ?? null;
-      const { start, end } = await stream.bounds(partition);
-      if (from !== null && (from < start || from > end)) throw new Halt(outside(partition, from, start, end));
-      let at = from ?? start;
-      let begun = Number.NEGATIVE_INFINITY;
-      while (!stop.signal.aborted && reader.owned().includes(partition)) {
-        const records = await reader.read(partition, at, BATCH, WAIT);
-        const early = begun + GATHER - performance.now();
-        if (records.length > 0 && records.length < BATCH && early > 0) {
-          await pause(early);
-          begun = Number.NEGATIVE_INFINITY;
-          continue;
-        }
-        if (records.length > 0) {
-          begun = performance.now();
-          const to = records[records.length - 1].offset + 1;
-          const result = await store.land({ streamId, partition, from, to, ...understand(records), now: now() });
-          if (result === 'fenced') {
-            if (!rivals) log('warn', `${what} is landed by another consumer as well; reading its position again`);
-            rivals = true;
-            break;
-          }
-          from = to;
-          at = to;
-        }
-        clear(what);
-      }
-    }
-  }
-
-  /** Runs `work` until it returns: again after a pause when it throws. After a Halt this only finds out whether a person has acted. */
-  async function retrying(what: string, work: () => Promise<void>): Promise<void> {
-    for (let wait = BACKOFF.first; !stop.signal.aborted; wait = Math.min(wait * 2, BACKOFF.most)) {
-      const begun = performance.now();
-      try {
-        await work();
-        clear(what);
-        return;
-      } catch (error) {
-        const halted = error instanceof Halt;
-        report(what, { state: halted ? 'halted' : 'retrying', reason: (error as Error).message });
-        if (performance.now() - begun > BACKOFF.most) wait = BACKOFF.first;
-        await pause(halted ? BACKOFF.most : wait);
-      }
-    }
-  }
-
-  /** Told once, however often it is met again. */
-  function report(what: string, fault: Fault): void {
-    const known = faults.get(what);
-    faults.set(what, fault);
-    if (known?.state === fault.state && known.reason === fault.reason) return;
-    log('error', `landing ${fault.state === 'halted' ? 'has stopped' : 'is held up'} (${what}): ${fault.reason}`);
-  }
-
-  function clear(what: string): void {
-    if (faults.delete(what)) log('info', `landing goes on (${what})`);
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        stop.signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      stop.signal.addEventListener('abort', end);
-      if (stop.signal.aborted) end();
-    });
+  function startLanding(streamId: string, reader: StreamReader, partition: number): Promise<void> {
+    const part = partitionName(partition);
+    const onProgress = () => faults.clear(part);
+    const work = () => landPartition({ streamId, partition, stream, reader, store, now, log, onProgress, stop: stop.signal });
+    return retrying(part, work, faults, stop.signal);
   }
 
   return {
-    status() {
-      const all = [...faults.values()];
-      return all.find((fault) => fault.state === 'halted') ?? all[0] ?? { state: 'running' };
-    },
+    status: faults.status,
     async close() {
       stop.abort();
       await done;
@@ -173,32 +89,9 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
   };
 }
 
-const nameOf = (partition: number) => `partition ${partition}`;
-
-/** Decodes what was read: items to land, and poison with its reason. */
-export function understand(records: readonly StreamRecord[]): { items: LandingItem[]; poison: PoisonRecord[] } {
-  const items: LandingItem[] = [];
-  const poison: PoisonRecord[] = [];
-  for (const record of records) {
-    const decoded = decodeSignalRecord(record);
-    if ('poison' in decoded) poison.push({ record, reason: decoded.poison });
-    else items.push({ record, ...decoded });
-  }
-  return { items, poison };
-}
-
-async function identify(stream: Stream, store: ConsumerOptions['store']): Promise<string> {
+/** The id of the stream. Throws a Halt when the store has landed other streams only. */
+async function identify(stream: Stream, store: LandingStore): Promise<string> {
   const [streamId, known] = [await stream.id(), await store.positionStreams()];
-  if (known.length > 0 && !known.includes(streamId)) throw new Halt(replaced(known.join(', '), streamId));
+  if (known.length > 0 && !known.includes(streamId)) throw replacedStream(known.join(', '), streamId);
   return streamId;
-}
-
-const ADVICE = 'Bring the old stream back, or, when its unlanded messages are given up, run: weir stream adopt';
-
-function replaced(known: string, present: string): string {
-  return `the store has landed the stream ${known}, but the stream here is ${present}: it was deleted and made anew, or the settings point elsewhere. ${ADVICE}`;
-}
-
-function outside(partition: number, position: number, start: number, end: number): string {
-  return `the store's position ${position} of partition ${partition} lies outside the stream, which holds ${start} to ${end}: messages are missing. ${ADVICE}`;
 }

@@ -1,17 +1,22 @@
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 
+/** ms. */
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Rows that one slice deletes, so that no writer waits long. */
+/** Rows that one slice deletes at most, so that no writer waits long. */
 const SLICE = 1000;
 
+/** Keeping times that are settings. */
 export interface Keeping {
-  /** Landed messages of the embedded stream are kept this long. */
+  /** How long landed messages of the embedded stream are kept, hours. */
   readonly streamHours: number;
 }
 
-/** What is kept how long: rules after their expiry 7 days, dead letters and audit rows 90. Deletes one slice; true when there may be more. */
+/**
+ * Deletes one slice of what is past its keeping time at `now` (ms): rules 7 days after their expiry, dead letters and audit rows
+ * after 90 days, landed messages as set. Resolves with true when there may be more.
+ */
 export async function sweepSlice(
   stream: Stream,
   store: Pick<StoreReads, 'position'> & Pick<StoreWrites, 'sweep'>,
@@ -28,7 +33,7 @@ export async function sweepSlice(
   return removed > 0 || trimmed > 0;
 }
 
-/** Sweeps once a minute, slice after slice while there is something to delete. Returns the function that stops it. */
+/** Sweeps once a minute, slice after slice while there is more to delete. Returns the function that stops it. */
 export function startHousekeeping(sweep: () => Promise<boolean>, onError: (error: Error) => void): () => void {
   let timer: NodeJS.Timeout;
   let stopped = false;

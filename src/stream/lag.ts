@@ -4,12 +4,12 @@ import type { Stream } from '../ports/stream.ts';
 
 /** How often the position is read while waiting, ms. */
 const LOOK = 5;
-/** How long landing is waited for, ms. */
+/** How long to wait for landing at most, ms. */
 const PATIENCE = 2000;
 
 /**
- * Resolves when landing has reached the stream's end as it is now, at the latest after 2 s: who posts a signal and then
- * reads the feed expects it there.
+ * Resolves when landing has reached the stream's present end, at the latest after 2 s: a client that posts a signal and then
+ * reads the feed expects to find it there.
  */
 export async function caughtUp(stream: Pick<Stream, 'id' | 'partitions' | 'bounds'>, store: Pick<StoreReads, 'position'>): Promise<void> {
   const deadline = performance.now() + PATIENCE;

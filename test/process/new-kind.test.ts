@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
-import { smallGeo } from '../support/small-geo.ts';
 
 type Settings = Record<string, string>;
 

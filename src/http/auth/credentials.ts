@@ -2,16 +2,16 @@ import type { Group } from '../errors.ts';
 
 const BEARER = /^bearer +([\x21-\x7e]{8,64}) *$/i;
 const BASIC = /^basic +([^ ]+) *$/i;
-/** The user `api`, and as the password all that comes after the first colon. */
+/** The user `api`; the password is everything after the first colon. */
 const USER = /^api:([\x21-\x7e]{8,64})$/;
 
-/** How each group may be asked: feeds also by HTTP Basic, for devices that know nothing else (spec 5). */
+/** The WWW-Authenticate challenges of each group (spec 5). Feeds also take HTTP Basic, for devices that know nothing else. */
 export const CHALLENGES: Record<Group, string[]> = {
   signal: ['Bearer'],
   feed: ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer'],
 };
 
-/** The API key in an Authorization header; undefined when there is none that this group accepts. */
+/** The API key in an Authorization header; undefined when it holds none in a form that the group accepts. */
 export function readKey(group: Group, authorization = ''): string | undefined {
   const key = BEARER.exec(authorization)?.[1];
   if (key !== undefined || group !== 'feed') return key;

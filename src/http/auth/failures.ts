@@ -1,14 +1,16 @@
 import { formatNetwork } from '../../network/format.ts';
 import { parseNetwork } from '../../network/parse.ts';
 
+/** Failed authentications of one source in one second before it gets 429. */
 const PER_SECOND = 20;
 
-/** Counts failed authentications per address and second. */
+/** Counts failed authentications by address and second (decisions 2). */
 export interface FailureLimiter {
-  /** Counts one; true when the address has had more than its share of this second. */
+  /** Counts one failure at `now` (ms); true when the address has had more than 20 in this second. */
   count(address: string, now: number): boolean;
 }
 
+/** A limiter that has counted nothing yet. */
 export function failureLimiter(): FailureLimiter {
   let second = 0;
   const counts = new Map<string, number>();
@@ -26,7 +28,7 @@ export function failureLimiter(): FailureLimiter {
   };
 }
 
-/** What is taken for one client: an IPv4 address, an IPv6 /64. */
+/** What counts as one client: an IPv4 address, or an IPv6 /64. */
 function sourceOf(address: string): string {
   const bare = address.replace(/%.*$/, '');
   const host = parseNetwork(bare);

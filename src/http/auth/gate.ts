@@ -4,17 +4,17 @@ import type { Group, HttpFault } from '../errors.ts';
 import type { Asker, Authenticator } from './authenticator.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
-/** Lets a request into a group of endpoints, or says why not. */
+/** Decides whether a request may enter a group of endpoints: the caller, or the fault to answer with. */
 export interface Gate {
-  /** Answers at once whenever the authenticator does. */
+  /** Decides at once when the authenticator does, else with a promise. */
   admit(asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
-  /** The same for a caller who is recognised at once; undefined for anybody else, who is to ask `admit`. */
+  /** Decides for a caller that is recognised from memory; undefined for any other request, which `admit` has to decide. */
   admitRecognised(authorization: string | undefined): Caller | HttpFault | undefined;
 }
 
 const PERMISSIONS: Record<Group, Permission> = { signal: 'signal:write', feed: 'feed:read' };
 
-/** The gate of a group, in the order 401, 429, 402, 403 (spec 5). */
+/** The gate of a group. It checks in the order 401, 429, 402, 403 (spec 5). */
 export function gate(group: Group, authenticator: Authenticator, limiter: RateLimiter, now: () => number): Gate {
   function judge(answer: Caller | HttpFault): Caller | HttpFault {
     if ('status' in answer) return answer;

@@ -1,20 +1,20 @@
-/** Token buckets, one per key: a minute's worth of requests may come at once, then they trickle in. */
+/** Token buckets, one per key: a minute's worth of requests may come at once, and tokens come back evenly. */
 export interface RateLimiter {
-  /** Seconds to wait (whole, at least 1) when the key has used up its requests; 0 lets the request through. */
+  /** Takes one request of a key at `now` (ms). 0 admits it; otherwise the whole seconds to wait, at least 1. */
   take(key: string, now: number): number;
 }
 
 const UNLIMITED: RateLimiter = { take: () => 0 };
 const MINUTE = 60_000;
 
-/** `perMinute` requests per key and minute; 0 = no limit. Times are ms. */
+/** Limits each key to `perMinute` requests a minute; 0 = no limit. */
 export function rateLimiter(perMinute: number): RateLimiter {
   if (perMinute === 0) return UNLIMITED;
   const buckets = new Map<string, { tokens: number; at: number }>();
   const perMs = perMinute / MINUTE;
   let sweepAt = 0;
 
-  // A bucket that nobody took from for a minute is full again: as good as none.
+  // A bucket that nobody took from for a minute is full again, like a new one.
   function sweep(now: number): void {
     if (now < sweepAt) return;
     sweepAt = now + MINUTE;
@@ -29,7 +29,7 @@ export function rateLimiter(perMinute: number): RateLimiter {
         buckets.set(key, { tokens: perMinute - 1, at: now });
         return 0;
       }
-      // A clock that was set back gives nothing and takes nothing.
+      // A clock that was set back neither adds nor removes tokens.
       bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, now - bucket.at) * perMs);
       bucket.at = now;
       if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000));

@@ -1,5 +1,6 @@
 /** Conditional requests of GET and HEAD (RFC 9110, 13): pure functions of header values. */
 
+/** The headers that make a request conditional. */
 export interface Conditions {
   readonly 'if-match'?: string | undefined;
   readonly 'if-none-match'?: string | undefined;
@@ -7,7 +8,7 @@ export interface Conditions {
   readonly 'if-unmodified-since'?: string | undefined;
 }
 
-/** What identifies the representation that would be sent. */
+/** What identifies the representation that would be sent with 200. */
 export interface Validators {
   /** A strong entity tag, with its quotes. */
   readonly etag: string;
@@ -15,7 +16,10 @@ export interface Validators {
   readonly lastModified: number;
 }
 
-/** The status that the preconditions lead to, in the order of RFC 9110, 13.2.2. `now` (ms) places two-digit years; it is asked only for a date. */
+/**
+ * The status that the preconditions lead to, in the order of RFC 9110, 13.2.2. `now` (ms) places years of two digits; it is called
+ * only for a date.
+ */
 export function evaluate(conditions: Conditions, { etag, lastModified }: Validators, now: () => number): 200 | 304 | 412 {
   const ifMatch = conditions['if-match'];
   if (ifMatch !== undefined) {
@@ -33,7 +37,7 @@ export function evaluate(conditions: Conditions, { etag, lastModified }: Validat
 /** One entity tag of a list, at the start of the text: weakness, opaque tag with its quotes. */
 const ENTITY_TAG = /[\t ]*(?:,[\t ]*)*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[\t ]*(?:,|$)/y;
 
-/** Whether a field value (`*` or a list of tags) names this strong tag. A text that is no such list names nothing from its fault on. */
+/** Whether a field value (`*` or a list of tags) names this strong tag. After its first fault a list names nothing more. */
 function matches(field: string, etag: string, weakly: boolean): boolean {
   if (field === etag || field.trim() === '*') return true;
   ENTITY_TAG.lastIndex = 0;
@@ -55,7 +59,7 @@ const FORMS = [
   `${DAY} ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
-/** Reads an HTTP date in any of the three forms: whole seconds since 1970, undefined when it is none. */
+/** Reads an HTTP date in any of the three forms as whole seconds since 1970; undefined when it is no such date. `now` in ms. */
 export function httpDate(text: string | undefined, now: () => number): number | undefined {
   if (text === undefined) return undefined;
   for (const form of FORMS) {
@@ -77,7 +81,7 @@ function secondsOf(parts: Record<string, string>, now: number): number | undefin
   return date.getTime() / 1000 + hour * 3600 + minute * 60 + Math.min(second, 59);
 }
 
-/** A year of two digits that would lie more than 50 years ahead is the latest past one with these digits. */
+/** The year that two digits mean: in this century, but in the last one when that is more than 50 years ahead (RFC 9110, 5.6.7). */
 function fullYear(digits: number, now: number): number {
   const current = new Date(now).getUTCFullYear();
   const year = current - (current % 100) + digits;

@@ -5,8 +5,8 @@ export type Coding = (typeof CODINGS)[number];
 const MEMBER = /^[\t ]*([!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;[\t ]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[\t ]*)?$/i;
 
 /**
- * The coding to send for an Accept-Encoding header (RFC 9110, 12.5.3): gzip where it is accepted and identity is not preferred
- * to it. Where nothing is acceptable it is identity, as the RFC advises. Members that cannot be read do not count.
+ * The coding to send for an Accept-Encoding header (RFC 9110, 12.5.3): gzip where it is accepted and identity is not preferred to
+ * it, else identity, also where nothing is acceptable, as the RFC advises. Members that cannot be read do not count.
  */
 export function negotiateCoding(acceptEncoding: string | undefined): Coding {
   if (acceptEncoding === undefined) return 'identity';
@@ -19,7 +19,7 @@ export function negotiateCoding(acceptEncoding: string | undefined): Coding {
   return coding;
 }
 
-/** Appliances send one of a few values with every poll. */
+/** Results by header value: appliances send one of a few with every poll. */
 const negotiated = new Map<string, Coding>();
 const REMEMBERED = 100;
 
@@ -30,7 +30,7 @@ function negotiate(acceptEncoding: string): Coding {
     if (name !== undefined) weights.set(name.toLowerCase(), Number(weight));
   }
   const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
-  // Identity is always acceptable, but only preferred when it is named.
+  // Identity is always acceptable, but is preferred only when it is named.
   const identity = weights.get('identity') ?? 0;
   return gzip > 0 && gzip >= identity ? 'gzip' : 'identity';
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** BodyCache of the signal endpoints, for the API documentation and for the code that writes them. */
+/** The bodies of the signal endpoints' answers, for the API documentation and for the code that makes them. */
 
 /** The body of 200 and 206 (spec 2.5). */
 export const SignalSummary = Type.Object(

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** How long work may keep other requests waiting, ms. */
+/** How long work may hold up other requests, ms. */
 const SLICE = 5;
 
-/** Does stepwise work to its end, with a turn of the event loop for everybody else every few milliseconds. */
+/** Runs a generator to its end and returns its value. Every few milliseconds the event loop gets a turn, so that other requests go on. */
 export async function inSlices<T>(work: Generator<undefined, T>): Promise<T> {
   let begun = performance.now();
   for (;;) {

@@ -15,13 +15,14 @@ import { inSlices } from './slices.ts';
 export interface SignalParts {
   readonly store: Pick<StoreReads, 'directory'>;
   readonly stream: Pick<Stream, 'publish'>;
-  /** Asked for every batch: geo data may have been reloaded. */
+  /** What entries are checked against. Called for every batch, because geo data may have been reloaded. */
   readonly check: () => Omit<EnvelopeCheck, 'listBound'>;
   readonly now: () => number;
-  /** Is told why the store or the stream failed; the client is not. */
+  /** Logs why the store or the stream failed; the client sees only 500. */
   readonly logFailure: (error: unknown, what: string) => void;
 }
 
+/** An authenticated batch. */
 export interface SignalRequest {
   readonly version: 1 | 2;
   readonly caller: Caller;
@@ -29,11 +30,13 @@ export interface SignalRequest {
   readonly body: Uint8Array;
 }
 
+/** The answer to a batch that was taken, wholly or in part. */
 export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSummary };
 
-/** Takes one batch: validated entry by entry, and on the stream durably before the answer (spec 4.1, 4.2). */
+/** Takes one batch: checks each entry, and answers once the stream holds the good ones durably (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
 
+/** Signal submission with what it needs. */
 export function signalSubmission({ store, stream, check, now, logFailure }: SignalParts): SubmitSignals {
   const defaultLists = new Map<string, string>();
 
@@ -64,7 +67,7 @@ export function signalSubmission({ store, stream, check, now, logFailure }: Sign
     return summary(version, accepted.length, errors);
   };
 
-  /** Where access rules land: the key's list, else the one asked for, else the default; undefined leaves it to the consumer. */
+  /** The list where access rules land: the key's, else the one asked for, else the default; undefined leaves that to the consumer. */
   async function landingList({ workspaceId, listId }: Caller, asked: string | undefined): Promise<string | undefined | HttpFault> {
     if (asked === undefined && listId !== null) return listId;
     const known = defaultLists.get(workspaceId);
@@ -134,10 +137,10 @@ export function badRequest(details: readonly BatchFault[]): HttpFault {
   return { status: 400, message: `${entry}${message.startsWith(field) ? '' : `${field} `}${message}`, details };
 }
 
-/** The answer to a body over the limit, which is not read to its end. */
+/** The fault of a body over the limit, which is not read to its end. */
 export const BODY_TOO_LARGE = badRequest([{ field: 'body', message: `must be at most ${LIMITS.batchBytes} bytes`, value: null }]);
 
-/** The answer to what is no proper HTTP request. */
+/** The fault of a request that is not proper HTTP. */
 export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
 
 /** The answer to a batch that was taken (spec 2.5). */

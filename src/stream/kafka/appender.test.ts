@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type MessageRecord, ProtocolError } from '@platformatic/kafka';
 import { seededRandom } from '../../../test/support/random.ts';
-import { openAppender, type PartitionLog, type ProducerIdentity } from './appender.ts';
+import { openAppender, type PartitionLog } from './appender.ts';
+import type { ProducerIdentity } from './producer-session.ts';
 
 const record = (n: number, bytes = 10): MessageRecord => ({ topic: 't', partition: 0, value: Buffer.from(String(n).padEnd(bytes)) });
 const records = (...numbers: number[]) => numbers.map((n) => record(n));

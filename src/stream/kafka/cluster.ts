@@ -1,30 +1,31 @@
 import { Admin, type API, type BaseOptions, type Connection, ConnectionPool, kGetApi } from '@platformatic/kafka';
 import { type KafkaOptions, security } from './options.ts';
 
-/** A broker that has not answered a request in this time, ms, is asked again over a new connection. */
+/** How long a broker may take to answer, ms, before it is asked again over a new connection. */
 const REQUEST_TIMEOUT = 3000;
 
-/** The brokers as one topic's client sees them: its metadata and requests to the leaders of its partitions. */
+/** The brokers of one topic: its metadata, and connections to the leaders of its partitions. */
 export interface Cluster {
   readonly topic: string;
   readonly admin: Admin;
-  /** Options for further clients and connections to the same brokers. */
+  /** Options for more clients and connections to the same brokers. */
   readonly connecting: BaseOptions;
   /** The topic's id and number of partitions; `fresh` asks the brokers, otherwise the answer may be 5 s old. */
   describe(fresh: boolean): Promise<{ id: string; partitions: number }>;
-  /** Number of partitions as last heard. */
+  /** The number of partitions in the last metadata. */
   partitions(): number;
-  /** Call after a failed request: leaders may have moved. */
+  /** Has the metadata read anew before the next request. Call it after a failed one: leaders may have moved. */
   doubt(): void;
-  /** A connection to the leader of a partition, out of `pool`. */
+  /** A connection from `pool` to the leader of a partition. */
   leader(partition: number, pool?: ConnectionPool): Promise<Connection>;
   /** A connection to any broker. */
   anyone(): Promise<Connection>;
-  /** The newest version of a request that both sides know. */
+  /** The request of this name, in the newest version that both sides know. */
   request<Arguments extends unknown[], Response>(name: string): Promise<API<Arguments, Response>>;
   close(): void;
 }
 
+/** Prepares the connections to the brokers of a topic; none is opened before it is needed. */
 export function connectCluster(options: KafkaOptions): Cluster {
   const { topic } = options;
   const connecting: BaseOptions = {
@@ -79,12 +80,12 @@ export function connectCluster(options: KafkaOptions): Cluster {
   };
 }
 
-/** A pool of connections of its own. */
+/** A new pool of connections to these brokers. */
 export function connectionPool({ clientId, ...options }: BaseOptions): ConnectionPool {
   return surviveErrors(new ConnectionPool(clientId, options));
 }
 
-/** A connection may report more errors than the client listens for; one without a listener would end the process. */
+/** Listens for the errors of each connection: the client does not for all of them, and one without a listener ends the process. */
 export function surviveErrors(pool: ConnectionPool): ConnectionPool {
   return pool.on('connecting', ({ connection }) => void connection.on('error', () => {}));
 }

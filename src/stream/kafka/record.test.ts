@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
-import { decodeBatches, encodeMessage, partitionOf, sizeOf } from './record.ts';
+import { decodeBatches, partitionOf, sizeOf, toKafkaRecord } from './record.ts';
 
 const record = (offsetDelta: number, rest: Partial<KafkaRecord> = {}): KafkaRecord => ({
   length: 0,
@@ -47,7 +47,7 @@ test('6 a key has the partition that every other Kafka client picks for it', () 
 
 test('6 a message is encoded as UTF-8 and its size is never guessed too small', () => {
   const message = { key: 'w1', headers: { workspace_id: 'w1', signal_id: 'ü' }, value: '{"text":"𝄞"}' };
-  const encoded = encodeMessage(message, 'signals', 3);
+  const encoded = toKafkaRecord(message, 'signals', 3);
   assert.deepEqual([encoded.topic, encoded.partition, encoded.value.toString()], ['signals', 3, message.value]);
   const bytes = [message.key, message.value, ...Object.entries(message.headers).flat()].reduce(
     (sum, text) => sum + Buffer.byteLength(text),

@@ -2,20 +2,22 @@ import { isUtf8 } from 'node:buffer';
 import { type KafkaRecord, type MessageRecord, murmur2, type RecordsBatch } from '@platformatic/kafka';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 
+/** Attribute bits of a batch: its time is when it was appended; its records are control records, such as the end of a transaction. */
 const LOG_APPEND_TIME = 8;
 const CONTROL = 32;
 
-/** The partition of a key, as every Kafka client with the default partitioner picks it: murmur2 without its sign. */
+/** The partition that Kafka's default partitioner picks for a key: murmur2 without its sign. */
 export function partitionOf(key: string, partitions: number): number {
   return (murmur2(key, true) & 0x7fffffff) % partitions;
 }
 
-export function encodeMessage(message: Message, topic: string, partition: number): MessageRecord {
+/** The Kafka record of a message. */
+export function toKafkaRecord(message: Message, topic: string, partition: number): MessageRecord {
   const headers = new Map(Object.entries(message.headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)]));
   return { topic, partition, key: Buffer.from(message.key), value: Buffer.from(message.value), headers };
 }
 
-/** What a record takes up in a request, bytes: its parts, and at most 5 for each length and 20 for the rest. */
+/** The most that a record takes up in a request, bytes: its parts, 5 for each length and 20 for the rest. */
 export function sizeOf({ key, value, headers }: MessageRecord): number {
   let size = 30 + (key?.length ?? 0) + value.length;
   for (const [name, text] of headers ?? []) size += 10 + name.length + text.length;
@@ -31,13 +33,13 @@ export function decodeBatches(batches: readonly RecordsBatch[], offset: number):
     next = Math.max(next, first + batch.lastOffsetDelta + 1);
     if ((batch.attributes & CONTROL) !== 0) continue;
     for (const record of batch.records) {
-      if (first + record.offsetDelta >= offset) records.push(decodeRecord(record, first, timestampOf(batch, record)));
+      if (first + record.offsetDelta >= offset) records.push(toStreamRecord(record, first, timestampOf(batch, record)));
     }
   }
   return { records, next };
 }
 
-function decodeRecord({ key, value, headers, offsetDelta }: KafkaRecord, first: number, timestamp: number): StreamRecord {
+function toStreamRecord({ key, value, headers, offsetDelta }: KafkaRecord, first: number, timestamp: number): StreamRecord {
   return {
     offset: first + offsetDelta,
     timestamp,
@@ -51,7 +53,10 @@ function timestampOf(batch: RecordsBatch, record: KafkaRecord): number {
   return Number((batch.attributes & LOG_APPEND_TIME) !== 0 ? batch.maxTimestamp : batch.firstTimestamp + record.timestampDelta);
 }
 
-/** Bytes that are no UTF-8 become `base64:…`, which no reader takes for JSON, an id or a version, and which can be turned back. */
+/**
+ * The text of these bytes, '' for null. What is no UTF-8 becomes `base64:…`: no reader takes it for JSON, an id or a version, and
+ * it can be decoded.
+ */
 function textOf(bytes: Buffer | null): string {
   if (bytes === null) return '';
   return isUtf8(bytes) ? bytes.toString() : `base64:${bytes.toString('base64')}`;

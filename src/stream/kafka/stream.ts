@@ -6,19 +6,20 @@ import { type Appender, openAppender, type PartitionLog } from './appender.ts';
 import { type Cluster, connectCluster } from './cluster.ts';
 import { reasonOf } from './fault.ts';
 import type { KafkaOptions } from './options.ts';
-import { joinGroup } from './reader.ts';
-import { encodeMessage, partitionOf } from './record.ts';
+import { openReader } from './reader.ts';
+import { partitionOf, toKafkaRecord } from './record.ts';
 import { openTopic } from './topic.ts';
 
+/** What ListOffsets takes in place of a time: the oldest message kept, or the end of the log. */
 const EARLIEST = -2n;
 const LATEST = -1n;
-/** How long a question to the brokers may take, ms. */
+/** How long the brokers may take to answer, and to answer for readiness, ms. */
 const PATIENCE = 4000;
-const PING = 2000;
-/** How long a broker waits for its replicas before it says so, ms: less than the client waits for the broker. */
-const REPLICAS = 2500;
+const PING_PATIENCE = 2000;
+/** How long a broker waits for its replicas before it gives up, ms: less than the client waits for the broker. */
+const REPLICA_PATIENCE = 2500;
 
-/** The stream in one Kafka topic, which is made when it is missing. Rejects when no broker answers within 10 s. */
+/** The stream in one Kafka topic. Makes the topic when it is missing; rejects when no broker answers within 10 s. */
 export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   const { topic, group = `weir-${topic}` } = options;
   const cluster = connectCluster(options);
@@ -30,6 +31,7 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
     throw error;
   }
 
+  /** The answer of the brokers; rejects with one readable line. */
   async function ask<T>(question: Promise<T>, ms = PATIENCE): Promise<T> {
     try {
       return await within(question, ms, 'the broker');
@@ -42,7 +44,7 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   function append(partition: number, messages: readonly Message[]): Promise<void> {
     const appender = appenders.get(partition) ?? openAppender(partitionLog(cluster, partition));
     appenders.set(partition, appender);
-    return appender.append(messages.map((message) => encodeMessage(message, topic, partition)));
+    return appender.append(messages.map((message) => toKafkaRecord(message, topic, partition)));
   }
 
   return {
@@ -60,12 +62,12 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
     async partitions() {
       return (await ask(cluster.describe(false))).partitions;
     },
-    join: () => joinGroup(cluster, group),
+    join: () => openReader(cluster, group),
     async trim() {
       return 0;
     },
     async ping() {
-      await ask(cluster.describe(true), PING);
+      await ask(cluster.describe(true), PING_PATIENCE);
     },
     async close() {
       for (const appender of appenders.values()) appender.close();
@@ -74,6 +76,7 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   };
 }
 
+/** The offset of a partition at EARLIEST or LATEST. */
 async function offsetOf(cluster: Cluster, partition: number, timestamp: bigint): Promise<number> {
   const api = await cluster.request<listOffsetsV9.ListOffsetsRequest, listOffsetsV9.ListOffsetsResponse>('ListOffsets');
   const wanted = [{ partitionIndex: partition, currentLeaderEpoch: -1, timestamp }];
@@ -81,6 +84,7 @@ async function offsetOf(cluster: Cluster, partition: number, timestamp: bigint):
   return Number(topics[0].partitions[0].offset);
 }
 
+/** The appender's requests for one partition. */
 function partitionLog(cluster: Cluster, partition: number): PartitionLog {
   return {
     async newProducer() {
@@ -91,7 +95,7 @@ function partitionLog(cluster: Cluster, partition: number): PartitionLog {
     async produce(records, { id, epoch }, sequence) {
       try {
         const api = await cluster.request<produceV11.ProduceRequest, produceV11.ProduceResponse>('Produce');
-        await api.async(await cluster.leader(partition), ProduceAcks.ALL, REPLICAS, records, {
+        await api.async(await cluster.leader(partition), ProduceAcks.ALL, REPLICA_PATIENCE, records, {
           producerId: id,
           producerEpoch: epoch,
           sequences: new NumericMap([[`${cluster.topic}:${partition}`, sequence]]),

@@ -4,11 +4,14 @@ import type { Cluster } from './cluster.ts';
 import { isAnswer, mayPass, reasonOf } from './fault.ts';
 import type { KafkaOptions } from './options.ts';
 
-/** How long brokers may take to be there at start, ms. */
+/** How long to wait for the brokers at start, ms. */
 const START = 10_000;
 const PAUSE = 100;
 
-/** Waits for the brokers; makes the topic when it is missing; refuses one that would lose messages. */
+/**
+ * Waits for the brokers and makes the topic when it is missing. Rejects with a readable reason when they are not there, or the
+ * topic would lose messages.
+ */
 export async function openTopic(cluster: Cluster, options: KafkaOptions): Promise<void> {
   const deadline = Date.now() + START;
   for (let fault: unknown; ; await sleep(PAUSE)) {
@@ -28,7 +31,7 @@ export async function openTopic(cluster: Cluster, options: KafkaOptions): Promis
   }
 }
 
-/** The brokers are there, the topic is not right. */
+/** The brokers are there, but the topic cannot be used. */
 class TopicFault extends Error {}
 
 function unreachable({ brokers }: KafkaOptions, fault: unknown): Error {
@@ -53,14 +56,14 @@ async function createTopic({ admin }: Cluster, { topic, partitions, replication,
   }
 }
 
-/** The leaders of a topic that was just made are not there at once. */
+/** Rejects until every partition has a leader: a topic that was just made has none at first. */
 async function hearLeaders({ admin, topic, describe }: Cluster): Promise<void> {
   const { partitions } = await describe(true);
   const ends = Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: -1n }));
   await admin.listOffsets({ topics: [{ name: topic, partitions: ends }] });
 }
 
-/** Compaction keeps the last message of each key, and the key is the workspace. */
+/** Refuses a compacted topic: compaction keeps only the last message of each key, and the key is the workspace. */
 async function refuseCompaction({ admin, topic }: Cluster): Promise<void> {
   const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic, configurationKeys: ['cleanup.policy'] };
   try {

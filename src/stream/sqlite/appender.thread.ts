@@ -1,5 +1,5 @@
 /**
- * The appending thread of the embedded stream. Batches that have arrived while the last sync ran share the next one.
+ * The appender thread of the embedded stream. Batches that arrive while one sync runs share the next.
  * In: { id, batch } · out: { ids } when durable, { ids, error } when not.
  */
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -14,7 +14,7 @@ export interface AppendReply {
   readonly error?: string;
 }
 
-/** Rows a transaction holds at most, so that one sync never waits for an unbounded write. */
+/** Batches that a transaction holds at most, so that no sync waits for an unbounded write. */
 const MOST = 256;
 
 const { file } = workerData as { file: string };

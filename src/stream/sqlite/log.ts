@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 
 /**
- * One row a published batch: `first_offset` is that of its first message. `messages` is JSON: the key and the headers that all
- * messages of the batch have in common, then one array a message of its own headers and its value. A batch mostly comes from
- * one caller, so this halves what is written and read.
+ * One row for each published batch: `first_offset` is that of its first message. `messages` is JSON: the key and the headers that
+ * all messages of the batch share, then one array for each message with its own headers and its value. Most batches come from one
+ * caller, so this halves what is written and read.
  */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS batches (
 CREATE INDEX IF NOT EXISTS batches_timestamp ON batches (timestamp);
 CREATE TABLE IF NOT EXISTS ends (next_offset INTEGER NOT NULL) STRICT;`;
 
-/** A batch in the text form that is handed to the appending thread and stored as it is. */
+/** A batch in the text form in which it is handed to the appender thread and stored. */
 export interface EncodedBatch {
   readonly count: number;
   readonly text: string;
@@ -32,6 +32,7 @@ type StoredBatch = readonly [
   messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[],
 ];
 
+/** The text form of a batch of at least one message. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch {
   const [first] = messages;
   const headers = Object.fromEntries(
@@ -57,13 +58,13 @@ function ownHeaders(all: Message['headers'], shared: Headers): Headers | 0 {
   return own;
 }
 
-/** The file of the embedded stream in the data folder, which is made when it is missing, readable by its owner only. */
+/** The path of the embedded stream's file in the data folder. Makes a missing folder, readable by its owner only. */
 export function streamFile(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return join(dataDir, 'stream.db');
 }
 
-/** Opens the log; makes it with an identity of its own when the file is new. */
+/** Opens the log. A new file gets an identity of its own. Throws an error that names the file when it cannot be used. */
 export function openLog(file: string): DatabaseSync {
   try {
     return open(file);
@@ -86,7 +87,7 @@ function open(file: string): DatabaseSync {
   return db;
 }
 
-/** Appends batches in one transaction, durable when it returns. */
+/** Appends batches in one transaction with this time (ms); they are durable when it returns. Throws when the file cannot be written. */
 export function logAppender(db: DatabaseSync): (batches: readonly EncodedBatch[], timestamp: number) => void {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
   const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, ?)');
@@ -105,7 +106,7 @@ export function logAppender(db: DatabaseSync): (batches: readonly EncodedBatch[]
   };
 }
 
-/** Reads of the log: identity, bounds, records from an offset on. */
+/** Reads the log: its identity, its bounds, up to `max` records from an offset on. */
 export function logReader(db: DatabaseSync) {
   const identity = db.prepare('SELECT id FROM identity');
   const bounds = db.prepare(
@@ -139,7 +140,10 @@ export function logReader(db: DatabaseSync) {
   };
 }
 
-/** Deletes whole batches that are older than `before` and end at or below `landed`; returns how many messages. */
+/**
+ * Deletes whole batches older than `before` (ms) that end at or below `landed`: up to `limit` messages, but at
+ * least one batch. Returns how many messages.
+ */
 export function trimLog(db: DatabaseSync, before: number, landed: number, limit: number): number {
   const rows = db
     .prepare('SELECT first_offset, count FROM batches WHERE timestamp < ? AND first_offset + count <= ? ORDER BY first_offset LIMIT ?')

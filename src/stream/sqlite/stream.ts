@@ -3,10 +3,10 @@ import type { Stream, StreamReader } from '../../ports/stream.ts';
 import type { AppendReply, AppendRequest } from './appender.thread.ts';
 import { encodeBatch, logReader, openLog, streamFile, trimLog } from './log.ts';
 
-/** How often a waiting reader looks for what another process appended, ms. */
+/** How often a waiting reader looks for messages that another process appended, ms. */
 const POLL = 100;
 
-/** The embedded stream: one partition in `stream.db`, appended by a thread of its own, read by any process. */
+/** The embedded stream: one partition in `stream.db`. A thread of its own appends; any process may read. */
 export function openSqliteStream(dataDir: string): Stream {
   const file = streamFile(dataDir);
   const db = openLog(file);
@@ -45,8 +45,10 @@ export function openSqliteStream(dataDir: string): Stream {
   };
 }
 
+/** The appender thread. */
 interface Appender {
   append(batch: AppendRequest['batch']): Promise<void>;
+  /** Why the thread has ended; undefined while it runs. */
   readonly dead: Error | undefined;
   close(): Promise<void>;
 }
@@ -94,6 +96,7 @@ function startAppender(file: string): Appender {
   };
 }
 
+/** A reader that owns the one partition. */
 function joinLog(file: string): StreamReader {
   const db = openLog(file);
   const log = logReader(db);

@@ -1,0 +1,48 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Caller } from '../../account/caller.ts';
+
+/** A key as the store last knew it. */
+export interface RememberedKey {
+  /** SHA-256 of the key text. */
+  readonly digest: Buffer;
+  readonly caller: Caller;
+  /** The key revision before the caller was read: while the store has the same one, nothing has changed. */
+  readonly revision: number;
+  /** When the store last confirmed the key, ms. */
+  confirmedAt: number;
+}
+
+/**
+ * Keys that the store knew, by SHA-256: a string with one character for each byte, the cheapest form to make. Unknown keys are
+ * never kept.
+ */
+export interface RememberedKeys {
+  find(digest: string): RememberedKey | undefined;
+  remember(digest: string, key: Omit<RememberedKey, 'digest'>): RememberedKey;
+  forget(digest: string): void;
+}
+
+/** An empty memory of keys. */
+export function rememberedKeys(): RememberedKeys {
+  const keys = new Map<string, RememberedKey>();
+  return {
+    find(digest) {
+      const key = keys.get(slotOf(digest));
+      return key !== undefined && timingSafeEqual(key.digest, bytesOf(digest)) ? key : undefined;
+    },
+    remember(digest, { caller, revision, confirmedAt }) {
+      const key = { digest: bytesOf(digest), caller, revision, confirmedAt };
+      keys.set(slotOf(digest), key);
+      return key;
+    },
+    forget(digest) {
+      keys.delete(slotOf(digest));
+    },
+  };
+}
+
+/** The bytes of a digest. */
+export const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'latin1');
+
+/** Where a digest is kept: under its first half. The whole is compared in constant time. */
+const slotOf = (digest: string) => digest.slice(0, 16);

@@ -1,0 +1,65 @@
+/** The headers of a feed's answers, made once for each representation and form. */
+import { FORMATS } from '../../feed/formats/table.ts';
+import type { Representation } from '../../feed/serve/representation.ts';
+import { formatHttpDate } from './conditional.ts';
+
+/** A successful answer: name, value, name, value, … and the whole body, absent on 304. */
+export interface FeedAnswer {
+  readonly status: 200 | 304;
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | string | undefined;
+}
+
+/** What is sent of a representation: the feed in one of its codings, or its MD5 digest. */
+export type AnswerForm = keyof Representation['etags'];
+
+/** What a representation is answered with: the headers of a 200 but for its length, and the whole 304. */
+export interface PreparedAnswers {
+  readonly ok: readonly string[];
+  readonly notModified: FeedAnswer;
+}
+
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+const PREPARED = new WeakMap<Representation, Partial<Record<AnswerForm, PreparedAnswers>>>();
+
+/** The answers of a representation, from memory but for the first time. */
+export function preparedAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
+  let prepared = PREPARED.get(representation);
+  if (prepared === undefined) {
+    prepared = {};
+    PREPARED.set(representation, prepared);
+  }
+  prepared[form] ??= prepareAnswers(representation, form);
+  return prepared[form];
+}
+
+function prepareAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
+  const { etags, lastModified, variant, entryCount, entryLimit, staleSince } = representation;
+  const common: Pairs = [
+    ['ETag', etags[form]],
+    ['Last-Modified', formatHttpDate(lastModified)],
+    ['Cache-Control', 'private, max-age=30, must-revalidate'],
+    ['Vary', 'Accept-Encoding, Authorization'],
+    ...entryHeaders(entryCount, entryLimit, staleSince),
+  ];
+  const type = form === 'md5' ? 'text/plain' : FORMATS[variant.format].mediaType;
+  const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];
+  return { ok: [...common, ...own].flat(), notModified: { status: 304, headers: common.flat(), body: undefined } };
+}
+
+/** The X-Feed headers, also of a 413; `staleSince` in whole seconds. */
+export function entryHeaders(entryCount: number, entryLimit: number, staleSince: number | undefined): Pairs {
+  return [
+    ['X-Feed-Entry-Count', String(entryCount)],
+    ['X-Feed-Entry-Limit', String(entryLimit)],
+    ...(staleSince === undefined ? [] : ([['X-Feed-Stale-Since', formatHttpDate(staleSince)]] as const)),
+  ];
+}
+
+/** The 200 with this body. */
+export const okAnswer = ({ ok }: PreparedAnswers, body: Uint8Array | string): FeedAnswer => ({
+  status: 200,
+  headers: [...ok, 'Content-Length', String(body.length)],
+  body,
+});

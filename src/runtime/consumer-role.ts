@@ -1,0 +1,37 @@
+/** The consumer role: lands the stream in the store and deletes what is past its keeping time. */
+import type { Store } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
+import { startConsumer } from '../stream/consumer.ts';
+import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
+import type { LandingStatus } from '../stream/landing-status.ts';
+import type { Log } from './logging.ts';
+
+export interface ConsumerRoleParts {
+  readonly stream: Stream;
+  readonly store: Store;
+  /** How long landed messages of the embedded stream are kept, hours. */
+  readonly streamHours: number;
+  readonly log: Log;
+}
+
+export interface ConsumerRole {
+  status(): LandingStatus;
+  /** Ends housekeeping, and landing after the transaction that runs now. Stream and store stay open. */
+  stop(): Promise<void>;
+}
+
+/** Starts landing and housekeeping. */
+export function startConsumerRole({ stream, store, streamHours, log }: ConsumerRoleParts): ConsumerRole {
+  const consumer = startConsumer({ stream, store, now: Date.now, log });
+  const stopHousekeeping = startHousekeeping(
+    () => sweepSlice(stream, store, { streamHours }, Date.now()),
+    (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
+  );
+  return {
+    status: consumer.status,
+    async stop() {
+      stopHousekeeping();
+      await consumer.close();
+    },
+  };
+}

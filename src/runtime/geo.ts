@@ -1,0 +1,45 @@
+/** The geo data that this process uses: loaded at the start, loaded again when the operator's files change. */
+import type { Config } from '../config.ts';
+import type { GeoData } from '../geo/data.ts';
+import { geoDatabase } from '../geo/database.ts';
+import { loadGeo } from '../geo/load.ts';
+import { geoStatus } from '../geo/status.ts';
+import { watchGeo } from '../geo/watch.ts';
+import type { GeoDatabase } from '../ports/geo.ts';
+import type { Log } from './logging.ts';
+
+type GeoSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir'>;
+
+const filesOf = ({ geoCountryFile, geoAsnFile }: GeoSettings) => ({ country: geoCountryFile, asn: geoAsnFile });
+
+/** Loads the packaged data or the operator's files and logs their age; rejects with GEO_FILE when a file cannot be used. */
+export async function loadGeoData(settings: GeoSettings, now: () => number, log: Log): Promise<GeoData> {
+  const data = await loadGeo(filesOf(settings), settings.dataDir);
+  const { country, asn } = geoStatus(data, now());
+  log('info', `geo data: countries ${country.age_days} days old (${country.source}), ASNs ${asn.age_days} days old (${asn.source})`);
+  return data;
+}
+
+/** The geo data in use. */
+export interface GeoInUse {
+  database(): GeoDatabase;
+  /** Reads the operator's files again (SIGHUP). */
+  reload(): Promise<void>;
+  close(): void;
+}
+
+/** Uses these data, and newer ones as soon as a changed file gives them; `onChange` gets those. A broken file is refused and logged. */
+export function useGeo(settings: GeoSettings, data: GeoData, onChange: (data: GeoData) => void, log: Log): GeoInUse {
+  let database = geoDatabase(data);
+  const watch = watchGeo({
+    files: filesOf(settings),
+    data,
+    cacheDir: settings.dataDir,
+    onChange(next) {
+      database = geoDatabase(next);
+      onChange(next);
+    },
+    log: (outcome, text) => log(outcome === 'refused' ? 'error' : 'info', text),
+  });
+  return { database: () => database, reload: () => watch.reload(), close: () => watch.close() };
+}

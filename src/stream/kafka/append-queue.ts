@@ -1,0 +1,92 @@
+/** Records that wait to be sent to one partition, and the calls that wait for them. */
+import type { MessageRecord } from '@platformatic/kafka';
+import { sizeOf } from './record.ts';
+
+/** What a request holds at first, bytes; brokers take 1 MiB unless they are told otherwise. */
+const REQUEST_BYTES = 900_000;
+
+/** One call of `append`: its records are acknowledged together or refused together. */
+export interface PendingAppend {
+  readonly promise: Promise<void>;
+  /** Whether the caller has had its answer. */
+  readonly settled: boolean;
+  /** One more of its records is acknowledged; the last one resolves the promise. */
+  acknowledge(): void;
+  reject(error: Error): void;
+}
+
+/** A pending append of `count` records. After `patience` ms it rejects with the error that `late` makes. */
+export function pendingAppend(count: number, patience: number, late: () => Error): PendingAppend {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let left = count;
+  let settled = false;
+  const settle = (end: () => void) => {
+    clearTimeout(timer);
+    settled = true;
+    end();
+  };
+  const timer = setTimeout(() => settle(() => reject(late())), patience);
+  return {
+    promise,
+    get settled() {
+      return settled;
+    },
+    acknowledge() {
+      left -= 1;
+      if (left === 0) settle(resolve);
+    },
+    reject: (error) => settle(() => reject(error)),
+  };
+}
+
+/** A record on its way, and whose it is. */
+export interface QueuedRecord {
+  readonly record: MessageRecord;
+  readonly bytes: number;
+  readonly append: PendingAppend;
+}
+
+/** The records of a partition in the order of arrival, handed out a request at a time. */
+export interface AppendQueue {
+  readonly isEmpty: boolean;
+  push(records: readonly MessageRecord[], append: PendingAppend): void;
+  /** The next request: as many records as fit, at least one, without those whose caller has had its answer. */
+  take(): QueuedRecord[];
+  /** Puts a request that was too large back to the front; requests hold half of it from now on. */
+  split(request: readonly QueuedRecord[]): void;
+}
+
+/** An empty queue. */
+export function appendQueue(): AppendQueue {
+  let queue: QueuedRecord[] = [];
+  let largest = REQUEST_BYTES;
+  return {
+    get isEmpty() {
+      return queue.length === 0;
+    },
+    push(records, append) {
+      for (const record of records) queue.push({ record, bytes: sizeOf(record), append });
+    },
+    take() {
+      const request: QueuedRecord[] = [];
+      let bytes = 0;
+      let at = 0;
+      for (; at < queue.length; at += 1) {
+        const queued = queue[at];
+        if (queued.append.settled) continue;
+        bytes += queued.bytes;
+        if (request.length > 0 && bytes > largest) break;
+        request.push(queued);
+      }
+      queue = queue.slice(at);
+      return request;
+    },
+    split(request) {
+      largest = bytesOf(request) / 2;
+      queue = [...request, ...queue];
+    },
+  };
+}
+
+/** What a request takes up, bytes. */
+export const bytesOf = (request: readonly QueuedRecord[]): number => request.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,0 +1,101 @@
+/** Landing one partition of the stream. */
+import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
+import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
+import { decodeSignalRecord } from '../signal/message.ts';
+import { positionOutside } from './halt.ts';
+import type { LandingLog } from './landing-status.ts';
+import { pause } from './retry.ts';
+
+/** Records a landing transaction holds at most. */
+const BATCH = 1000;
+/** How long a read waits for a record, ms. */
+const WAIT = 1000;
+/** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */
+const GATHER = 20;
+
+/** What landing asks of the store. */
+export type LandingStore = Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'land'>;
+
+/** One partition of a stream, where it lands, and until when. */
+export interface PartitionParts {
+  readonly streamId: string;
+  readonly partition: number;
+  readonly stream: Pick<Stream, 'bounds'>;
+  readonly reader: StreamReader;
+  readonly store: LandingStore;
+  /** ms since 1970. */
+  readonly now: () => number;
+  readonly log: LandingLog;
+  /** Called after each read that went well, with its records landed. */
+  readonly onProgress: () => void;
+  readonly stop: AbortSignal;
+}
+
+/** What faults and the log call a partition. */
+export const partitionName = (partition: number): string => `partition ${partition}`;
+
+/**
+ * Lands the partition until `stop` aborts or another member owns it. When another consumer lands it as well, the position is read
+ * again. Rejects when an engine fails, with a Halt when the store's position lies outside the stream.
+ */
+export async function landPartition(parts: PartitionParts): Promise<void> {
+  let rivals = false;
+  while (isActive(parts)) {
+    if ((await landFrom(parts, await readPosition(parts))) !== 'fenced') continue;
+    if (!rivals) parts.log('warn', `${partitionName(parts.partition)} is landed by another consumer as well; reading its position again`);
+    rivals = true;
+  }
+}
+
+const isActive = ({ stop, reader, partition }: PartitionParts): boolean => !stop.aborted && reader.owned().includes(partition);
+
+/** Where landing goes on: `from` as the store holds it, null when it holds none; `next` is the first offset to read. */
+interface Position {
+  readonly from: number | null;
+  readonly next: number;
+}
+
+async function readPosition({ streamId, partition, stream, store }: PartitionParts): Promise<Position> {
+  const from = (await store.position(streamId, partition)) ?? null;
+  const bounds = await stream.bounds(partition);
+  if (from !== null && (from < bounds.start || from > bounds.end)) throw positionOutside(partition, from, bounds);
+  return { from, next: from ?? bounds.start };
+}
+
+/** Lands batch after batch. `fenced`: the store's position is not the one that was read; nothing of that batch was written. */
+async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
+  const { streamId, partition, reader, store, now, onProgress, stop } = parts;
+  let begun = Number.NEGATIVE_INFINITY;
+  while (isActive(parts)) {
+    const records = await reader.read(partition, next, BATCH, WAIT);
+    const early = begun + GATHER - performance.now();
+    if (records.length > 0 && records.length < BATCH && early > 0) {
+      await pause(early, stop);
+      begun = Number.NEGATIVE_INFINITY;
+      continue;
+    }
+    if (records.length > 0) {
+      begun = performance.now();
+      const to = records[records.length - 1].offset + 1;
+      const result = await store.land({ streamId, partition, from, to, ...decodeRecords(records), now: now() });
+      if (result === 'fenced') return 'fenced';
+      from = to;
+      next = to;
+    }
+    onProgress();
+  }
+  return 'ended';
+}
+
+/** Decodes what was read: items to land, and poison with its reason. */
+function decodeRecords(records: readonly StreamRecord[]): { items: LandingItem[]; poison: PoisonRecord[] } {
+  const items: LandingItem[] = [];
+  const poison: PoisonRecord[] = [];
+  for (const record of records) {
+    const decoded = decodeSignalRecord(record);
+    if ('poison' in decoded) poison.push({ record, reason: decoded.poison });
+    else items.push({ record, ...decoded });
+  }
+  return { items, poison };
+}

@@ -1,0 +1,40 @@
+import { Halt } from './halt.ts';
+import type { LandingFaults } from './landing-status.ts';
+
+/**
+ * Pauses after a fault, ms: the first, doubled each time up to the longest. A halt is looked at again after the longest, for a
+ * person may have acted.
+ */
+const BACKOFF = { first: 100, longest: 5000 };
+
+/** Runs `work` until it returns or `stop` aborts: again after a pause when it throws. Reports its faults under the name of its part. */
+export async function retrying(part: string, work: () => Promise<void>, faults: LandingFaults, stop: AbortSignal): Promise<void> {
+  for (let wait = BACKOFF.first; !stop.aborted; wait = Math.min(wait * 2, BACKOFF.longest)) {
+    const begun = performance.now();
+    try {
+      await work();
+      faults.clear(part);
+      return;
+    } catch (error) {
+      const halted = error instanceof Halt;
+      faults.report(part, { state: halted ? 'halted' : 'retrying', reason: (error as Error).message });
+      // Work that went well for a while begins with short pauses again.
+      if (performance.now() - begun > BACKOFF.longest) wait = BACKOFF.first;
+      await pause(halted ? BACKOFF.longest : wait, stop);
+    }
+  }
+}
+
+/** Resolves after `ms`, or as soon as `stop` aborts. */
+export function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    stop.addEventListener('abort', end);
+    if (stop.aborted) end();
+  });
+}
