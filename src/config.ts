@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
-export const ROLES = ['signals', 'consumer', 'feeds'] as const;
-export type Role = (typeof ROLES)[number];
+const ROLES = ['signals', 'consumer', 'feeds'] as const;
+type Role = (typeof ROLES)[number];
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 

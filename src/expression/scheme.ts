@@ -18,7 +18,7 @@ export interface Field {
   readonly phase: 'request' | 'response';
 }
 
-export type Definition = Field | FunctionSignature;
+type Definition = Field | FunctionSignature;
 
 export interface Scheme {
   readonly kind: SchemeKind;

@@ -27,7 +27,7 @@ export interface BuildRequest {
 }
 
 /** The snapshot that a build was made from. */
-export interface BuildSource {
+interface BuildSource {
   readonly revision: number;
   readonly generation: number;
   /** When its read began by this machine's clock, ms. */
@@ -61,7 +61,7 @@ export interface BuiltFeed extends BuildSource {
 }
 
 /** More entries than the feed's cap (spec 4.6). */
-export interface TooLargeFeed extends BuildSource {
+interface TooLargeFeed extends BuildSource {
   readonly kind: 'too_large';
   readonly hint: string;
 }

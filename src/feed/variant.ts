@@ -5,7 +5,7 @@ export const CANONICAL_FORMATS = ['plain', 'commented', 'csv_indicator', 'set_el
 export type Format = (typeof CANONICAL_FORMATS)[number];
 
 /** Other names of a dialect: what vendors' devices are configured with. Add a vendor here. */
-export const FORMAT_ALIASES: Readonly<Record<string, Format>> = {
+const FORMAT_ALIASES: Readonly<Record<string, Format>> = {
   txt: 'plain',
   paloalto: 'plain',
   panos: 'plain',

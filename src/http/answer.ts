@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { errorBody, type Group, type HttpFault } from './errors.ts';
 
 /** A whole answer: the body is complete before the first byte is sent. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** name, value, name, value, … */
   readonly headers: readonly string[];

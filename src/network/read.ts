@@ -6,7 +6,7 @@ import { numberFault, readNumber, readOctets } from './octets.ts';
 const SLASH = 0x2f;
 
 /** A network as a reader leaves it: four words, most significant first; an IPv4 address is in the last of them. */
-export interface Reading {
+interface Reading {
   family: 4 | 6;
   prefix: number;
   readonly words: Uint32Array;

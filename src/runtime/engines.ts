@@ -9,7 +9,7 @@ import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
 import { startEmbeddedEngine } from './writer.ts';
 
-export type Log = (level: 'info' | 'warn' | 'error', message: string) => void;
+type Log = (level: 'info' | 'warn' | 'error', message: string) => void;
 
 /** The engines of a serving process. */
 export interface Engine {

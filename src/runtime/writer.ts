@@ -23,7 +23,7 @@ export interface WriterControl {
 
 const METHODS = [...STORE_WRITES, 'connect', 'startConsumer', 'landing', 'shutdown'] as const;
 
-export interface EmbeddedEngine {
+interface EmbeddedEngine {
   readonly store: Store;
   /** A port that serves the store's writes, to hand to another thread. */
   writesPort(): MessagePort;

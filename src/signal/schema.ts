@@ -39,7 +39,7 @@ export const V1Event = Type.Object(
 );
 
 /** The rule body of an access rule (spec 2.3). */
-export const AccessRuleBody = Type.Object(
+const AccessRuleBody = Type.Object(
   {
     target: Type.Object(targetFields, { description: 'Exactly one of ip, asn, country.' }),
     action: Type.Optional(
@@ -73,7 +73,7 @@ const WAF_EXPRESSION = 'http.request.method eq "POST" and http.request.path cont
 const SMART_FIREWALL_EXPRESSION = 'ip.src in {198.51.100.0/24}';
 
 /** The rule body of a WAF rule (spec 2.4). */
-export const WafRuleBody = Type.Object(
+const WafRuleBody = Type.Object(
   {
     ...expressionFields(['block', 'challenge', 'ratelimit', 'allow'], WAF_EXPRESSION),
     phase: Type.Optional(
@@ -86,7 +86,7 @@ export const WafRuleBody = Type.Object(
 );
 
 /** The rule body of a smart firewall rule (spec 2.4): the same without `phase`. */
-export const SmartFirewallRuleBody = Type.Object(expressionFields(['block', 'allow'], SMART_FIREWALL_EXPRESSION), {
+const SmartFirewallRuleBody = Type.Object(expressionFields(['block', 'allow'], SMART_FIREWALL_EXPRESSION), {
   title: 'SmartFirewallRuleBody',
   examples: [{ type: 'generated', expression: SMART_FIREWALL_EXPRESSION, action: 'block' }],
 });
@@ -161,7 +161,7 @@ export const ENVELOPES = {
 export const AnyEnvelope = envelope([...KINDS], Type.Optional(RuleRef), Type.Unknown(), {});
 
 export type V1Event = Static<typeof V1Event>;
-export type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;
+type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;
 export type ExpressionEnvelope = Static<(typeof ENVELOPES)[ExpressionKind]>;
 export type Envelope = AccessRuleEnvelope | ExpressionEnvelope;
 

@@ -17,7 +17,7 @@ export interface EnvelopeCheck extends GeoCheck {
 }
 
 /** The faults of an entry; `expression` is kept apart because it is worded differently. */
-export interface EnvelopeFaults {
+interface EnvelopeFaults {
   readonly faults: Fault[];
   readonly expression?: string;
 }

@@ -21,7 +21,7 @@ interface Fault {
   readonly reason: string;
 }
 
-export interface ConsumerOptions {
+interface ConsumerOptions {
   readonly stream: Stream;
   readonly store: Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'land'>;
   readonly now: () => number;
@@ -176,7 +176,7 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
 const nameOf = (partition: number) => `partition ${partition}`;
 
 /** Decodes what was read: items to land, and poison with its reason. */
-export function understand(records: readonly StreamRecord[]): { items: LandingItem[]; poison: PoisonRecord[] } {
+function understand(records: readonly StreamRecord[]): { items: LandingItem[]; poison: PoisonRecord[] } {
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];
   for (const record of records) {

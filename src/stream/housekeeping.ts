@@ -6,7 +6,7 @@ const DAY = 24 * HOUR;
 /** Rows that one slice deletes, so that no writer waits long. */
 const SLICE = 1000;
 
-export interface Keeping {
+interface Keeping {
   /** Landed messages of the embedded stream are kept this long. */
   readonly streamHours: number;
 }

@@ -9,7 +9,7 @@ import { decideLastModified, isInstantShared } from './last-modified.ts';
 import { draftFeed } from './render.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'ruleStates'>;
   readonly recordFeed: StoreWrites['recordFeed'];
   /** The geo data to use now; a reload makes it another. */

@@ -1,14 +1,14 @@
 import type { Shown } from '../builder.ts';
 
 /** What the store remembers of a representation. */
-export interface FeedRecord {
+interface FeedRecord {
   readonly hash: string;
   /** Whole seconds. */
   readonly since: number;
 }
 
 /** When a content appears (decisions on Last-Modified). Whole seconds. */
-export interface LastModified {
+interface LastModified {
   readonly lastModified: number;
   /** The content may be served from this second on; until then what was shown before. */
   readonly begins: number;

@@ -14,14 +14,14 @@ interface Counted {
 }
 
 /** A rendered content whose first appearance is not known yet. */
-export interface Draft extends Counted {
+interface Draft extends Counted {
   readonly kind: 'draft';
   readonly text: FeedText;
   readonly hash: string;
 }
 
 /** More entries than the cap allows: nothing was rendered (spec 4.6). */
-export interface Oversize extends Counted {
+interface Oversize extends Counted {
   readonly kind: 'too_large';
   readonly hint: string;
 }

@@ -5,7 +5,7 @@ import type { Format, Variant } from '../variant.ts';
 import { renderCsv } from './csv.ts';
 
 /** What a commented feed is headed with: a list's name and description, or a workspace's. */
-export interface Title {
+interface Title {
   readonly name: string;
   readonly description: string | null;
 }

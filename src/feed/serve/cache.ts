@@ -6,7 +6,7 @@ import type { Representation, TooLarge } from './representation.ts';
 import { ServedWorkspace } from './workspace.ts';
 
 /** Which feed a request asks for, and by which right. */
-export interface FeedQuery {
+interface FeedQuery {
   readonly workspaceId: string;
   /** A list's UUID or name; null is the workspace's feed. */
   readonly list: string | null;

@@ -3,7 +3,7 @@ import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import { canonicalFormat, DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
 
 /** A feed by name: the workspace's (`listId` null) or one list's, with what applies where a request says nothing. */
-export interface NamedFeed {
+interface NamedFeed {
   readonly kind: 'named';
   readonly listId: string | null;
   readonly revision: number;

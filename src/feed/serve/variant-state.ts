@@ -6,7 +6,7 @@ import type { Representation, TooLarge } from './representation.ts';
 import type { SingleFlight } from './single-flight.ts';
 
 /** One finished build of a variant, and what it rests on. */
-export interface CachedBuild {
+interface CachedBuild {
   readonly outcome: Representation | TooLarge;
   readonly generation: number;
   readonly geoVersion: string;

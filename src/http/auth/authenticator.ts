@@ -24,7 +24,7 @@ export interface Authenticator {
   takeUsed(): { id: string; at: number }[];
 }
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly store: Pick<StoreReads, 'keyRevision' | 'findCaller'>;
   readonly now: () => number;
 }

@@ -4,7 +4,7 @@ import { parseNetwork } from '../../network/parse.ts';
 const PER_SECOND = 20;
 
 /** Counts failed authentications per address and second. */
-export interface FailureLimiter {
+interface FailureLimiter {
   /** Counts one; true when the address has had more than its share of this second. */
   count(address: string, now: number): boolean;
 }

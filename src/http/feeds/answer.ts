@@ -9,7 +9,7 @@ import { negotiateCoding } from './encoding.ts';
 import { type FeedOptions, readFeedQuery } from './query.ts';
 
 /** An authenticated GET or HEAD of a feed. `HEAD` is answered as `GET` is; whoever sends the answer leaves out its body. */
-export interface FeedRequest {
+interface FeedRequest {
   readonly caller: Caller;
   /** The list's path segment as it was sent, percent-encoded; null for the workspace's feed. */
   readonly list: string | null;

@@ -8,7 +8,7 @@ export interface Conditions {
 }
 
 /** What identifies the representation that would be sent. */
-export interface Validators {
+interface Validators {
   /** A strong entity tag, with its quotes. */
   readonly etag: string;
   /** Whole seconds since 1970. */

@@ -12,7 +12,7 @@ import type { SignalSummary } from './schema.ts';
 import { inSlices } from './slices.ts';
 
 /** What signal submission needs. */
-export interface SignalParts {
+interface SignalParts {
   readonly store: Pick<StoreReads, 'directory'>;
   readonly stream: Pick<Stream, 'publish'>;
   /** Asked for every batch: geo data may have been reloaded. */
@@ -22,14 +22,14 @@ export interface SignalParts {
   readonly logFailure: (error: unknown, what: string) => void;
 }
 
-export interface SignalRequest {
+interface SignalRequest {
   readonly version: 1 | 2;
   readonly caller: Caller;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Uint8Array;
 }
 
-export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSummary };
+type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSummary };
 
 /** Takes one batch: validated entry by entry, and on the stream durably before the answer (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;

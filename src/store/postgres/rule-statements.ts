@@ -6,7 +6,7 @@ import { packV4, packV6 } from '../columns.ts';
 import type { CompactUpsert, RefDelete, Run, ValueDelete } from '../compact.ts';
 import { actionCode, RULE_TABLES } from '../rows.ts';
 
-export interface BulkStatement {
+interface BulkStatement {
   readonly text: string;
   readonly rows: readonly object[];
 }
@@ -53,7 +53,7 @@ const expressionDelete = (kind: ExpressionKind) => `DELETE FROM ${RULE_TABLES[ki
 
 /** What makes two access rules the same one. */
 export const BY_VALUE = '(list_pk, action, target) WHERE rule_ref IS NULL';
-export const BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
+const BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
 
 const ACCESS_COLUMNS = {
   list_pk: 'int',

@@ -19,7 +19,7 @@ export const accessUpsert = (identity: string): string =>
   `INSERT INTO access_rules (list_pk, id, rule_ref, created_at, ${ACCESS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT ${identity} DO UPDATE SET ${keepCreated('access_rules')}, ${assignments(ACCESS_COLUMNS)}`;
 export const BY_VALUE = '(list_pk, action, target) WHERE rule_ref IS NULL';
-export const BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
+const BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
 
 const EXPRESSION_COLUMNS = 'name, type, expression, action, "order", short_description, config, reason, labels, expires_at, updated_at';
 const expressionUpsert = (table: string) =>
