@@ -10,7 +10,7 @@ interface ErrorRow {
   readonly status: number;
 }
 
-export const ERRORS = {
+const ERRORS = {
   /** A mistake at the command line or in a setting. */
   USAGE: { exitCode: 2, status: 400 },
   /** What a call names does not exist. */
@@ -27,7 +27,7 @@ export const ERRORS = {
   TIMEOUT: { exitCode: 2, status: 500 },
 } as const satisfies Record<string, ErrorRow>;
 
-export type ErrorCode = keyof typeof ERRORS;
+type ErrorCode = keyof typeof ERRORS;
 
 /** An error with a code and a sentence for the person who can act on it. */
 export class WeirError extends Error {

@@ -23,7 +23,7 @@ export type Target =
   | { readonly kind: 'country'; readonly country: string };
 
 /** JSON data as a caller sent it (labels, config). */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 /** What every rule carries. `expiresAt` is null for a rule without expiry; it always is a whole second. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from './context.ts';
 
 /** What a command does: `run` returns the value that `--json` prints; `show` is the text for people. */
-export interface Action<T> {
+interface Action<T> {
   // biome-ignore lint/suspicious/noExplicitAny: commander hands options over untyped
   run(context: Context, args: string[], options: any): Promise<T>;
   show(value: T): string;

@@ -2,7 +2,7 @@ import { SingleBar } from 'cli-progress';
 import type { Context } from './context.ts';
 
 /** A bar on standard error, now and then a line of it where that is no terminal. */
-export interface Progress {
+interface Progress {
   update(done: number, counts?: Record<string, number>): void;
   /** Makes room on a terminal for lines between two drawings of the bar. */
   clear(): void;

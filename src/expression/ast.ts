@@ -16,21 +16,21 @@ export type Expression = Combination | Negation | Quantifier | Comparison;
 export type LogicalOperator = 'or' | 'xor' | 'and';
 
 /** Two or more operands of one operator, left to right. */
-export interface Combination {
+interface Combination {
   readonly kind: 'combination';
   readonly type: Type;
   readonly op: LogicalOperator;
   readonly items: readonly Expression[];
 }
 
-export interface Negation {
+interface Negation {
   readonly kind: 'not';
   readonly type: Type;
   readonly argument: Expression;
 }
 
 /** `any(…)` or `all(…)`: one truth value from an Array(Bool). */
-export interface Quantifier {
+interface Quantifier {
   readonly kind: 'quantifier';
   readonly type: Type;
   readonly op: 'any' | 'all';

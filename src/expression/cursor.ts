@@ -11,9 +11,9 @@ export interface Span {
 }
 
 /** A text, or how to make one: most faults inside an attempt are thrown away. */
-export type Message = string | (() => string);
+type Message = string | (() => string);
 
-export interface Fault extends Span {
+interface Fault extends Span {
   readonly message: Message;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultLine, formatFault, locate } from './fault.ts';
+import { faultExcerpt, faultLine, locate } from './fault.ts';
 
 test('4.2 columns and lengths count bytes', () => {
   const text = 'é == "😀" x';
@@ -21,15 +21,16 @@ test('4.2 one line for a response, a caret block for a terminal', () => {
   const text = 'a == 1 or\nb == é x';
   const e = locate(text, 15, 16, 'expected an integer');
   assert.equal(faultLine(e), '(2:6) expected an integer');
-  assert.equal(formatFault(text, e), '(2:6) expected an integer\n  b == é x\n       ^');
+  assert.equal(faultExcerpt(text, e), '  b == é x\n       ^');
 });
 
 test('4.2 a long line is cut around the fault, and control characters do not reach the terminal', () => {
   const text = `${'a'.repeat(300)}\x1b[31m${'b'.repeat(300)}`;
-  const lines = formatFault(text, locate(text, 300, 305, 'm')).split('\n');
-  assert.equal(lines.length, 3);
-  assert.ok(lines[1].length < 110);
-  assert.ok(lines[1].startsWith('  …aaa') && lines[1].endsWith('bbb…') && !lines[1].includes('\x1b'));
-  assert.equal(lines[2].trim(), '^^^^^');
-  assert.equal(lines[1].slice(lines[2].indexOf('^')).slice(0, 5), ' [31m');
+  const lines = faultExcerpt(text, locate(text, 300, 305, 'm')).split('\n');
+  assert.equal(lines.length, 2);
+  const [source, carets] = lines;
+  assert.ok(source.length < 110);
+  assert.ok(source.startsWith('  …aaa') && source.endsWith('bbb…') && !source.includes('\x1b'));
+  assert.equal(carets.trim(), '^^^^^');
+  assert.equal(source.slice(carets.indexOf('^')).slice(0, 5), ' [31m');
 });

@@ -35,11 +35,6 @@ export function faultLine(e: ParseError): string {
 
 const WINDOW = 100;
 
-/** The same, then `faultExcerpt`. */
-export function formatFault(text: string, e: ParseError): string {
-  return `${faultLine(e)}\n${faultExcerpt(text, e)}`;
-}
-
 /** The line at fault with carets under the faulty stretch, both indented; a long line is cut around it. */
 export function faultExcerpt(text: string, e: ParseError): string {
   let lineStart = 0;

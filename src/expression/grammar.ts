@@ -12,7 +12,7 @@ import { accepts, describeParameter, type FunctionSignature, parameterAt } from 
 import { unknownName } from './suggest.ts';
 import { arrayOf, BOOL, BOOL_ARRAY, BYTES, INT, IP, type Type } from './types.ts';
 
-export const MAX_DEPTH = 128;
+const MAX_DEPTH = 128;
 const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels`;
 const NO_INDEXES: readonly Index[] = [];
 

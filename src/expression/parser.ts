@@ -11,7 +11,7 @@ import { BOOL } from './types.ts';
 export const MAX_CHARACTERS = 4096;
 export const MAX_REGEXES = 64;
 
-export type ParseResult =
+type ParseResult =
   | {
       readonly ok: true;
       readonly ast: FilterAst;

@@ -28,7 +28,7 @@ export interface Field {
   readonly phase: 'request' | 'response';
 }
 
-export type Definition = Field | FunctionSignature;
+type Definition = Field | FunctionSignature;
 
 export interface Scheme extends KindWords {
   readonly kind: SchemeKind;

@@ -18,7 +18,7 @@ export interface FunctionSignature {
   readonly returns: Type | null;
 }
 
-export interface Parameter {
+interface Parameter {
   /** `null`: either. */
   readonly takes: 'field' | 'literal' | null;
   readonly types: readonly Type[];

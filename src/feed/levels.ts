@@ -12,7 +12,7 @@ const code = (level: Level | null) => (level === null ? 0 : LEVELS.indexOf(level
 export const levelCode = (confidence: Level | null, severity: Level | null): number => code(confidence) * RADIX + code(severity);
 
 /** Confidence and severity as a feed shows them, none unset. Networks of different classes are never merged. */
-export interface LevelClass {
+interface LevelClass {
   readonly confidence: Level;
   readonly severity: Level;
 }

@@ -29,7 +29,7 @@ export interface GeoKindStatus {
   readonly attribution: string | null;
 }
 
-export interface GeoStatus {
+interface GeoStatus {
   readonly version: string;
   readonly country: GeoKindStatus;
   readonly asn: GeoKindStatus;

@@ -6,7 +6,7 @@ import { findSources, sourcesLabel } from './sources.ts';
 
 const POLL_MS = 2_000;
 
-export interface GeoWatchOptions {
+interface GeoWatchOptions {
   readonly files: GeoFiles;
   /** The data in use. */
   readonly data: GeoData;
@@ -19,7 +19,7 @@ export interface GeoWatchOptions {
   readonly log: (outcome: 'reloaded' | 'refused', text: string) => void;
 }
 
-export interface GeoWatch {
+interface GeoWatch {
   /** Looks now (SIGHUP), also at a file that was refused before. Resolves when the new data are in use or refused. */
   reload(): Promise<void>;
   close(): void;

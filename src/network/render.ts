@@ -95,7 +95,7 @@ function writeGroups(out: DataView, at: number, words: ArrayLike<number>, from: 
 }
 
 /** What stands around and between the networks. */
-export interface Layout {
+interface Layout {
   readonly separator: string;
   readonly head?: string;
   readonly tail?: string;

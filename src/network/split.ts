@@ -7,13 +7,13 @@ import { maskHostBits } from './bounds.ts';
  */
 
 /** Receives IPv4 networks. */
-export interface SinkV4 {
+interface SinkV4 {
   readonly addresses: Uint32Array;
   readonly prefixes: Uint8Array;
 }
 
 /** Receives IPv6 networks, four words each. */
-export interface SinkV6 {
+interface SinkV6 {
   readonly words: Uint32Array;
   readonly prefixes: Uint8Array;
 }

@@ -5,7 +5,7 @@ import type { AccessList, ListSettings, SavedList } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Workspace } from '../account/workspace.ts';
 
-export interface Bootstrap {
+interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */
   readonly hash: Uint8Array;
   readonly prefix: string;

@@ -15,7 +15,7 @@ export interface BatchFault extends FieldFault {
 }
 
 /** A batch is refused whole, or each entry is taken or has an error of its own (spec 4.1, 4.2). */
-export type BatchResult =
+type BatchResult =
   | { readonly refused: readonly BatchFault[] }
   | { readonly refused?: undefined; readonly accepted: readonly Signal[]; readonly errors: string[] };
 

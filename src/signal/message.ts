@@ -20,7 +20,7 @@ import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
 import { compile, isStorableText } from './validate.ts';
 
 /** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
-export interface SignalContext {
+interface SignalContext {
   readonly organizationId: string;
   readonly workspaceId: string;
   /** Left out when it is not known: the workspace's default list. */

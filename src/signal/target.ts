@@ -9,7 +9,7 @@ export interface WireTarget {
   readonly country?: string;
 }
 export const TARGET_FIELDS = ['ip', 'asn', 'country'] as const;
-export type TargetField = (typeof TARGET_FIELDS)[number];
+type TargetField = (typeof TARGET_FIELDS)[number];
 
 const ASN = /^[Aa][Ss]0*(\d{1,10})$/;
 const ASN_MAX = 0xffff_ffff;

@@ -7,13 +7,13 @@ export function isStorableText(text: string): boolean {
 }
 
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
-export interface JsonLimits {
+interface JsonLimits {
   readonly maxDepth: number;
   readonly maxBytes?: number;
 }
 
 /** Why free-form JSON cannot be kept, or undefined. Never recurses: hostile input is millions of levels deep. */
-export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): string | undefined {
+function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): string | undefined {
   let level: object[] = [value];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxDepth) return `must be at most ${maxDepth} levels deep`;

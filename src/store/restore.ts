@@ -3,7 +3,7 @@ import type { SavedList } from '../account/list.ts';
 import type { Row } from './rows.ts';
 
 /** Where a restored list goes: onto the row `own`, or, without one, into a new row; and the id that it has from then on. */
-export interface ListPlace {
+interface ListPlace {
   readonly own: { readonly pk: number; readonly id: string } | undefined;
   readonly id: string;
 }

@@ -9,7 +9,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { type AccessRule, EXPRESSION_KINDS, type ExpressionRule, type Kind, type RuleChange, type Target } from '../../src/rule.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 
-export interface StoreDriver {
+interface StoreDriver {
   readonly name: string;
   /** Opens a store of its own that is empty and migrated; `again` opens a second handle on the same data. */
   open(t: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
@@ -19,7 +19,7 @@ const T0 = 1_800_000_000_000;
 const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
 const STREAM = '7b0f1d7e-6f0a-4a53-9d0e-000000000001';
 
-export function ip(text: string): Target {
+function ip(text: string): Target {
   const network = parseNetwork(text);
   if (typeof network === 'string') throw new Error(network);
   return { kind: 'ip', network };

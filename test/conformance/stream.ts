@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Message, Stream, StreamReader, StreamRecord } from '../../src/ports/stream.ts';
 
-export interface StreamDriver {
+interface StreamDriver {
   readonly name: string;
   /** Opens a stream on a log of its own that is empty; `again` opens a second handle on the same log. */
   open(t: TestContext): Promise<{ stream: Stream; again: () => Promise<Stream> }>;

@@ -24,7 +24,7 @@ export interface Lane {
   check(stored: ReadonlyMap<string, number>): void;
 }
 
-export interface LaneOptions {
+interface LaneOptions {
   /** Unique among the lanes of a test. */
   readonly name: string;
   readonly number: number;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { formatFault } from '../../src/expression/fault.ts';
+import { faultExcerpt, faultLine } from '../../src/expression/fault.ts';
 import { parseExpression } from '../../src/expression/parser.ts';
 import { loadSchemes, packagedSchemes } from '../../src/expression/scheme.ts';
 
@@ -56,6 +56,6 @@ test('2.4 the examples of the page are what it says', () => {
   }
   const wrong = 'http.request.path ends_with ".html"';
   const result = parseExpression(wrong, schemes.waf_rule);
-  assert.equal(!result.ok && `${formatFault(wrong, result.fault)}\n`, fault.text);
+  assert.equal(!result.ok && `${faultLine(result.fault)}\n${faultExcerpt(wrong, result.fault)}\n`, fault.text);
   assert.ok(!Array.isArray(loadSchemes(JSON.parse(json.text))));
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { SchemeKind } from '../../src/expression/scheme.ts';
 
-export interface LabelledExpression {
+interface LabelledExpression {
   readonly kind: SchemeKind;
   readonly expression: string;
   readonly valid: boolean;
@@ -13,7 +13,7 @@ export interface LabelledExpression {
   readonly column?: number;
 }
 
-export interface LabelledRegex {
+interface LabelledRegex {
   readonly pattern: string;
   readonly valid: boolean;
 }

@@ -18,7 +18,7 @@ import { type RandomRange, randomRanges } from './random-ranges.ts';
 import { randomText } from './random-text.ts';
 
 /** What one run compared, and the first differences that it found. */
-export interface FuzzResult {
+interface FuzzResult {
   /** Texts that are networks, of all texts. */
   readonly valid: number;
   readonly differences: readonly string[];

@@ -24,7 +24,7 @@ export interface Page {
   evaluate<T>(expression: string): Promise<T>;
 }
 
-export interface Browser {
+interface Browser {
   page(): Promise<Page>;
   close(): Promise<void>;
 }

@@ -54,7 +54,7 @@ export async function postSignals(base: string, key: string, entries: unknown, t
 export const getFeed = (base: string, key: string, target = ''): Promise<Reply> =>
   ask(base, `/v1/threat/feeds${target}`, { headers: bearer(key) });
 
-export interface Readiness {
+interface Readiness {
   /** 200 = ready, 503 = not. */
   readonly status: number;
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly state?: string; readonly reason?: string }>>;

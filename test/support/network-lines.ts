@@ -5,7 +5,7 @@ import { newReading, readNetwork } from '../../src/network/read.ts';
 const LINE_FEED = 0x0a;
 
 /** What is wrong with one line of a text; lines count from 1. */
-export interface LineFault {
+interface LineFault {
   readonly line: number;
   readonly fault: string;
 }

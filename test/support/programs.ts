@@ -22,7 +22,7 @@ const PACKAGES = {
   wget: 'wget',
   wrk: 'wrk',
 } as const;
-export type Program = keyof typeof PACKAGES;
+type Program = keyof typeof PACKAGES;
 
 // Debian keeps nft and nginx where only root looks for programs.
 process.env.PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);

@@ -2,7 +2,7 @@ import { formatNetwork } from '../../src/network/format.ts';
 import type { Random } from './random.ts';
 
 /** The text of a random network. */
-export type NetworkSource = (random: Random) => string;
+type NetworkSource = (random: Random) => string;
 
 const v4 = (address: number, prefix: number) => formatNetwork({ family: 4, address, prefix });
 

@@ -31,7 +31,7 @@ import {
 } from './node.ts';
 import { atEnd, bump, bumpSpace, isWhiteSpace, peek, refuse, type Scanner, skipIgnored } from './scanner.ts';
 
-export interface RegexVerdict {
+interface RegexVerdict {
   /** What is wrong, on one line; null when nothing is. */
   readonly fault: string | null;
   /** Characters looked at, a measure of the work. */

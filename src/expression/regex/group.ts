@@ -2,7 +2,7 @@
 import { atEnd, bump, peek, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
 
 /** `flags` is `(?i)`: no group, but a change of flags up to the end of the one around it. */
-export type Group = 'capture' | 'plain' | 'flags';
+type Group = 'capture' | 'plain' | 'flags';
 
 const LOOK_AROUND = ['?=', '?!', '?<=', '?<!'];
 

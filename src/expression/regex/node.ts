@@ -32,7 +32,7 @@ function leaf(bytes: number, ranges: number, empty: boolean): Node {
   return { height: 0, bytes, ranges, nullable: empty, empty, directive: false };
 }
 
-export const EMPTY = leaf(STATE, 0, true);
+const EMPTY = leaf(STATE, 0, true);
 export const ASSERTION = EMPTY;
 export const BYTE = leaf(STATE, 1, false);
 /** An ASCII letter that matches both cases. */

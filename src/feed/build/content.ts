@@ -8,7 +8,7 @@ import { ACTION_MASK, actionTag, levelsOfTag, type RuleTable } from './rule-tabl
 import type { Snapshot } from './snapshot.ts';
 
 /** Which of a snapshot's rules make a feed, and when. */
-export interface ContentQuery {
+interface ContentQuery {
   readonly family: Family;
   readonly action: AccessAction;
   /** Whole seconds: rules that expire at this second or before are left out. */

@@ -27,7 +27,7 @@ export interface Authenticator {
   takeUsed(): { id: string; at: number }[];
 }
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly store: Pick<StoreReads, 'keyRevision' | 'findCaller'>;
   /** ms since 1970. */
   readonly now: () => number;

@@ -1,6 +1,6 @@
 /** The content codings of a feed. */
-export const CODINGS = ['identity', 'gzip'] as const;
-export type Coding = (typeof CODINGS)[number];
+const CODINGS = ['identity', 'gzip'] as const;
+type Coding = (typeof CODINGS)[number];
 
 const MEMBER = /^[\t ]*([!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;[\t ]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[\t ]*)?$/i;
 

@@ -4,7 +4,7 @@ import type { Row } from '../rows.ts';
 import { BinaryCopy, type RowHandler } from './copy.ts';
 import { connectionFault, PostgresFault, serverFault } from './fault.ts';
 
-export type Value = string | number | null | Buffer | readonly string[] | readonly number[];
+type Value = string | number | null | Buffer | readonly string[] | readonly number[];
 
 /** One connection for the length of a transaction or read. */
 export interface Session {
@@ -18,7 +18,7 @@ export interface Session {
   copy(query: string, row: RowHandler): Promise<void>;
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /** May be done twice: then it is also tried again when nobody knows whether the commit went through. */
   readonly repeatable?: boolean;
   /** ms until the whole of it is given up. */
@@ -37,7 +37,7 @@ export interface Database {
 }
 
 /** How long things may take, ms. A server that hangs answers nothing: the clock on this side decides. */
-export const LIMITS = { connect: 5000, statement: 5000, view: 10_000, transaction: 10_000 };
+const LIMITS = { connect: 5000, statement: 5000, view: 10_000, transaction: 10_000 };
 /** A connection that fails within this time, ms, is tried again: more patience is the caller's to have. */
 const QUICK = 1000;
 /** Pauses before the second, third, … try. */

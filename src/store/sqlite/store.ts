@@ -28,7 +28,7 @@ export const STORE_WRITES: readonly (keyof StoreWrites)[] = [
 ];
 
 /** Makes the folder of the embedded engine, readable by its owner only, and names the store's file in it. */
-export function storeFile(dataDir: string): string {
+function storeFile(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return join(dataDir, 'weir.db');
 }
