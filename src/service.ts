@@ -1,6 +1,5 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
-import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -20,6 +19,7 @@ import { type Authenticator, authenticator } from './http/auth/authenticator.ts'
 import { feedEndpoint } from './http/feeds/answer.ts';
 import { signalSubmission } from './http/signals/submit.ts';
 import type { Store } from './ports/store.ts';
+import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { createLogger } from './runtime/logging.ts';
@@ -53,7 +53,12 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const closing: (() => Promise<void> | void)[] = [];
   let draining = false;
 
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  // Without an embedded engine it holds compiled geo data only, which can be missing.
+  if (config.databaseUrl === undefined || config.kafkaBrokers === undefined) {
+    openDataDir(config.dataDir);
+    const warning = dataDirWarning(config.dataDir);
+    if (warning !== undefined) logger.warn(warning);
+  }
   const loadingGeo = loadGeoData(config, logger);
   // Awaited below; a fault there must not count as unhandled until then.
   loadingGeo.catch(() => undefined);
