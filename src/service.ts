@@ -1,6 +1,5 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
-import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from './clock.ts';
@@ -14,6 +13,7 @@ import { authenticator } from './http/auth/authenticator.ts';
 import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
+import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
@@ -50,7 +50,12 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const closing: Close[] = [];
   let draining = false;
 
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  // Without an embedded engine it holds compiled geo data only, which can be missing.
+  if (config.databaseUrl === undefined || config.kafkaBrokers === undefined) {
+    openDataDir(config.dataDir);
+    const warning = dataDirWarning(config.dataDir);
+    if (warning !== undefined) logger.warn(warning);
+  }
   const loadingGeo = loadGeoData(config, now, log);
   // Awaited below; a fault there must not count as unhandled until then.
   loadingGeo.catch(() => undefined);

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { LandingStatus } from '../stream/landing-status.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
 import { type ConsumerRole, startConsumerRole } from './consumer-role.ts';
+import { openDataDir } from './data-dir.ts';
 import type { Log } from './logging.ts';
 import { startEmbeddedEngine } from './writer.ts';
 
@@ -44,12 +45,16 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
 
 /** Opens the store in this thread and brings its schema up to date, for commands that run beside a server. */
 export async function openStore(config: Config): Promise<Store> {
-  return config.databaseUrl === undefined ? openSqliteStore(config.dataDir) : openPostgresStore(config.databaseUrl);
+  if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl);
+  openDataDir(config.dataDir);
+  return openSqliteStore(config.dataDir);
 }
 
 /** Opens the stream in this thread; the embedded one appends in a thread of its own. */
 export async function openStream(config: Config): Promise<Stream> {
-  return config.kafkaBrokers === undefined ? openSqliteStream(config.dataDir) : openKafkaStream(config, config.kafkaBrokers);
+  if (config.kafkaBrokers !== undefined) return openKafkaStream(config, config.kafkaBrokers);
+  openDataDir(config.dataDir);
+  return openSqliteStream(config.dataDir);
 }
 
 /** Opens the engines of a server. Rejects with a readable reason when one is not there; what was opened is closed again. */
