@@ -1,9 +1,9 @@
 /** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Store, StoreWrites } from '../ports/store.ts';
-import { openSqliteReads, STORE_WRITES } from '../store/sqlite/store.ts';
+import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { LandingStatus } from '../stream/consumer.ts';
-import { remoteCalls } from './rpc.ts';
+import { type MethodNames, remoteCalls } from './rpc.ts';
 
 export interface WriterData {
   readonly dataDir: string;
@@ -21,7 +21,30 @@ export interface WriterControl {
   shutdown(): Promise<void>;
 }
 
-const METHODS = [...STORE_WRITES, 'connect', 'startConsumer', 'landing', 'shutdown'] as const;
+const METHODS: MethodNames<StoreWrites & WriterControl> = {
+  migrate: true,
+  apply: true,
+  recordFeed: true,
+  sweep: true,
+  bootstrap: true,
+  createOrganization: true,
+  setSubscription: true,
+  createWorkspace: true,
+  createKey: true,
+  revokeKey: true,
+  touchKeys: true,
+  createList: true,
+  updateList: true,
+  deleteList: true,
+  restoreLists: true,
+  restoreKeys: true,
+  dropDeadLetter: true,
+  adoptStream: true,
+  connect: true,
+  startConsumer: true,
+  landing: true,
+  shutdown: true,
+};
 
 export interface EmbeddedEngine {
   readonly store: Store;

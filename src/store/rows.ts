@@ -1,11 +1,11 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
 import type { KeyInfo, SavedKey } from '../account/key.ts';
-import type { AccessList } from '../account/list.ts';
+import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace } from '../account/workspace.ts';
 import type { DeadLetter, StoredRule } from '../ports/rule-store.ts';
-import { ACCESS_ACTIONS, type AccessAction, type JsonObject, type Kind, type Level } from '../rule.ts';
+import { ACCESS_ACTIONS, type AccessAction, type JsonObject, type Kind } from '../rule.ts';
 import { parseTarget } from './columns.ts';
 import { levelsOf } from './levels.ts';
 
@@ -54,12 +54,7 @@ export function listOf(row: Row, workspaceId: string): AccessList {
     name: String(row.name),
     description: text(row.description),
     isDefault: Number(row.is_default) === 1,
-    format: text(row.format),
-    family: text(row.family),
-    action: text(row.action) as AccessAction | null,
-    maxEntries: integer(row.max_entries),
-    confidence: text(row.confidence) as Level | null,
-    severity: text(row.severity) as Level | null,
+    ...settingsOf(row),
     revision: Number(row.revision),
   };
 }

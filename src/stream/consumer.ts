@@ -23,7 +23,7 @@ interface Fault {
 
 export interface ConsumerOptions {
   readonly stream: Stream;
-  readonly store: Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'land'>;
+  readonly store: Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'apply'>;
   readonly now: () => number;
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
@@ -105,7 +105,7 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
         if (records.length > 0) {
           begun = performance.now();
           const to = records[records.length - 1].offset + 1;
-          const result = await store.land({ streamId, partition, from, to, ...understand(records), now: now() });
+          const result = await store.apply({ streamId, partition, from, to, ...understand(records), now: now() });
           if (result === 'fenced') {
             if (!rivals) log('warn', `${what} is landed by another consumer as well; reading its position again`);
             rivals = true;
