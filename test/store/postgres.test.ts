@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ListSettings } from '../../src/account/list.ts';
+import { NO_SETTINGS } from '../../src/account/list.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { accessUpsert, BY_VALUE } from '../../src/store/postgres/rule-statements.ts';
@@ -23,7 +23,6 @@ import {
 
 const T0 = 1_800_000_000_000;
 const STREAM = 'test-stream';
-const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
 
 /** A block rule on the n-th address of 10.0.0.0/8. */
 function item(workspaceId: string, n: number, listId: string | null = null): LandingItem {
@@ -106,16 +105,16 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   });
 
   test('D1 a server that is not there, and a database that is not: the reason is readable', async () => {
-    await assert.rejects(
-      openPostgresStore('postgres://weir:secret@127.0.0.1:1/weir'),
-      /^PostgresFault: PostgreSQL does not answer: connect ECONNREFUSED/,
-    );
+    await assert.rejects(openPostgresStore('postgres://weir:secret@127.0.0.1:1/weir'), {
+      code: 'STORE_UNAVAILABLE',
+      message: /^PostgreSQL does not answer: connect ECONNREFUSED/,
+    });
     const url = new URL(await postgres.createDatabase());
     url.pathname = '/nowhere';
-    await assert.rejects(
-      openPostgresStore(url.href),
-      /^PostgresFault: PostgreSQL refuses the connection: database "nowhere" does not exist/,
-    );
+    await assert.rejects(openPostgresStore(url.href), {
+      code: 'STORE_UNAVAILABLE',
+      message: /^PostgreSQL refuses the connection: database "nowhere" does not exist/,
+    });
   });
 
   test('D4 one rule many times in a batch reaches no statement twice', async (t) => {
@@ -293,7 +292,10 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
       administer(administration.href, `ALTER DATABASE ${administration.pathname.slice(1)} SET default_transaction_read_only = ${value}`);
     await newSessions('on');
     const store = await again();
-    await assert.rejects(store.createOrganization('too soon', 'active'), /^PostgresFault: PostgreSQL is read-only: /);
+    await assert.rejects(store.createOrganization('too soon', 'active'), {
+      code: 'STORE_UNAVAILABLE',
+      message: /^PostgreSQL is read-only: /,
+    });
     await store.ping();
     await newSessions('off');
     await store.createOrganization('in time', 'active');
@@ -352,7 +354,7 @@ describe('PostgreSQL store, server in trouble', { skip: noOwnPostgres() }, () =>
       while (((await store.position(STREAM, 0).catch(() => 0)) ?? 0) < (round + 1) * 20);
       await postgres.kill();
       await delay(300);
-      await assert.rejects(store.ping(), /^PostgresFault: PostgreSQL does not answer: /);
+      await assert.rejects(store.ping(), { code: 'STORE_UNAVAILABLE', message: /^PostgreSQL does not answer: / });
       await postgres.start();
     }
     await landing;
