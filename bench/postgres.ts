@@ -38,7 +38,7 @@ async function measureLanding(urls: { store: string; bare: string }, batches = 1
       const counts = n >= 0 ? 1 : 0;
       spent.landed +=
         counts *
-        (await timed(() => store.land({ streamId: 's', partition: 0, from: at || null, to: at + size, items, poison: [], now: T0 })));
+        (await timed(() => store.apply({ streamId: 's', partition: 0, from: at || null, to: at + size, items, poison: [], now: T0 })));
       spent.bare += counts * (await timed(() => client.query(upsert, [JSON.stringify(rows)])));
     }
     const rate = (ms: number) => Math.round((batches * size * 1000) / ms);
@@ -67,7 +67,7 @@ async function measureSnapshot(url: string, rules = 131_072, rounds = 15): Promi
     const workspace = await store.createWorkspace(organization.id, 'bench');
     for (let at = 0; at < rules; at += 1000) {
       const items = Array.from({ length: Math.min(1000, rules - at) }, (_, i) => landingItem(workspace.id, at + i));
-      await store.land({ streamId: 's', partition: 1, from: at || null, to: at + 1000, items, poison: [], now: T0 });
+      await store.apply({ streamId: 's', partition: 1, from: at || null, to: at + 1000, items, poison: [], now: T0 });
     }
     const { rows } = await client.query('SELECT pk FROM lists ORDER BY pk DESC LIMIT 1');
     const query = scanQuery([rows[0].pk], T0);

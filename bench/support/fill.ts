@@ -61,7 +61,7 @@ export async function fill(
       });
       const from = position;
       position = (position ?? 0) + items.length;
-      await store.land({ streamId: 'fill', partition: 0, from, to: position, items, poison: [], now });
+      await store.apply({ streamId: 'fill', partition: 0, from, to: position, items, poison: [], now });
     }
   }
 }

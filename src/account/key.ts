@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Permission } from './permission.ts';
+import { nameFault } from './name.ts';
+import { DEFAULT_PERMISSIONS, type Permission } from './permission.ts';
 
 export interface KeyInfo {
   readonly id: string;
@@ -28,6 +29,30 @@ export interface NewKey {
 export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
   /** SHA-256 of the key text. */
   readonly hash: Uint8Array;
+}
+
+/** Why a key cannot have these permissions and this list, or null: a key that is bound to a list manages nothing (SPEC D2.4). */
+export function bindingFault({ permissions, listId }: Pick<NewKey, 'permissions' | 'listId'>): string | null {
+  return listId !== null && permissions.includes('manage') ? 'a key that is bound to a list cannot hold manage' : null;
+}
+
+/** What a new key is made of. */
+export interface KeyRequest extends Omit<NewKey, 'hash' | 'prefix' | 'permissions'> {
+  /** Without any, the key has the default ones. */
+  readonly permissions?: readonly Permission[];
+}
+
+/** A new key with its text, which nobody keeps; or what is wrong with the request. */
+export function makeKey({
+  name,
+  permissions = DEFAULT_PERMISSIONS,
+  listId,
+  expiresAt,
+}: KeyRequest): { key: NewKey; text: string } | string {
+  const fault = (name === null ? null : nameFault(name)) ?? bindingFault({ permissions, listId });
+  if (fault !== null) return fault;
+  const text = newKeyText();
+  return { key: { name, permissions, listId, expiresAt, ...keyParts(text) }, text };
 }
 
 /** A new API key: `weir_` and 43 URL-safe characters. Shown once; only its hash is stored. */

@@ -1,4 +1,7 @@
-import type { AccessAction, Level } from '../rule.ts';
+/** A list of access rules and what can be set of it. */
+import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
+import { FAMILIES } from '../feed/variant.ts';
+import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
 
 /** Feed settings that a list stores; null = the service's default (spec 2.6, 4.4.3). */
 export interface ListSettings {
@@ -9,6 +12,60 @@ export interface ListSettings {
   readonly confidence: Level | null;
   readonly severity: Level | null;
 }
+
+/** What a value may be: one of some words (`aliases`: other words for them), or a whole number within bounds. */
+type Range =
+  | { readonly words: readonly string[]; readonly aliases?: Readonly<Record<string, string>> }
+  | { readonly least: number; readonly most: number };
+
+export type ListSetting = Range & {
+  /** Its column in the store and its name in JSON; with dashes, its option on the command line. */
+  readonly field: string;
+  /** What help calls a value. */
+  readonly value: string;
+  /** What help says of it. */
+  readonly help: string;
+};
+
+const level = { value: 'level', words: LEVELS, help: LEVELS.join(', ') };
+
+/** All about each setting. A new one needs its row here, its member above and its column in a migration. */
+export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = {
+  format: {
+    field: 'format',
+    value: 'format',
+    words: FORMAT_NAMES,
+    aliases: Object.fromEntries(FORMAT_ALIASES),
+    help: FORMAT_NAMES.join(', '),
+  },
+  family: { field: 'family', value: 'family', words: FAMILIES, help: FAMILIES.join(', ') },
+  action: { field: 'action', value: 'action', words: ACCESS_ACTIONS, help: ACCESS_ACTIONS.join(' or ') },
+  maxEntries: { field: 'max_entries', value: 'count', least: 1, most: 4_000_000, help: 'entry cap of the feed' },
+  confidence: { field: 'confidence', ...level },
+  severity: { field: 'severity', ...level },
+};
+
+export const SETTING_NAMES = Object.keys(LIST_SETTINGS) as readonly (keyof ListSettings)[];
+
+/** The fields of all settings, in the order in which they are written. */
+export const SETTING_FIELDS: readonly string[] = Object.values(LIST_SETTINGS).map(({ field }) => field);
+
+/** The settings in a row of the store or an object of JSON, whose values were checked before. */
+export const settingsOf = (row: Readonly<Record<string, unknown>>): ListSettings =>
+  Object.fromEntries(SETTING_NAMES.map((name) => [name, row[LIST_SETTINGS[name].field] ?? null])) as unknown as ListSettings;
+
+/** The settings of a list that stores none. */
+export const NO_SETTINGS: ListSettings = settingsOf({});
+
+/** The settings as JSON has them. */
+export const settingsJson = (settings: ListSettings): Record<string, string | number | null> =>
+  Object.fromEntries(SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, settings[name]]));
+
+/** What is wrong with a list's description, or null. */
+export const descriptionFault = (text: string): string | null => ([...text].length > 2048 ? 'has at most 2048 characters' : null);
+
+/** A change of what is set of a list; what it does not name stays as it is. */
+export type ListPatch = Partial<ListSettings & { readonly description: string | null }>;
 
 /** A named list of access rules, the source of one feed (spec 2.6). `revision` moves with its rules, settings, name and description. */
 export interface AccessList extends ListSettings {

@@ -11,10 +11,13 @@ import { exportCommand } from './export.ts';
 import { expressionCommands } from './expression.ts';
 import { geoCommands } from './geo.ts';
 import { importCommand } from './import.ts';
-import { manageCommands } from './manage.ts';
+import { keyCommands } from './keys.ts';
+import { listCommands } from './lists.ts';
+import { organizationCommands } from './organizations.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
+import { workspaceCommands } from './workspaces.ts';
 
 interface Streams {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -24,7 +27,10 @@ interface Streams {
 
 const COMMANDS = [
   serveCommand,
-  manageCommands,
+  organizationCommands,
+  workspaceCommands,
+  keyCommands,
+  listCommands,
   ruleCommands,
   deadLetterCommands,
   sendCommand,

@@ -1,4 +1,13 @@
+/** Reads what a person writes at the command line; a mistake throws USAGE. */
+import type { Command } from 'commander';
+import { nameFault } from '../account/name.ts';
 import { WeirError } from '../errors.ts';
+
+export const noOptions = (command: Command): Command => command;
+
+export const inWorkspace = (command: Command): Command =>
+  command.requiredOption('--workspace <workspace>', 'id or unique name of the workspace');
+
 /** The one item that `text` names, by id or by unique name. */
 export function pick<T extends { readonly id: string; readonly name: string }>(items: readonly T[], text: string, what: string): T {
   const byId = items.find((item) => item.id === text);
@@ -29,12 +38,9 @@ export function oneOf<T extends string>(option: string, allowed: readonly T[]): 
   };
 }
 
-/** A name as organizations, workspaces and lists have it: 1 to 200 characters, no control characters. */
-export function checkName(text: string): string {
-  const length = [...text].length;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (length < 1 || length > 200 || /[\u0000-\u001f\u007f-\u009f]/.test(text)) {
-    throw new WeirError('USAGE', 'a name has 1 to 200 characters and no control characters');
-  }
+/** A name as organizations, workspaces, lists and keys have it. */
+export function readName(text: string): string {
+  const fault = nameFault(text);
+  if (fault !== null) throw new WeirError('USAGE', fault);
   return text;
 }

@@ -4,11 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Static, type TSchema, Type } from 'typebox';
-import type { SavedKey } from '../account/key.ts';
-import type { SavedList } from '../account/list.ts';
+import { bindingFault, type SavedKey } from '../account/key.ts';
+import { descriptionFault, LIST_SETTINGS, type ListSetting, type SavedList, settingsJson, settingsOf } from '../account/list.ts';
+import { nameFault } from '../account/name.ts';
 import { PERMISSIONS } from '../account/permission.ts';
-import { FORMAT_NAMES } from '../feed/formats/table.ts';
-import { FAMILIES } from '../feed/variant.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, RULE_TYPES, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';
@@ -39,17 +38,15 @@ const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$
 const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
 const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
 
+const settingShape = (setting: ListSetting): TSchema =>
+  nullable('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
+
 const ListShape = Type.Object({
   id: uuid,
-  name: Type.String({ format: 'text', minLength: 1 }),
+  name: text,
   description: nullable(text),
   default: Type.Boolean(),
-  format: nullable(oneOf(FORMAT_NAMES)),
-  family: nullable(oneOf(FAMILIES)),
-  action: nullable(oneOf(ACCESS_ACTIONS)),
-  max_entries: nullable(Type.Integer({ minimum: 1, maximum: 4_000_000 })),
-  confidence: nullable(oneOf(LEVELS)),
-  severity: nullable(oneOf(LEVELS)),
+  ...Object.fromEntries(Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingShape(setting)])),
 });
 
 const KeyShape = Type.Object({
@@ -105,6 +102,8 @@ function shape<S extends TSchema>(schema: S): (value: unknown) => Static<S> | st
 const ms = (instant: string) => Date.parse(instant);
 const msOrNull = (instant: string | null) => (instant === null ? null : ms(instant));
 
+const faultOf = (field: string, fault: string | null) => (fault === null ? undefined : `${field}: ${fault}`);
+
 /** `item` when it is written as `given`, else the first field that is not. */
 function unchanged<T>(given: unknown, item: T, written: object): T | string {
   const odd = Object.entries(written).find(([field, value]) => !isDeepStrictEqual(value, (given as Record<string, unknown>)[field]));
@@ -118,20 +117,16 @@ export const LIST_LINE: Line<SavedList> = {
   read(value) {
     const line = readListShape(value);
     if (typeof line === 'string') return line;
-    const { id, name, description, format, family, action, confidence, severity } = line;
-    return { id, name, description, isDefault: line.default, format, family, action, maxEntries: line.max_entries, confidence, severity };
+    const { id, name, description, default: isDefault, ...settings } = line;
+    const fault = faultOf('name', nameFault(name)) ?? faultOf('description', description === null ? null : descriptionFault(description));
+    return fault ?? { id, name, description, isDefault, ...settingsOf(settings) };
   },
   write: (list) => ({
     id: list.id,
     name: list.name,
     description: list.description,
     default: list.isDefault,
-    format: list.format,
-    family: list.family,
-    action: list.action,
-    max_entries: list.maxEntries,
-    confidence: list.confidence,
-    severity: list.severity,
+    ...settingsJson(list),
   }),
 };
 
@@ -142,8 +137,6 @@ export const KEY_LINE: Line<SavedKey> = {
   read(value) {
     const line = readKeyShape(value);
     if (typeof line === 'string') return line;
-    if (line.list_id !== null && line.permissions.includes('manage'))
-      return 'permissions: a key that is bound to a list cannot hold manage';
     const key: SavedKey = {
       id: line.id,
       name: line.name,
@@ -156,7 +149,8 @@ export const KEY_LINE: Line<SavedKey> = {
       revokedAt: msOrNull(line.revoked_at),
       lastUsedAt: msOrNull(line.last_used_at),
     };
-    return unchanged(line, key, KEY_LINE.write(key));
+    const fault = faultOf('name', key.name === null ? null : nameFault(key.name)) ?? faultOf('permissions', bindingFault(key));
+    return fault ?? unchanged(line, key, KEY_LINE.write(key));
   },
   write: (key) => ({
     id: key.id,

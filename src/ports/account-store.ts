@@ -1,7 +1,7 @@
 /** The store of accounts: organizations, workspaces, lists and keys. Types only; `storeConformance` is run by every driver. */
 import type { Caller } from '../account/caller.ts';
 import type { KeyInfo, NewKey, SavedKey } from '../account/key.ts';
-import type { AccessList, ListSettings, SavedList } from '../account/list.ts';
+import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Workspace } from '../account/workspace.ts';
 
@@ -38,7 +38,7 @@ export interface AccountWrites {
   /** Last-used instants gathered in memory, written in one go. */
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
   createList(workspaceId: string, name: string, description: string | null, settings: ListSettings): Promise<AccessList>;
-  updateList(workspaceId: string, listId: string, patch: Partial<ListSettings> & { description?: string | null }): Promise<AccessList>;
+  updateList(workspaceId: string, listId: string, patch: ListPatch): Promise<AccessList>;
   /** Deletes the list, its rules and revokes the keys bound to it. The default list cannot be deleted: rejects. */
   deleteList(workspaceId: string, listId: string): Promise<void>;
   /**

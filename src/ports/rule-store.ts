@@ -143,7 +143,7 @@ export interface RuleWrites {
    * Position and rules in one fenced transaction: `fenced` means that the stored position is not `from` any more
    * (another owner landed) and nothing was written. Items of unknown workspaces become dead letters in the same transaction.
    */
-  land(batch: LandingBatch): Promise<'landed' | 'fenced'>;
+  apply(batch: LandingBatch): Promise<'landed' | 'fenced'>;
   /**
    * Remembers when a representation's content first appeared. A newer snapshot with another hash sets
    * since = max(second, stored since + 1); an older one changes nothing. Returns the stored row after the call.

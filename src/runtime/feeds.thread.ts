@@ -37,7 +37,7 @@ async function openSource(from: FeedSource): Promise<StoreReads & Pick<StoreWrit
   if ('databaseUrl' in from)
     return (await import('../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
   const reads = openSqliteReads(from.dataDir);
-  const { recordFeed } = remoteCalls<Pick<StoreWrites, 'recordFeed'>>(from.writes, ['recordFeed']);
+  const { recordFeed } = remoteCalls<Pick<StoreWrites, 'recordFeed'>>(from.writes, { recordFeed: true });
   return {
     ...reads,
     recordFeed,

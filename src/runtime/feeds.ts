@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { FeedBuilder } from '../feed/builder.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
-import { remoteCalls } from './rpc.ts';
+import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** The methods that the feed thread serves. */
 export interface FeedThreadMethods extends FeedBuilder {
@@ -12,7 +12,7 @@ export interface FeedThreadMethods extends FeedBuilder {
   shutdown(): Promise<void>;
 }
 
-const METHODS = ['build', 'forget', 'useGeo', 'shutdown'] as const satisfies readonly (keyof FeedThreadMethods)[];
+const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, useGeo: true, shutdown: true };
 
 /** What the feed thread is started with. */
 export interface FeedThreadData {

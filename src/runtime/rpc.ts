@@ -1,6 +1,9 @@
 import { MessagePort, type Transferable, type Worker } from 'node:worker_threads';
 
 type Methods = Record<string, (...args: never[]) => unknown>;
+/** Every method of T by its name: the compiler says which one is missing. */
+export type MethodNames<T> = Readonly<Record<keyof T & string, true>>;
+
 interface Call {
   readonly id: number;
   readonly method: string;
@@ -46,7 +49,7 @@ function failure(id: number, cause: unknown): Reply {
  * The caller's side of `serveCalls`: each method name becomes a function that posts the call and resolves with the reply.
  * A port among the arguments is handed over. When the thread behind the port dies, open and later calls reject.
  */
-export function remoteCalls<T>(port: MessagePort | Worker, methods: readonly (keyof T & string)[]): T {
+export function remoteCalls<T>(port: MessagePort | Worker, methods: MethodNames<T>): T {
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let next = 0;
   let dead: Error | undefined;
@@ -73,7 +76,7 @@ export function remoteCalls<T>(port: MessagePort | Worker, methods: readonly (ke
         open.set(next, { resolve, reject });
         port.postMessage({ id: next, method, args } satisfies Call, args.filter(isPort));
       });
-  return Object.fromEntries(methods.map((method) => [method, call(method)])) as T;
+  return Object.fromEntries(Object.keys(methods).map((method) => [method, call(method)])) as T;
 }
 
 const isPort = (value: unknown): value is MessagePort => value instanceof MessagePort;

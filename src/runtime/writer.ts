@@ -1,10 +1,10 @@
 /** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Store, StoreWrites } from '../ports/store.ts';
-import { openSqliteReads, STORE_WRITES } from '../store/sqlite/store.ts';
+import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { LandingStatus } from '../stream/landing-status.ts';
 import type { Log } from './logging.ts';
-import { remoteCalls } from './rpc.ts';
+import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** What the writer thread is started with. */
 export interface WriterData {
@@ -30,7 +30,30 @@ export interface WriterControl {
   shutdown(): Promise<void>;
 }
 
-const METHODS = [...STORE_WRITES, 'connect', 'startConsumer', 'landing', 'shutdown'] as const;
+const METHODS: MethodNames<StoreWrites & WriterControl> = {
+  migrate: true,
+  apply: true,
+  recordFeed: true,
+  sweep: true,
+  bootstrap: true,
+  createOrganization: true,
+  setSubscription: true,
+  createWorkspace: true,
+  createKey: true,
+  revokeKey: true,
+  touchKeys: true,
+  createList: true,
+  updateList: true,
+  deleteList: true,
+  restoreLists: true,
+  restoreKeys: true,
+  dropDeadLetter: true,
+  adoptStream: true,
+  connect: true,
+  startConsumer: true,
+  landing: true,
+  shutdown: true,
+};
 
 /** The store of the embedded engine, and the consumer role beside it. */
 export interface EmbeddedEngine {

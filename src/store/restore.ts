@@ -1,6 +1,62 @@
+/** Lists and keys of another store, made here as they were: what `weir import` writes besides rules. */
 import { randomUUID } from 'node:crypto';
+import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
+import type { AccountWrites } from '../ports/account-store.ts';
+import { audit, changeWorkspace, findWorkspace, insert, insertList, listColumns, moveKeyRevision } from './management.ts';
 import type { Row } from './rows.ts';
+import { one, run, type Transact, type Work } from './work.ts';
+
+/** A workspace may have thousands of lists and keys, ms. */
+const LIMIT = 60_000;
+
+export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' | 'restoreKeys'> {
+  return {
+    restoreLists: (workspaceId, lists) =>
+      transact(
+        function* (now) {
+          const workspacePk = yield* changeWorkspace(workspaceId);
+          const ids = new Map<string, string>();
+          for (const list of lists) ids.set(list.id, yield* restoreList(now, workspacePk, list));
+          yield* moveKeyRevision();
+          yield* audit(now, 'lists restored', workspaceId);
+          return ids;
+        },
+        { limit: LIMIT },
+      ),
+    restoreKeys: (workspaceId, keys) =>
+      transact(
+        function* (now) {
+          const workspacePk = yield* findWorkspace(workspaceId);
+          const known: string[] = [];
+          for (const key of keys) if (!(yield* restoreKey(workspacePk, key))) known.push(key.id);
+          yield* moveKeyRevision();
+          yield* audit(now, 'keys restored', workspaceId);
+          return known;
+        },
+        { limit: LIMIT },
+      ),
+  };
+}
+
+/** Returns the id that the list has here. */
+function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {
+  const { rows } = yield* run(
+    'SELECT pk, id, workspace_pk, is_default FROM lists WHERE id = $1 OR (workspace_pk = $2 AND is_default = 1)',
+    list.id,
+    workspacePk,
+  );
+  const { own, id } = placeOf(list, workspacePk, rows);
+  if (own === undefined) {
+    yield* insertList(now, workspacePk, { ...list, id, isDefault: false });
+    return id;
+  }
+  const columns = Object.entries(listColumns({ ...list, id }));
+  const sets = columns.map(([column], i) => `${column} = $${i + 2}, `).join('');
+  yield* run(`UPDATE lists SET ${sets}revision = revision + 1 WHERE pk = $1`, own.pk, ...columns.map(([, value]) => value));
+  yield* run('UPDATE keys SET list_id = $1 WHERE list_id = $2', id, own.id);
+  return id;
+}
 
 /** Where a restored list goes: onto the row `own`, or, without one, into a new row; and the id that it has from then on. */
 interface ListPlace {
@@ -12,11 +68,31 @@ interface ListPlace {
  * The place of a restored list. `rows` are the lists (pk, id, workspace_pk, is_default) that have its id and the workspace's default one:
  * the default list stands for the workspace's own, another for the workspace's list of that id; an id that a third list has is not taken.
  */
-export function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]): ListPlace {
+function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]): ListPlace {
   const isOwn = (row: Row) =>
     Number(row.workspace_pk) === workspacePk && (list.isDefault ? Number(row.is_default) === 1 : Number(row.is_default) === 0);
   const row = rows.find(isOwn);
   const own = row && { pk: Number(row.pk), id: String(row.id) };
   const taken = rows.some((other) => other.id === list.id && Number(other.pk) !== own?.pk);
   return { own, id: taken ? (own?.id ?? randomUUID()) : list.id };
+}
+
+/** False when the key's hash is known. */
+function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
+  if ((yield* one('SELECT id FROM keys WHERE hash = $1', key.hash)) !== undefined) return false;
+  const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
+  yield* insert('keys', {
+    id: taken === undefined ? key.id : randomUUID(),
+    hash: key.hash,
+    prefix: key.prefix,
+    workspace_pk: workspacePk,
+    list_id: key.listId,
+    name: key.name,
+    permissions: key.permissions.join(' '),
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  });
+  return true;
 }

@@ -1,11 +1,11 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
 import type { KeyInfo, SavedKey } from '../account/key.ts';
-import type { AccessList } from '../account/list.ts';
+import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace } from '../account/workspace.ts';
 import type { DeadLetter, StoredRule } from '../ports/rule-store.ts';
-import { type AccessAction, isExpressionKind, type JsonObject, type Kind, type Level, type RuleType } from '../rule.ts';
+import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, levelsOf, targetOf } from './columns.ts';
 
 /** One row: column name → value as a driver gives it (64-bit integers may come as text). */
@@ -31,12 +31,7 @@ export function listOf(row: Row, workspaceId: string): AccessList {
     name: String(row.name),
     description: text(row.description),
     isDefault: Number(row.is_default) === 1,
-    format: text(row.format),
-    family: text(row.family),
-    action: text(row.action) as AccessAction | null,
-    maxEntries: integer(row.max_entries),
-    confidence: text(row.confidence) as Level | null,
-    severity: text(row.severity) as Level | null,
+    ...settingsOf(row),
     revision: Number(row.revision),
   };
 }

@@ -52,7 +52,7 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
   const store = {
     position: async (streamId: string) => positions.get(streamId),
     positionStreams: async () => [...positions.keys()],
-    async land({ streamId, from, to, items, poison }: LandingBatch) {
+    async apply({ streamId, from, to, items, poison }: LandingBatch) {
       failing(trouble.land);
       if (trouble.rival) positions.set(streamId, to);
       if ((positions.get(streamId) ?? null) !== from) return 'fenced' as const;

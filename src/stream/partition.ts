@@ -15,7 +15,7 @@ const WAIT = 1000;
 const GATHER = 20;
 
 /** What landing asks of the store. */
-export type LandingStore = Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'land'>;
+export type LandingStore = Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'apply'>;
 
 /** One partition of a stream, where it lands, and until when. */
 export interface PartitionParts {
@@ -78,7 +78,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
     if (records.length > 0) {
       begun = performance.now();
       const to = records[records.length - 1].offset + 1;
-      const result = await store.land({ streamId, partition, from, to, ...decodeRecords(records), now: now() });
+      const result = await store.apply({ streamId, partition, from, to, ...decodeRecords(records), now: now() });
       if (result === 'fenced') return 'fenced';
       from = to;
       next = to;

@@ -523,7 +523,7 @@ test('D4 moving: a stream that was set back is refused: nothing would land', asy
   await json(settings, 'export', file, '--workspace', 'main');
   const [store, stream] = [await openSqliteStore(settings.DATA_DIR), openSqliteStream(settings.DATA_DIR)];
   const batch = { streamId: await stream.id(), partition: 0, from: null, to: 5, items: [], poison: [], now: Date.now() };
-  assert.equal(await store.land(batch), 'landed');
+  assert.equal(await store.apply(batch), 'landed');
   await store.close();
   await stream.close();
   assert.deepEqual(await outcome(settings, 'import', file, '--workspace', 'main'), {

@@ -81,7 +81,7 @@ async function fixture(t: TestContext, driver: StoreDriver) {
       return { record, workspaceId: workspace.id, listId: null, receivedAt, ...given } as LandingItem;
     });
     const to = first + changes.length;
-    assert.equal(await store.land({ streamId: STREAM, partition: 0, from: position, to, items, poison: [], now: receivedAt }), 'landed');
+    assert.equal(await store.apply({ streamId: STREAM, partition: 0, from: position, to, items, poison: [], now: receivedAt }), 'landed');
     position = to;
   };
   const rules = async (kind: Kind = 'access_rule', now = T0, listId?: string): Promise<StoredRule[]> =>
@@ -281,11 +281,11 @@ export function storeConformance(driver: StoreDriver): void {
     const base = { streamId: STREAM, partition: 3, poison: [], now: T0 };
     assert.equal(await store.position(STREAM, 3), undefined);
     assert.deepEqual(await store.positionStreams(), []);
-    assert.equal(await store.land({ ...base, from: null, to: 5, items: [item('192.0.2.1')] }), 'landed');
-    assert.equal(await store.land({ ...base, from: null, to: 5, items: [item('192.0.2.2')] }), 'fenced');
-    assert.equal(await store.land({ ...base, from: 4, to: 9, items: [item('192.0.2.3')] }), 'fenced');
+    assert.equal(await store.apply({ ...base, from: null, to: 5, items: [item('192.0.2.1')] }), 'landed');
+    assert.equal(await store.apply({ ...base, from: null, to: 5, items: [item('192.0.2.2')] }), 'fenced');
+    assert.equal(await store.apply({ ...base, from: 4, to: 9, items: [item('192.0.2.3')] }), 'fenced');
     assert.equal(await store.position(STREAM, 3), 5);
-    assert.equal(await store.land({ ...base, from: 5, to: 6, items: [item('192.0.2.4')] }), 'landed');
+    assert.equal(await store.apply({ ...base, from: 5, to: 6, items: [item('192.0.2.4')] }), 'landed');
     assert.deepEqual(
       await targets(),
       ['192.0.2.1', '192.0.2.4'].map((x) => formatTarget(ip(x))),
@@ -305,7 +305,7 @@ export function storeConformance(driver: StoreDriver): void {
         [store, other].map((owner, n) => {
           const change = upsert(access(ip(`198.51.100.${round * 2 + n}`)));
           const item = { record, workspaceId: workspace.id, listId: null, receivedAt: T0, change };
-          return owner.land({ streamId: STREAM, partition: 0, from, to: round + 1, items: [item], poison: [], now: T0 });
+          return owner.apply({ streamId: STREAM, partition: 0, from, to: round + 1, items: [item], poison: [], now: T0 });
         }),
       );
       assert.deepEqual(results.toSorted(), ['fenced', 'landed']);
@@ -323,7 +323,7 @@ export function storeConformance(driver: StoreDriver): void {
       value: `{"n":${offset}}`,
     });
     const good = { record: record(1), workspaceId: workspace.id, listId: null, receivedAt: T0, change: upsert(access(ip('192.0.2.1'))) };
-    await store.land({
+    await store.apply({
       streamId: STREAM,
       partition: 0,
       from: null,

@@ -223,7 +223,7 @@ async function swept(t: TestContext, store: Store): Promise<void> {
   const record = { offset: 0, timestamp: 1000, key: workspaceId, headers: {}, value: '{}' };
   const item = { record, workspaceId, listId: null, receivedAt: 1000, change } as unknown as LandingItem;
   const batch = { streamId: 's', partition: 0, from: null, to: 1, items: [item], poison: [], now: 1000 };
-  assert.equal(await store.land(batch), 'landed');
+  assert.equal(await store.apply(batch), 'landed');
   assert.equal(await store.countRules(workspaceId, 0), 1);
   assert.equal(await store.sweep({ now: 5000, rulesExpiredBefore: 3000, auditBefore: 0, limit: 10 }), 1);
   assert.equal(await store.countRules(workspaceId, 0), 0);

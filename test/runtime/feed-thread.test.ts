@@ -28,7 +28,7 @@ async function fixture(t: TestContext, targets: readonly Target[]) {
     const rule: AccessRule = { ...NOTHING, action: 'block', target };
     return { record, workspaceId, listId: null, receivedAt: 1, change: { change: 'upsert', kind: 'access_rule', rule } as const };
   });
-  await store.land({ streamId: randomUUID(), partition: 0, from: null, to: items.length, items, poison: [], now: 1 });
+  await store.apply({ streamId: randomUUID(), partition: 0, from: null, to: items.length, items, poison: [], now: 1 });
   const source = (dataDir: string) => () => {
     const { port1, port2 } = new MessageChannel();
     serveCalls(port1, { recordFeed: store.recordFeed });

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ListSettings } from '../../src/account/list.ts';
+import { NO_SETTINGS } from '../../src/account/list.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { accessUpsert } from '../../src/store/postgres/rule-statements.ts';
@@ -24,7 +24,6 @@ import {
 
 const T0 = 1_800_000_000_000;
 const STREAM = 'test-stream';
-const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
 
 /** A block rule on the n-th address of 10.0.0.0/8. */
 function item(workspaceId: string, n: number, listId: string | null = null): LandingItem {
@@ -107,22 +106,22 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   });
 
   test('D1 a server that is not there, and a database that is not: the reason is readable', async () => {
-    await assert.rejects(
-      openPostgresStore('postgres://weir:secret@127.0.0.1:1/weir'),
-      /^PostgresFault: PostgreSQL does not answer: connect ECONNREFUSED/,
-    );
+    await assert.rejects(openPostgresStore('postgres://weir:secret@127.0.0.1:1/weir'), {
+      code: 'STORE_UNAVAILABLE',
+      message: /^PostgreSQL does not answer: connect ECONNREFUSED/,
+    });
     const url = new URL(await postgres.createDatabase());
     url.pathname = '/nowhere';
-    await assert.rejects(
-      openPostgresStore(url.href),
-      /^PostgresFault: PostgreSQL refuses the connection: database "nowhere" does not exist/,
-    );
+    await assert.rejects(openPostgresStore(url.href), {
+      code: 'STORE_UNAVAILABLE',
+      message: /^PostgreSQL refuses the connection: database "nowhere" does not exist/,
+    });
   });
 
   test('D4 one rule many times in a batch reaches no statement twice', async (t) => {
     const { url, store } = await open(t);
     const workspaceId = await makeWorkspace(store);
-    assert.equal(await store.land(batch(0, null, 3, [item(workspaceId, 1), item(workspaceId, 1), item(workspaceId, 1)])), 'landed');
+    assert.equal(await store.apply(batch(0, null, 3, [item(workspaceId, 1), item(workspaceId, 1), item(workspaceId, 1)])), 'landed');
     assert.deepEqual((await addresses(store, workspaceId)).found, ['10.0.0.1']);
     // What it would be without folding.
     const row = { list_pk: 1, action: 0, levels: 0, target: 'x', created_at: 0, updated_at: 0 };
@@ -137,13 +136,13 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     for (let n = 0; n < 3; n += 1) {
       const { change } = item(workspaceId, 1);
       const { target } = change.change === 'upsert' && change.kind === 'access_rule' ? change.rule : assert.fail();
-      await store.land(batch(0, n === 0 ? null : n * 2, n * 2 + 1, [item(workspaceId, 1)]));
+      await store.apply(batch(0, n === 0 ? null : n * 2, n * 2 + 1, [item(workspaceId, 1)]));
       for await (const { id } of store.rules(workspaceId, { kind: 'access_rule', now: T0 })) ids.push(id);
       const remove = {
         ...item(workspaceId, 1),
         change: { change: 'delete_by_value', kind: 'access_rule', action: 'block', target } as const,
       };
-      await store.land(batch(0, n * 2 + 1, n * 2 + 2, [remove]));
+      await store.apply(batch(0, n * 2 + 1, n * 2 + 2, [remove]));
     }
     assert.equal(ids.length, 3);
     assert.ok(ids[0] < ids[1] && ids[1] < ids[2], `${ids}`);
@@ -162,7 +161,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
           const place = partition % 2 === 0 ? i : size - 1 - i;
           return item(workspaces[(place + partition) % workspaces.length], place);
         });
-        assert.equal(await owner.land(batch(partition, n === 0 ? null : n, n + 1, items)), 'landed');
+        assert.equal(await owner.apply(batch(partition, n === 0 ? null : n, n + 1, items)), 'landed');
       }
     };
     await Promise.all(owners.map(consume));
@@ -190,7 +189,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
         last = deleted;
         const at: number = position ?? 0;
         const items = Array.from({ length: 20 }, (_, i) => item(workspaceId, i, list.id));
-        assert.equal(await lander.land(batch(0, position, at + 20, items)), 'landed');
+        assert.equal(await lander.apply(batch(0, position, at + 20, items)), 'landed');
         position = at + 20;
       }
       await removal;
@@ -206,7 +205,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const workspaceId = await makeWorkspace(store);
     const record = { offset: 0, timestamp: T0, key: 'a\0b', headers: { x: 'c\0d', y: '\ud800' }, value: '"\\\\u0000 \0 \ud83d"' };
     const items = [{ ...item(workspaceId, 1), workspaceId: 'w\0', record }, item(workspaceId, 2, 'l\0')];
-    await store.land({ ...batch(0, null, 2, items), poison: [{ record, reason: 'not\0JSON' }] });
+    await store.apply({ ...batch(0, null, 2, items), poison: [{ record, reason: 'not\0JSON' }] });
     const [poison, unknown] = await store.deadLetters(10);
     const { key, headers, value } = record;
     assert.deepEqual({ key: poison.key, headers: poison.headers, value: poison.value }, { key, headers, value });
@@ -233,7 +232,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     })();
     for (let n = 0; n < 40; n += 1) {
       const items = Array.from({ length: 50 }, (_, i) => item(workspaceId, n * 50 + i));
-      await store.land(batch(0, n === 0 ? null : n, n + 1, items));
+      await store.apply(batch(0, n === 0 ? null : n, n + 1, items));
     }
     landing = false;
     assert.ok((await snapshots) > 10);
@@ -242,7 +241,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   test('D5 a sink that throws fails the snapshot with its own error, and the store goes on', async (t) => {
     const { store } = await open(t);
     const workspaceId = await makeWorkspace(store);
-    await store.land(batch(0, null, 1, [item(workspaceId, 1), item(workspaceId, 2)]));
+    await store.apply(batch(0, null, 1, [item(workspaceId, 1), item(workspaceId, 2)]));
     const fault = new Error('no room');
     const v4 = () => {
       throw fault;
@@ -274,7 +273,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const proxy = await startProxy(t, url);
     const flaky = await opener(t, proxy.url)();
     proxy.cutAfter('COMMIT');
-    assert.equal(await flaky.land(batch(0, null, 1, [item(workspaceId, 1)])), 'fenced');
+    assert.equal(await flaky.apply(batch(0, null, 1, [item(workspaceId, 1)])), 'fenced');
     assert.equal(await store.position(STREAM, 0), 1);
     assert.equal((await addresses(store, workspaceId)).found.length, 1);
     proxy.cutAfter('COMMIT');
@@ -294,7 +293,10 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
       administer(administration.href, `ALTER DATABASE ${administration.pathname.slice(1)} SET default_transaction_read_only = ${value}`);
     await newSessions('on');
     const store = await again();
-    await assert.rejects(store.createOrganization('too soon', 'active'), /^PostgresFault: PostgreSQL is read-only: /);
+    await assert.rejects(store.createOrganization('too soon', 'active'), {
+      code: 'STORE_UNAVAILABLE',
+      message: /^PostgreSQL is read-only: /,
+    });
     await store.ping();
     await newSessions('off');
     await store.createOrganization('in time', 'active');
@@ -342,7 +344,7 @@ describe('PostgreSQL store, server in trouble', { skip: noOwnPostgres() }, () =>
           from = position ?? 0;
           if (from === batches) break;
           const items = Array.from({ length: size }, (_, i) => item(workspaceId, from * size + i));
-          await store.land(batch(0, position, from + 1, items));
+          await store.apply(batch(0, position, from + 1, items));
         } catch (error) {
           reasons.add((error as Error).message);
           await delay(100);
@@ -353,7 +355,7 @@ describe('PostgreSQL store, server in trouble', { skip: noOwnPostgres() }, () =>
       while (((await store.position(STREAM, 0).catch(() => 0)) ?? 0) < (round + 1) * 20);
       await postgres.kill();
       await delay(300);
-      await assert.rejects(store.ping(), /^PostgresFault: PostgreSQL does not answer: /);
+      await assert.rejects(store.ping(), { code: 'STORE_UNAVAILABLE', message: /^PostgreSQL does not answer: / });
       await postgres.start();
     }
     await landing;

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
 import type { Row } from '../rows.ts';
+import type { Outcome, Value as ScalarValue, Work } from '../work.ts';
 import { BinaryCopy, type RowHandler } from './copy.ts';
 import { connectionFault, PostgresFault, serverFault } from './fault.ts';
 
-type Value = string | number | null | Buffer | readonly string[] | readonly number[];
+type Value = ScalarValue | readonly string[] | readonly number[];
 
 /** One connection for the length of a transaction or read. */
 export interface Session {
-  /** Runs one statement; `count` is the number of rows read or written. */
-  run(text: string, ...values: Value[]): Promise<{ rows: Row[]; count: number }>;
+  run(text: string, ...values: Value[]): Promise<Outcome>;
   /** Runs several statements without values. */
   script(text: string): Promise<void>;
   /** The first row of a statement. */
@@ -26,7 +26,8 @@ interface TransactionOptions {
 }
 
 export interface Database {
-  /** One statement that may be run twice, tried again on a fresh connection when one is lost. */
+  /** One statement that may be run twice, tried again on a fresh connection when one is lost; `rows` and `one` are its rows alone. */
+  run(text: string, ...values: Value[]): Promise<Outcome>;
   rows(text: string, ...values: Value[]): Promise<Row[]>;
   one(text: string, ...values: Value[]): Promise<Row | undefined>;
   /** All or nothing. Tried again when PostgreSQL went away before the commit, or asked for it. */
@@ -116,12 +117,13 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
     });
   }
 
-  const rows = async (text: string, values: Value[]) =>
-    (await retrying(() => lease(LIMITS.statement, (client) => sessionOn(client).run(text, ...values)))).rows;
+  const run = (text: string, ...values: Value[]) =>
+    retrying(() => lease(LIMITS.statement, (client) => sessionOn(client).run(text, ...values)));
 
   return {
-    rows: (text, ...values) => rows(text, values),
-    one: async (text, ...values) => (await rows(text, values))[0],
+    run,
+    rows: async (text, ...values) => (await run(text, ...values)).rows,
+    one: async (text, ...values) => (await run(text, ...values)).rows[0],
     async transaction(work, { repeatable = false, limit = LIMITS.transaction } = {}) {
       let committing = false;
       const once = () => {
@@ -145,6 +147,13 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
       setTimeout(cutAll, 1000).unref();
     },
   };
+}
+
+/** Runs the statements of `work` one after the other. */
+export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {
+  let step = work.next();
+  while (!step.done) step = work.next(await session.run(step.value.text, ...step.value.values));
+  return step.value;
 }
 
 /** Runs `work` again, after a pause, while its fault and `allowed` say that this may help. */

@@ -1,45 +1,28 @@
-import { WeirError } from '../../errors.ts';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../../rule.ts';
-import type { Database } from './database.ts';
+import { recordFeed } from '../feed-record.ts';
+import { management } from '../management.ts';
+import { restore } from '../restore.ts';
+import type { Transact } from '../work.ts';
+import { NOW } from './clock.ts';
+import { type Database, drive, type Session } from './database.ts';
 import { land } from './landing.ts';
-import { postgresManagement } from './management.ts';
-import { migrateDatabase } from './migrate.ts';
-import { postgresRestore } from './restore.ts';
+import { exclusively, migrateDatabase } from './migrate.ts';
 
 /** The writes of the PostgreSQL store. */
 export function postgresWrites(db: Database): StoreWrites {
+  const transact: Transact = (work, { alone = false, ...options } = {}) => {
+    const driven = (session: Session) => drive(session, work(NOW));
+    return alone ? exclusively(db, driven) : db.transaction(driven, options);
+  };
   return {
-    ...postgresManagement(db),
-    ...postgresRestore(db),
+    ...management(transact),
+    ...restore(transact),
     async migrate() {
       return { applied: await migrateDatabase(db) };
     },
-    land: (batch) => land(db, batch),
-    async recordFeed(workspaceId, key, seen) {
-      // One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`.
-      const row = await db.one(
-        `INSERT INTO feed_records AS stored (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since)
-         SELECT w.pk, coalesce(l.pk, 0), $3, $4, $5, $6, $7, $8
-         FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1 AND ($2::text IS NULL OR l.pk IS NOT NULL)
-         ON CONFLICT (workspace_pk, list_pk, format, family, action) DO UPDATE SET
-           since = CASE WHEN excluded.snapshot_at < stored.snapshot_at OR excluded.hash = stored.hash THEN stored.since
-                        ELSE greatest(excluded.since, stored.since + 1) END,
-           hash = CASE WHEN excluded.snapshot_at < stored.snapshot_at THEN stored.hash ELSE excluded.hash END,
-           snapshot_at = greatest(excluded.snapshot_at, stored.snapshot_at)
-         RETURNING hash, snapshot_at, since`,
-        workspaceId,
-        key.listId,
-        key.format,
-        key.family,
-        key.action,
-        seen.hash,
-        seen.snapshotAt,
-        seen.second,
-      );
-      if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
-      return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
-    },
+    apply: (batch) => land(db, batch),
+    recordFeed: (...args) => drive(db, recordFeed(...args)),
     sweep: ({ rulesExpiredBefore, auditBefore, limit }) =>
       db.transaction(
         async (session) => {

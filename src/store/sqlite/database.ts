@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { WeirError } from '../../errors.ts';
-
-const MIGRATIONS = new URL('../migrations/sqlite/', import.meta.url);
+import { missingMigrations } from '../migrate.ts';
+import type { Outcome, Statement, Work } from '../work.ts';
 
 /**
  * Opens the store's file with the settings that durability rests on: WAL, a sync at every commit,
@@ -34,6 +32,21 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
+/** Runs the statements of `work` one after the other, without a pause between them. */
+export function drive<T>(db: DatabaseSync, work: Work<T>): T {
+  let step = work.next();
+  while (!step.done) step = work.next(execute(db, step.value));
+  return step.value;
+}
+
+function execute(db: DatabaseSync, { text, values }: Statement): Outcome {
+  const statement = db.prepare(text);
+  const named = Object.fromEntries(values.map((value, i) => [`$${i + 1}`, value]));
+  if (statement.columns().length === 0) return { rows: [], count: Number(statement.run(named).changes) };
+  const rows = statement.all(named);
+  return { rows, count: rows.length };
+}
+
 /** Runs `work` on one unchanging view of the file. */
 export function readTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
@@ -46,24 +59,17 @@ export function readTransaction<T>(db: DatabaseSync, work: () => T): T {
 
 /** Applies the numbered migrations that the file has not seen, all of them or none; returns their names. */
 export function migrateDatabase(db: DatabaseSync): string[] {
-  const files = readdirSync(MIGRATIONS)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
   return transaction(db, () => {
     db.exec('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');
-    const known = new Set(
-      db
-        .prepare('SELECT name FROM migrations')
-        .all()
-        .map((row) => String(row.name)),
+    const seen = db.prepare('SELECT name FROM migrations').all();
+    const missing = missingMigrations(
+      'sqlite',
+      seen.map((row) => String(row.name)),
     );
-    const newer = [...known].filter((name) => !files.includes(name));
-    if (newer.length > 0) throw new WeirError('REFUSED', `the store was written by a newer weir: it has the migration ${newer.join(', ')}`);
-    const missing = files.filter((name) => !known.has(name));
-    for (const name of missing) {
-      db.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
+    for (const { name, text } of missing) {
+      db.exec(text);
       db.prepare('INSERT INTO migrations VALUES (?, ?)').run(name, Date.now());
     }
-    return missing;
+    return missing.map(({ name }) => name);
   });
 }

@@ -1,31 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store, StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { Store, StoreReads } from '../../ports/store.ts';
 import { openDatabase } from './database.ts';
 import { sqliteReads } from './reads.ts';
 import { sqliteWrites } from './writes.ts';
-
-/** The writes by name, for the port of the writer thread. */
-export const STORE_WRITES: readonly (keyof StoreWrites)[] = [
-  'migrate',
-  'land',
-  'recordFeed',
-  'sweep',
-  'bootstrap',
-  'createOrganization',
-  'setSubscription',
-  'createWorkspace',
-  'createKey',
-  'revokeKey',
-  'touchKeys',
-  'createList',
-  'updateList',
-  'deleteList',
-  'restoreLists',
-  'restoreKeys',
-  'dropDeadLetter',
-  'adoptStream',
-];
 
 /** Makes the folder of the embedded engine, readable by its owner only, and names the store's file in it. */
 function storeFile(dataDir: string): string {

@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { WeirError } from '../../errors.ts';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../../rule.ts';
-import { migrateDatabase, transaction } from './database.ts';
+import { recordFeed } from '../feed-record.ts';
+import { management } from '../management.ts';
+import { restore } from '../restore.ts';
+import type { Transact } from '../work.ts';
+import { drive, migrateDatabase, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
-import { sqliteManagement } from './management.ts';
-import { sqliteRestore } from './restore.ts';
 
 /** Of the tables of rules, which have no rowid. */
 const PRIMARY_KEYS = { list: 'list_pk, id', workspace: 'workspace_pk, rule_ref' };
@@ -15,56 +16,33 @@ const PRIMARY_KEYS = { list: 'list_pk, id', workspace: 'workspace_pk, rule_ref' 
  * so statements are prepared at their first use.
  */
 export function sqliteWrites(db: DatabaseSync, clock: () => number): StoreWrites {
+  // The write lock is held from the start: no other process comes between, and no other call of this one, because nothing here waits.
+  const transact: Transact = async (work) => transaction(db, () => drive(db, work(String(clock()))));
   let landing: ReturnType<typeof sqliteLanding> | undefined;
   return {
-    ...sqliteManagement(db, clock),
-    ...sqliteRestore(db, clock),
+    ...management(transact),
+    ...restore(transact),
     async migrate() {
       return { applied: migrateDatabase(db) };
     },
-    async land(batch) {
+    async apply(batch) {
       landing ??= sqliteLanding(db);
       return landing(batch);
     },
-    async recordFeed(workspaceId, key, seen) {
-      return transaction(db, () => {
-        const listPk = key.listId === null ? 0 : db.prepare('SELECT pk FROM lists WHERE id = ?').get(key.listId)?.pk;
-        const workspacePk = db.prepare('SELECT pk FROM workspaces WHERE id = ?').get(workspaceId)?.pk;
-        if (listPk === undefined || workspacePk === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
-        // One statement: a newer snapshot moves the row, and only another hash moves `since`.
-        const row = db
-          .prepare(
-            `INSERT INTO feed_records (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-             ON CONFLICT DO UPDATE SET
-               since = CASE WHEN hash = excluded.hash THEN since ELSE max(excluded.since, since + 1) END,
-               hash = excluded.hash,
-               snapshot_at = excluded.snapshot_at
-             WHERE excluded.snapshot_at >= snapshot_at
-             RETURNING hash, snapshot_at, since`,
-          )
-          .get(Number(workspacePk), Number(listPk), key.format, key.family, key.action, seen.hash, seen.snapshotAt, seen.second);
-        const stored =
-          row ??
-          db
-            .prepare(
-              'SELECT hash, snapshot_at, since FROM feed_records WHERE workspace_pk = ? AND list_pk = ? AND format = ? AND family = ? AND action = ?',
-            )
-            .get(Number(workspacePk), Number(listPk), key.format, key.family, key.action)!;
-        return { hash: String(stored.hash), snapshotAt: Number(stored.snapshot_at), since: Number(stored.since) };
-      });
-    },
+    recordFeed: async (...args) => drive(db, recordFeed(...args)),
     async sweep({ rulesExpiredBefore, auditBefore, limit }) {
       return transaction(db, () => {
         const remove = (text: string, ...args: number[]) => Number(db.prepare(text).run(...args).changes);
         let removed = 0;
-        for (const { list_pk } of db.prepare('SELECT list_pk FROM deleted_lists LIMIT 1').all()) {
+        for (const { list_pk } of db.prepare('SELECT list_pk FROM deleted_lists ORDER BY list_pk LIMIT 1').all()) {
           const gone = remove(
             'DELETE FROM access_rules WHERE (list_pk, id) IN (SELECT list_pk, id FROM access_rules WHERE list_pk = ? LIMIT ?)',
             Number(list_pk),
             limit,
           );
-          if (gone === 0) removed += remove('DELETE FROM deleted_lists WHERE list_pk = ?', Number(list_pk));
           removed += gone;
+          if (gone < limit) removed += remove('DELETE FROM deleted_lists WHERE list_pk = ?', Number(list_pk));
+          remove('DELETE FROM feed_records WHERE list_pk = ?', Number(list_pk));
         }
         for (const kind of KINDS) {
           const { scope, table } = RULE_KINDS[kind];

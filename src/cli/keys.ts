@@ -1,0 +1,70 @@
+/** `weir key`. */
+import { type KeyInfo, makeKey } from '../account/key.ts';
+import { PERMISSIONS, type Permission } from '../account/permission.ts';
+import { WeirError } from '../errors.ts';
+import type { AddCommand } from './command.ts';
+import { findList, isoTime, table, workspaceId } from './context.ts';
+import { inWorkspace, noOptions, oneOf, readName, wholeNumber } from './usage.ts';
+
+const keyJson = (key: KeyInfo) => ({
+  id: key.id,
+  prefix: key.prefix,
+  name: key.name,
+  permissions: key.permissions,
+  workspace_id: key.workspaceId,
+  list_id: key.listId,
+  created_at: isoTime(key.createdAt),
+  expires_at: isoTime(key.expiresAt),
+  revoked_at: isoTime(key.revokedAt),
+  last_used_at: isoTime(key.lastUsedAt),
+});
+
+export function keyCommands(add: AddCommand): void {
+  add(
+    'key create',
+    'make an API key; its text is shown once',
+    (c) =>
+      inWorkspace(c)
+        .option('--permission <permission>', `${PERMISSIONS.join(', ')}; repeatable (default: the first two)`, collectPermission)
+        .option('--list <list>', 'bind the key to one list')
+        .option('--name <name>', 'what the key is for', readName)
+        .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, 3_155_760_000)),
+    {
+      async run(context, _args, options) {
+        const store = await context.store();
+        const workspace = await workspaceId(store, options.workspace);
+        const made = makeKey({
+          name: options.name ?? null,
+          permissions: options.permission,
+          listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
+          expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
+        });
+        if (typeof made === 'string') throw new WeirError('USAGE', made);
+        return { ...keyJson(await store.createKey(workspace, made.key)), key: made.text };
+      },
+      show: (key) => `key ${key.id}\n${key.key}\nThis is the only time that the key is shown.`,
+    },
+  );
+  add('key ls', 'list the keys of a workspace', inWorkspace, {
+    async run(context, _args, options) {
+      const store = await context.store();
+      return (await store.keys(await workspaceId(store, options.workspace))).map(keyJson);
+    },
+    show: (rows) =>
+      table(
+        ['ID', 'PREFIX', 'NAME', 'PERMISSIONS', 'LIST', 'EXPIRES', 'REVOKED', 'LAST USED'],
+        rows.map((k) => [k.id, k.prefix, k.name, k.permissions.join(' '), k.list_id, k.expires_at, k.revoked_at, k.last_used_at]),
+      ),
+  });
+  add('key revoke <id>', 'revoke a key, for good', noOptions, {
+    async run(context, [id]) {
+      if (!(await (await context.store()).revokeKey(id))) throw new WeirError('USAGE', `there is no key "${id}"`);
+      return { id, revoked: true };
+    },
+    show: (key) => `key ${key.id} is revoked`,
+  });
+}
+
+function collectPermission(text: string, before: Permission[] = []): Permission[] {
+  return [...new Set([...before, oneOf('--permission', PERMISSIONS)(text)])];
+}

@@ -1,0 +1,26 @@
+/** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
+import { WeirError } from '../errors.ts';
+import type { RuleWrites } from '../ports/rule-store.ts';
+import { one, type Work } from './work.ts';
+
+// One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`.
+const RECORD = `INSERT INTO feed_records AS stored (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since)
+  SELECT w.pk, coalesce(l.pk, 0), $3, $4, $5, $6, $7, $8
+  FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2
+  WHERE w.id = $1 AND (CAST($2 AS TEXT) IS NULL OR l.pk IS NOT NULL)
+  ON CONFLICT (workspace_pk, list_pk, format, family, action) DO UPDATE SET
+    since = CASE WHEN excluded.snapshot_at < stored.snapshot_at OR excluded.hash = stored.hash THEN stored.since
+                 WHEN excluded.since > stored.since THEN excluded.since ELSE stored.since + 1 END,
+    hash = CASE WHEN excluded.snapshot_at < stored.snapshot_at THEN stored.hash ELSE excluded.hash END,
+    snapshot_at = CASE WHEN excluded.snapshot_at < stored.snapshot_at THEN stored.snapshot_at ELSE excluded.snapshot_at END
+  RETURNING hash, snapshot_at, since`;
+
+/** `recordFeed` of the port; one statement, which needs no transaction around it. */
+export function* recordFeed(...[workspaceId, key, seen]: Parameters<RuleWrites['recordFeed']>): Work<FeedRecord> {
+  const { listId, format, family, action } = key;
+  const row = yield* one(RECORD, workspaceId, listId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
+  if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
+  return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
+}
+
+type FeedRecord = Awaited<ReturnType<RuleWrites['recordFeed']>>;

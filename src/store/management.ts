@@ -1,0 +1,225 @@
+/** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
+import { randomUUID } from 'node:crypto';
+import type { KeyInfo, NewKey } from '../account/key.ts';
+import { type AccessList, LIST_SETTINGS, type ListPatch, NO_SETTINGS, SETTING_NAMES } from '../account/list.ts';
+import type { Organization, Subscription } from '../account/organization.ts';
+import { PERMISSIONS } from '../account/permission.ts';
+import type { Workspace } from '../account/workspace.ts';
+import { WeirError } from '../errors.ts';
+import type { AccountWrites } from '../ports/account-store.ts';
+import type { RuleWrites } from '../ports/rule-store.ts';
+import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts';
+import { one, run, type Transact, type Value, type Work } from './work.ts';
+
+export type Management = Omit<AccountWrites, 'restoreLists' | 'restoreKeys'> & Pick<RuleWrites, 'dropDeadLetter' | 'adoptStream'>;
+
+/** Keys that one statement marks as used. */
+const TOUCHED = 1000;
+
+export function management(transact: Transact): Management {
+  return {
+    bootstrap: ({ hash, prefix, onlyWhenEmpty }) =>
+      transact(
+        function* (now) {
+          const first = onlyWhenEmpty ? yield* one('SELECT id FROM workspaces ORDER BY pk LIMIT 1') : undefined;
+          const known = first ?? (yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash = $1', hash));
+          if (known !== undefined) return { workspaceId: String(known.id), created: false };
+          const workspaceId = yield* defaultWorkspace(now);
+          yield* insertKey(now, workspaceId, {
+            name: 'bootstrap',
+            hash,
+            prefix,
+            permissions: PERMISSIONS,
+            listId: null,
+            expiresAt: null,
+          });
+          return { workspaceId, created: true };
+        },
+        { alone: true },
+      ),
+    createOrganization: (name, subscription) => transact((now) => insertOrganization(now, name, subscription)),
+    setSubscription: (organizationId, subscription) =>
+      transact(
+        function* (now) {
+          const { count } = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
+          if (count === 0) throw noSuch('organization', organizationId);
+          yield* moveKeyRevision();
+          yield* audit(now, `subscription set to ${subscription}`, organizationId);
+        },
+        { repeatable: true },
+      ),
+    createWorkspace: (organizationId, name) => transact((now) => insertWorkspace(now, organizationId, name)),
+    createKey: (workspaceId, key) => transact((now) => insertKey(now, workspaceId, key)),
+    revokeKey: (id) =>
+      transact(
+        function* (now) {
+          const { count } = yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE id = $1`, id);
+          if (count === 0) return false;
+          yield* moveKeyRevision();
+          yield* audit(now, 'key revoked', id);
+          return true;
+        },
+        { repeatable: true },
+      ),
+    touchKeys: (used) =>
+      transact(
+        function* () {
+          for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
+        },
+        { repeatable: true },
+      ),
+    createList: (workspaceId, name, description, settings) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const id = randomUUID();
+        const row = yield* insertList(now, workspacePk, { ...settings, id, name, description, isDefault: false });
+        yield* audit(now, 'list created', id);
+        return listOf(row, workspaceId);
+      }),
+    updateList: (workspaceId, listId, patch) =>
+      transact(
+        function* (now) {
+          const workspacePk = yield* changeWorkspace(workspaceId);
+          const values = patchColumns(patch);
+          const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
+          const row = yield* one(
+            `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,
+            listId,
+            workspacePk,
+            ...values.map(([, value]) => value),
+          );
+          if (row === undefined) throw noSuch('list', listId);
+          yield* audit(now, 'list changed', listId);
+          return listOf(row, workspaceId);
+        },
+        { repeatable: true },
+      ),
+    deleteList: (workspaceId, listId) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const row = yield* one('SELECT pk, is_default FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
+        if (row === undefined) throw noSuch('list', listId);
+        if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
+        yield* run('INSERT INTO deleted_lists VALUES ($1)', Number(row.pk));
+        yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
+        yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE list_id = $1`, listId);
+        yield* moveKeyRevision();
+        yield* audit(now, 'list deleted', listId);
+      }),
+    dropDeadLetter: (id) =>
+      transact(function* (now) {
+        const { count } = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
+        if (count > 0) yield* audit(now, 'dead letter dropped', String(id));
+        return count > 0;
+      }),
+    adoptStream: (streamId) =>
+      transact(
+        function* (now) {
+          yield* run('DELETE FROM positions');
+          yield* audit(now, 'stream adopted', streamId);
+        },
+        { repeatable: true },
+      ),
+  };
+}
+
+/** Moves a workspace's revision and holds its row until the commit: landings and other changes of its lists wait. Returns its pk. */
+export function* changeWorkspace(id: string): Work<number> {
+  const row = yield* one('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
+  if (row === undefined) throw noSuch('workspace', id);
+  return Number(row.pk);
+}
+
+export function* findWorkspace(id: string): Work<number> {
+  const row = yield* one('SELECT pk FROM workspaces WHERE id = $1', id);
+  if (row === undefined) throw noSuch('workspace', id);
+  return Number(row.pk);
+}
+
+export function* audit(now: string, event: string, object: string): Work<void> {
+  yield* run(`INSERT INTO audit (at, event, object) VALUES (${now}, $1, $2)`, event, object);
+}
+
+/** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
+export function* moveKeyRevision(): Work<void> {
+  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
+}
+
+/** Writes a row into a table and returns it; `more` holds columns whose values are expressions. */
+export function* insert(table: string, row: Readonly<Record<string, Value>>, more: Readonly<Record<string, string>> = {}): Work<Row> {
+  const columns = [...Object.keys(row), ...Object.keys(more)];
+  const values = [...Object.keys(row).map((_, i) => `$${i + 1}`), ...Object.values(more)];
+  return (yield* one(`INSERT INTO ${table} (${columns}) VALUES (${values}) RETURNING *`, ...Object.values(row)))!;
+}
+
+/** The columns of a list that can be set, with their values. */
+export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 'isDefault'>): Record<string, Value> => ({
+  id: list.id,
+  name: list.name,
+  ...Object.fromEntries(patchColumns(list)),
+});
+
+export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
+  const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, ...listColumns(list) };
+  return insert('lists', row, { created_at: now });
+}
+
+function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
+  const all = [
+    ['description', patch.description] as const,
+    ...SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, patch[name]] as const),
+  ];
+  return all.flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
+}
+
+function* touchKeys(used: readonly { id: string; at: number }[]): Work<void> {
+  const rows = used.map((_, i) => `(CAST($${2 * i + 1} AS TEXT), CAST($${2 * i + 2} AS BIGINT))`);
+  yield* run(
+    `WITH used (id, at) AS (VALUES ${rows}) UPDATE keys SET last_used_at = used.at FROM used
+     WHERE keys.id = used.id AND coalesce(keys.last_used_at, 0) < used.at`,
+    ...used.flatMap(({ id, at }) => [id, at]),
+  );
+}
+
+function* defaultWorkspace(now: string): Work<string> {
+  const workspace = yield* one("SELECT id FROM workspaces WHERE name = 'default' ORDER BY pk LIMIT 1");
+  if (workspace !== undefined) return String(workspace.id);
+  const organization =
+    (yield* one("SELECT id FROM organizations WHERE name = 'default' ORDER BY pk LIMIT 1")) ??
+    (yield* insertOrganization(now, 'default', 'active'));
+  return (yield* insertWorkspace(now, String(organization.id), 'default')).id;
+}
+
+function* insertOrganization(now: string, name: string, subscription: Subscription): Work<Organization> {
+  const organization = organizationOf(yield* insert('organizations', { id: randomUUID(), name, subscription }, { created_at: now }));
+  yield* audit(now, 'organization created', organization.id);
+  return organization;
+}
+
+function* insertWorkspace(now: string, organizationId: string, name: string): Work<Workspace> {
+  const organization = yield* one('SELECT pk FROM organizations WHERE id = $1', organizationId);
+  if (organization === undefined) throw noSuch('organization', organizationId);
+  const id = randomUUID();
+  const row = yield* insert('workspaces', { id, organization_pk: Number(organization.pk), name }, { created_at: now });
+  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', description: null, isDefault: true };
+  yield* insertList(now, Number(row.pk), defaultList);
+  yield* audit(now, 'list created', defaultList.id);
+  yield* audit(now, 'workspace created', id);
+  return workspaceOf({ ...row, organization_id: organizationId });
+}
+
+function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo> {
+  const { hash, prefix, name, permissions, listId, expiresAt } = key;
+  const id = randomUUID();
+  const workspacePk = yield* findWorkspace(workspaceId);
+  const row = yield* insert(
+    'keys',
+    { id, hash, prefix, workspace_pk: workspacePk, list_id: listId, name, permissions: permissions.join(' '), expires_at: expiresAt },
+    { created_at: now },
+  );
+  yield* moveKeyRevision();
+  yield* audit(now, 'key created', id);
+  return keyOf(row, workspaceId);
+}
+
+const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);
