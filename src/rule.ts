@@ -56,9 +56,9 @@ export interface ExpressionRule extends RuleBase {
 
 interface KindRow {
   /**
-   * What the rule body says (spec 2.3, 2.4), and so what identifies a rule in its scope (D3.10): a target, where `rule_ref` or
-   * without it action and target identify the rule; or an expression under the scheme of the kind (expression/schemes.json),
-   * where `rule_ref` does.
+   * What the rule body holds (spec 2.3, 2.4), which decides what identifies a rule in its scope (D3.10).
+   * target: its `rule_ref`, or without one its action and target. expression: its `rule_ref`; the scheme of the kind
+   * (expression/schemes.json) says which fields the expression may use.
    */
   readonly holds: 'target' | 'expression';
   /** Where its rules live: in a list, or in the workspace, which a key that is bound to a list cannot write to. */
