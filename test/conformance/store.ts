@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { SavedKey } from '../../src/account/key.ts';
-import type { AccessList, ListSettings, SavedList } from '../../src/account/list.ts';
+import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { LandingItem, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -11,12 +11,19 @@ import { formatTarget } from '../../src/signal/target.ts';
 
 interface StoreDriver {
   readonly name: string;
-  /** Opens a store of its own that is empty and migrated; `again` opens a second handle on the same data. */
-  open(t: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
+  /** Opens a store of its own that is empty and migrated. */
+  open(t: TestContext): Promise<OpenStore>;
+}
+
+interface OpenStore {
+  readonly store: Store;
+  /** Opens a second handle on the same data. */
+  readonly again: () => Promise<Store>;
+  /** Reads with SQL what no port shows. */
+  readonly query: (text: string) => Promise<Record<string, unknown>[]>;
 }
 
 const T0 = 1_800_000_000_000;
-const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
 const STREAM = '7b0f1d7e-6f0a-4a53-9d0e-000000000001';
 
 function ip(text: string): Target {
@@ -69,7 +76,7 @@ const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'acc
 
 /** A store with one workspace, and landing that counts its own offsets. */
 async function fixture(t: TestContext, driver: StoreDriver) {
-  const { store, again } = await driver.open(t);
+  const { store, again, query } = await driver.open(t);
   const organization = await store.createOrganization('acme', 'active');
   const workspace = await store.createWorkspace(organization.id, 'main');
   let position: number | null = null;
@@ -88,7 +95,7 @@ async function fixture(t: TestContext, driver: StoreDriver) {
     Array.fromAsync(store.rules(workspace.id, { kind, now, ...(listId === undefined ? {} : { listId }) }));
   const targets = async (now = T0) =>
     (await rules('access_rule', now)).map((stored) => ('target' in stored.rule ? formatTarget(stored.rule.target) : '')).sort();
-  return { store, again, organization, workspace, land, rules, targets };
+  return { store, again, query, organization, workspace, land, rules, targets };
 }
 
 /** Collects a snapshot as plain rows. */
@@ -589,6 +596,199 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal(await store.findCaller(hash), undefined);
     assert.equal((await store.bootstrap({ hash: other, prefix: 'o', onlyWhenEmpty: false })).created, true);
     assert.equal((await store.workspaces()).length, 1);
+  });
+
+  test(`D2.1 store ${name}: what is not there is NOT_FOUND in one sentence, and nothing is written`, async (t) => {
+    const { store, organization, workspace, query } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const list = await store.createList(other.id, 'edge', null, NO_SETTINGS);
+    const content = async () => {
+      const tables = ['organizations', 'workspaces', 'lists', 'keys', 'counters', 'audit', 'feed_records', 'deleted_lists'];
+      return JSON.stringify(await Promise.all(tables.map((table) => query(`SELECT * FROM ${table} ORDER BY 1`))));
+    };
+    const before = await content();
+    const id = randomUUID();
+    const feed = { listId: list.id, format: 'plain', family: 'v4', action: 'block' };
+    const seen = { hash: 'x', snapshotAt: 1, second: 1 };
+    const calls: [call: () => Promise<unknown>, message: string][] = [
+      [() => store.setSubscription(id, 'inactive'), `there is no such organization: ${id}`],
+      [() => store.createWorkspace(id, 'x'), `there is no such organization: ${id}`],
+      [() => store.createKey(id, { ...KEY, hash: Buffer.alloc(32) }), `there is no such workspace: ${id}`],
+      [() => store.createList(id, 'x', null, NO_SETTINGS), `there is no such workspace: ${id}`],
+      [() => store.updateList(id, list.id, {}), `there is no such workspace: ${id}`],
+      [() => store.deleteList(id, list.id), `there is no such workspace: ${id}`],
+      [() => store.restoreLists(id, []), `there is no such workspace: ${id}`],
+      [() => store.restoreKeys(id, []), `there is no such workspace: ${id}`],
+      [() => store.updateList(workspace.id, id, {}), `there is no such list: ${id}`],
+      [() => store.updateList(workspace.id, list.id, {}), `there is no such list: ${list.id}`],
+      [() => store.deleteList(workspace.id, list.id), `there is no such list: ${list.id}`],
+      [() => store.recordFeed(workspace.id, feed, seen), 'the feed that is to be recorded is gone'],
+      [() => store.recordFeed(id, { ...feed, listId: null }, seen), 'the feed that is to be recorded is gone'],
+    ];
+    for (const [call, message] of calls) await assert.rejects(call(), { code: 'NOT_FOUND', message });
+    assert.equal(await store.revokeKey(id), false);
+    assert.equal(await store.dropDeadLetter(1), false);
+    await store.touchKeys([{ id, at: T0 }]);
+    assert.equal(await content(), before);
+  });
+
+  test(`D2 store ${name}: every change of an account has its row in the audit log, in the order of the changes`, async (t) => {
+    const { store, query, organization, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const key = await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32) });
+    await land([upsert(access(ip('192.0.2.1')))]);
+    await store.touchKeys([{ id: key.id, at: T0 }]);
+    await store.setSubscription(organization.id, 'inactive');
+    await store.updateList(workspace.id, list.id, { family: 'v4' });
+    await store.restoreLists(workspace.id, [{ ...EDGE, id: randomUUID() }]);
+    await store.restoreKeys(workspace.id, []);
+    await store.revokeKey(key.id);
+    await store.deleteList(workspace.id, list.id);
+    await store.adoptStream('another');
+    const first = await store.bootstrap({ hash: Buffer.alloc(32, 1), prefix: 'b', onlyWhenEmpty: false });
+    const rows = await query('SELECT at, event, object FROM audit ORDER BY id');
+    const ids = new Map<unknown, string>([
+      [organization.id, 'organization'],
+      [workspace.id, 'workspace'],
+      [list.id, 'list'],
+      [key.id, 'key'],
+      [first.workspaceId, 'default workspace'],
+    ]);
+    assert.deepEqual(
+      rows.map(({ event, object }) => `${event}: ${ids.get(object) ?? '?'}`),
+      [
+        'organization created: organization',
+        'list created: ?',
+        'workspace created: workspace',
+        'list created: list',
+        'key created: key',
+        'subscription set to inactive: organization',
+        'list changed: list',
+        'lists restored: workspace',
+        'keys restored: workspace',
+        'key revoked: key',
+        'list deleted: list',
+        'stream adopted: ?',
+        'organization created: ?',
+        'list created: ?',
+        'workspace created: default workspace',
+        'key created: ?',
+      ],
+    );
+    for (const { at } of rows) assert.ok(Math.abs(Number(at) - (await store.ping())) < 60_000);
+  });
+
+  test(`2.6 store ${name}: each change moves the revisions that it concerns by one, and no other`, async (t) => {
+    const { store, organization, workspace, land } = await fixture(t, driver);
+    const hash = createHash('sha256').update('a').digest();
+    let last: Record<string, number> = {};
+    const state = async () => {
+      const directory = (await store.directory(workspace.id))!;
+      const lists = directory.lists.map((list) => [list.name, list.revision] as const);
+      const rest = { workspace: directory.revision, keys: await store.keyRevision() };
+      return { ...Object.fromEntries<number>(lists), ...rest } as Record<string, number>;
+    };
+    /** What moved, and by how much; a new list moves from 0. */
+    const moves = async (change: () => Promise<unknown>) => {
+      await change();
+      const now = await state();
+      const moved = Object.entries(now).filter(([what, revision]) => revision !== (last[what] ?? 0));
+      const by = Object.fromEntries(moved.map(([what, revision]) => [what, revision - (last[what] ?? 0)]));
+      last = now;
+      return by;
+    };
+    assert.deepEqual(await moves(async () => {}), { workspace: 1, keys: 1, default: 1 });
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    assert.deepEqual(await moves(async () => {}), { workspace: 1, edge: 1 });
+    const key = await store.createKey(workspace.id, { ...KEY, hash });
+    assert.deepEqual(await moves(async () => {}), { keys: 1 });
+    const change = upsert(access(ip('192.0.2.1')));
+    assert.deepEqual(await moves(() => land([change, change, { change, listId: list.id }])), { workspace: 1, default: 1, edge: 1 });
+    assert.deepEqual(await moves(() => land([{ change: 'upsert', kind: 'waf_rule', rule: waf('w') }])), {});
+    assert.deepEqual(await moves(() => store.updateList(workspace.id, list.id, {})), { workspace: 1, edge: 1 });
+    assert.deepEqual(await moves(() => store.touchKeys([{ id: key.id, at: T0 }])), {});
+    assert.deepEqual(await moves(() => store.setSubscription(organization.id, 'active')), { keys: 1 });
+    assert.deepEqual(await moves(() => store.restoreLists(workspace.id, [{ ...EDGE, id: list.id }])), { workspace: 1, edge: 1, keys: 1 });
+    assert.deepEqual(await moves(() => store.restoreKeys(workspace.id, [])), { keys: 1 });
+    assert.deepEqual(await moves(() => store.revokeKey(key.id)), { keys: 1 });
+    assert.deepEqual(await moves(() => store.revokeKey(key.id)), { keys: 1 });
+    assert.deepEqual(await moves(() => store.createWorkspace(organization.id, 'other')), {});
+    assert.deepEqual(await moves(() => store.deleteList(workspace.id, list.id)), { workspace: 1, keys: 1 });
+  });
+
+  test(`2.6 store ${name}: changes and landings at the same time: each is whole, and none is lost`, async (t) => {
+    const { store, again, workspace, land, targets } = await fixture(t, driver);
+    const other = await again();
+    const before = (await store.directory(workspace.id))!.revision;
+    const landings = async () => {
+      for (let n = 0; n < 20; n += 1) await land([upsert(access(ip(`192.0.2.${n}`)))]);
+    };
+    const lists = Array.from({ length: 20 }, async (_, n) => {
+      const owner = n % 2 === 0 ? store : other;
+      const { id } = await owner.createList(workspace.id, `list ${n}`, null, NO_SETTINGS);
+      await Promise.all([store.updateList(workspace.id, id, { family: 'v4' }), other.updateList(workspace.id, id, { action: 'allow' })]);
+      if (n % 4 === 0) await owner.deleteList(workspace.id, id);
+    });
+    const sweeps = async () => {
+      for (let n = 0; n < 10; n += 1) await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
+    };
+    await Promise.all([landings(), sweeps(), ...lists]);
+    const after = (await store.directory(workspace.id))!;
+    assert.equal(after.revision - before, 20 + 20 * 3 + 5);
+    assert.equal((await targets()).length, 20);
+    assert.deepEqual(
+      after.lists.filter((list) => !list.isDefault).map(({ family, action, revision }) => [family, action, revision]),
+      Array.from({ length: 15 }, () => ['v4', 'allow', 3]),
+    );
+  });
+
+  test(`D2 store ${name}: keys are listed by age, then id; the last use only moves forward, of any number of keys at once`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const keys = Array.from({ length: 2500 }, (_, n): SavedKey => {
+      const hash = createHash('sha256').update(`${n}`).digest();
+      return { ...KEY, id: randomUUID(), hash, createdAt: T0 + (n % 3), revokedAt: null, lastUsedAt: n % 2 === 0 ? T0 + 5 : null };
+    });
+    await store.restoreKeys(workspace.id, keys);
+    const byAge = keys.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    const ids = async () => (await store.keys(workspace.id)).map(({ id }) => id);
+    assert.deepEqual(
+      await ids(),
+      byAge.map(({ id }) => id),
+    );
+    await store.touchKeys([]);
+    await store.touchKeys([{ id: randomUUID(), at: T0 + 9 }, ...keys.map(({ id }, n) => ({ id, at: n < 10 ? T0 + 9 : T0 + 3 }))]);
+    const used = new Map((await store.keys(workspace.id)).map(({ id, lastUsedAt }) => [id, lastUsedAt]));
+    assert.deepEqual(
+      keys.map(({ id }) => used.get(id)),
+      keys.map((_, n) => T0 + (n < 10 ? 9 : n % 2 === 0 ? 5 : 3)),
+    );
+  });
+
+  test(`D4.9 store ${name}: sweep deletes the rules and feed records of a deleted list, of one list after the other`, async (t) => {
+    const { store, workspace, land, query } = await fixture(t, driver);
+    const lists = await Promise.all(['a', 'b', 'kept'].map((each) => store.createList(workspace.id, each, null, NO_SETTINGS)));
+    const targets = Array.from({ length: 20 }, (_, n) => upsert(access(ip(`192.0.2.${n}`))));
+    for (const { id } of lists) {
+      await land(targets.map((change) => ({ change, listId: id })));
+      await store.recordFeed(
+        workspace.id,
+        { listId: id, format: 'plain', family: 'v4', action: 'block' },
+        { hash: 'x', snapshotAt: 1, second: 1 },
+      );
+    }
+    const workspaceFeed = { listId: null, format: 'plain', family: 'v4', action: 'block' };
+    await store.recordFeed(workspace.id, workspaceFeed, { hash: 'x', snapshotAt: 1, second: 1 });
+    await store.deleteList(workspace.id, lists[0].id);
+    await store.deleteList(workspace.id, lists[1].id);
+    const swept: number[] = [];
+    do swept.push(await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 }));
+    while (swept.at(-1) !== 0);
+    assert.deepEqual(swept, [10, 11, 10, 11, 0]);
+    const left = await query('SELECT count(*) AS n FROM access_rules UNION ALL SELECT count(*) FROM feed_records');
+    assert.deepEqual(
+      left.map(({ n }) => Number(n)),
+      [20, 2],
+    );
   });
 
   test(`D4 moving, store ${name}: the rules of a workspace are counted, all kinds and lists, lapsed ones at 0 only`, async (t) => {

@@ -75,7 +75,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   async function open(t: TestContext) {
     const url = await postgres.createDatabase();
     const again = opener(t, url);
-    return { url, store: await again(), again };
+    return { url, store: await again(), again, query: (text: string) => administer(url, text) };
   }
 
   storeConformance({ name: 'postgres', open });

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { storeConformance } from '../conformance/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -11,6 +13,10 @@ storeConformance({
       t.after(() => store.close());
       return store;
     };
-    return { store: await open(), again: open };
+    const query = async (text: string) => {
+      using db = new DatabaseSync(join(folder, 'weir.db'), { readOnly: true });
+      return db.prepare(text).all();
+    };
+    return { store: await open(), again: open, query };
   },
 });

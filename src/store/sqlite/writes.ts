@@ -41,7 +41,10 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number): StoreWrites
             limit,
           );
           removed += gone;
-          if (gone < limit) removed += remove('DELETE FROM deleted_lists WHERE list_pk = ?', Number(list_pk));
+          removed += remove(
+            'DELETE FROM deleted_lists WHERE list_pk = ? AND NOT EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = deleted_lists.list_pk)',
+            Number(list_pk),
+          );
           remove('DELETE FROM feed_records WHERE list_pk = ?', Number(list_pk));
         }
         for (const kind of KINDS) {
