@@ -13,6 +13,7 @@ export type FilterAst = Expression;
 /** Anything that gives a truth value (type Bool), or several under `[*]` (type Array(Bool)). */
 export type Expression = Combination | Negation | Quantifier | Comparison;
 
+/** An operator between truth values; `&&`, `||` and `^^` are other spellings. */
 export type LogicalOperator = 'or' | 'xor' | 'and';
 
 /** Two or more operands of the same operator, from left to right. */
@@ -45,6 +46,7 @@ export type Comparison = {
   readonly left: Value;
 } & Test;
 
+/** An operator between values that have an order. */
 export type OrderingOperator = 'eq' | 'ne' | 'ge' | 'le' | 'gt' | 'lt';
 
 /** The operator and the right side of a comparison; `is true` is a truth value alone. */
@@ -69,6 +71,7 @@ export interface Value {
 
 /** An array index, a map key, or `[*]`: every element. */
 export type Index = number | string | typeof EACH;
+/** The index `[*]`. */
 export const EACH = Symbol('[*]');
 
 /** A function call. */
@@ -79,6 +82,7 @@ export interface Call {
   readonly arguments: readonly Argument[];
 }
 
+/** An argument of a function call. */
 export type Argument = Expression | Value | Literal;
 
 /** A literal. An address is its 4 or 16 bytes, so addresses of one family compare as strings do. */

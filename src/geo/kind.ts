@@ -2,6 +2,7 @@ import { isCountry } from './iso3166.ts';
 
 /** The two kinds of geo data. */
 export const GEO_KINDS = ['country', 'asn'] as const;
+/** One of the two kinds. */
 export type GeoKind = (typeof GEO_KINDS)[number];
 
 /** Stands for a row without an assigned country or AS; such rows are counted and left out. */

@@ -6,6 +6,7 @@ import { findSources, sourcesLabel } from './sources.ts';
 
 const POLL_MS = 2_000;
 
+/** What a watch needs. */
 export interface GeoWatchOptions {
   readonly files: GeoFiles;
   /** The data in use. */

@@ -34,6 +34,7 @@ function leaf(bytes: number, ranges: number, empty: boolean): Node {
 
 /** Matches the empty string. */
 export const EMPTY = leaf(STATE, 0, true);
+/** An assertion, such as `^` or `\b`. */
 export const ASSERTION = EMPTY;
 /** One byte. */
 export const BYTE = leaf(STATE, 1, false);
@@ -100,10 +101,12 @@ export interface Sequence {
   empty: boolean;
 }
 
+/** A sequence without parts. */
 export function startSequence(): Sequence {
   return { count: 0, last: EMPTY, height: 0, bytes: 0, nullable: true, empty: true };
 }
 
+/** Adds a part to the end of a sequence. */
 export function append(sequence: Sequence, node: Node): void {
   if (sequence.count > 0) {
     const { last } = sequence;
@@ -116,6 +119,7 @@ export function append(sequence: Sequence, node: Node): void {
   sequence.last = node;
 }
 
+/** The node of a sequence. */
 export function finishSequence(sequence: Sequence): Node {
   const { last } = sequence;
   if (sequence.count <= 1) return last;
@@ -140,10 +144,12 @@ export interface Alternation {
   empty: boolean;
 }
 
+/** An alternation with its first branch. */
 export function startAlternation(first: Node): Alternation {
   return { count: 1, height: first.height, bytes: first.bytes, ranges: first.ranges, nullable: first.nullable, empty: first.empty };
 }
 
+/** Adds a branch to an alternation. */
 export function addBranch(alternation: Alternation, node: Node): void {
   alternation.count++;
   alternation.height = Math.max(alternation.height, node.height);
@@ -153,6 +159,7 @@ export function addBranch(alternation: Alternation, node: Node): void {
   alternation.empty &&= node.empty;
 }
 
+/** The node of an alternation. */
 export function finishAlternation(alternation: Alternation): Node {
   const height = alternation.height + 1;
   // If all branches are classes, the engine makes one class of them.

@@ -23,6 +23,7 @@ export function refuse(s: Scanner, at: number, text: string): null {
   return null;
 }
 
+/** Whether the whole pattern is read. */
 export function atEnd(s: Scanner): boolean {
   return s.pos >= s.text.length;
 }
