@@ -28,7 +28,7 @@ const targetFields = {
   ip: Type.Optional(
     Type.String({ description: 'IPv4 or IPv6 address, CIDR notation accepted; host bits are masked off.', examples: ['203.0.113.7'] }),
   ),
-  asn: Type.Optional(Type.String({ description: 'AS and a number that exists in the ASN data, any letter case.', examples: ['AS64500'] })),
+  asn: Type.Optional(Type.String({ description: 'AS and a number that exists in the ASN data, any letter case.', examples: ['AS13335'] })),
   country: Type.Optional(Type.String({ description: 'ISO-3166 Alpha-2 code, any letter case.', examples: ['NL'] })),
 };
 
