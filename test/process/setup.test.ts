@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SETTINGS } from '../../src/config.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/programs.ts';
 import { eventually } from '../support/weir.ts';
 
@@ -23,14 +24,6 @@ function machine(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !settings.has(name) && !own.test(name));
   const path = process.env.PATH!.split(delimiter).filter((folder) => !folder.includes('node_modules'));
   return { ...Object.fromEntries(kept), PATH: path.join(delimiter) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** The shell lines of a text in Markdown, block by block. */
@@ -180,7 +173,7 @@ suite('the installation', () => {
 [ "$1" = --version ] && { echo "\${STUB_VERSION:-11.0.0}"; exit; }
 echo "npm $1, cache $npm_config_cache" >&2
 touch "$npm_config_cache/used"
-sleep "\${STUB_SECONDS:-0}"
+[ -n "$STUB_SECONDS" ] && exec sleep "$STUB_SECONDS"
 exit 1
 `;
 
@@ -190,8 +183,8 @@ exit 1
     writeFileSync(join(stub, 'npm'), NPM, { mode: 0o755 });
   });
 
-  const run = (settings: NodeJS.ProcessEnv, [program, ...args] = ['./weir', '--help']) => {
-    const env = { ...machine(), npm_config_prefer_offline: 'true', ...settings };
+  const run = (settings: Record<string, string>, [program, ...args]: string[] = ['./weir', '--help']) => {
+    const env: NodeJS.ProcessEnv = { ...machine(), npm_config_prefer_offline: 'true', ...settings };
     return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
       execFile(program, args, { cwd: clone, env }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }));
     });
