@@ -14,7 +14,7 @@ const lock = createHash('sha256')
   .update(readFileSync(`${root}package-lock.json`))
   .digest('hex');
 const stamp = `${root}node_modules/.installed`;
-/** Holds the ids of the processes that install; whose processes are all dead is taken over. */
+/** There while packages are installed, with the ids of that process and its npm. When both are dead, another start takes over. */
 const claim = `${root}.installing`;
 
 const say = (line) => process.stderr.write(`weir: ${line}\n`);
@@ -84,12 +84,13 @@ async function claimInstallation() {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
-    const holders = readOr(claim, '');
+    const holders = readOr(claim, undefined);
     if (holders === own) return;
-    const alive = holders.split(' ').filter((pid) => Number(pid) > 0 && isAlive(Number(pid)));
-    // Dead twice in a row, so that one just being written is not taken for dead; kept if nobody else has taken it over at once.
+    const alive = (holders || '').split(' ').filter((pid) => Number(pid) > 0 && isAlive(Number(pid)));
+    // Dead at two looks in a row, because a claim that is just being written is empty. The next look tells whether another
+    // start has taken it over at the same time.
     if (alive.length > 0) suspect = undefined;
-    else if (suspect === holders) {
+    else if (holders !== undefined && suspect === holders) {
       writeFileSync(`${claim}.${own}`, own);
       renameSync(`${claim}.${own}`, claim);
     } else suspect = holders;
@@ -111,7 +112,7 @@ function isWritable(folder) {
   }
 }
 
-/** npm must have a folder for its cache: a passing one where the home of this user is missing or read-only. */
+/** npm must have a folder for its cache: a temporary one where the home of this user is missing or read-only. */
 function npmCache() {
   if (windows) return undefined;
   let usual = process.env.npm_config_cache;

@@ -191,7 +191,7 @@ exit 1
   };
   const stubbed = { PATH: `${stub}${delimiter}${machine().PATH}` };
 
-  test('D1.2 npm gets a passing cache where the user has no home; a failed installation leaves nothing behind', async () => {
+  test('D1.2 npm gets a temporary cache where the user has no home; a failed installation leaves nothing behind', async () => {
     const { code, stderr } = await run({ ...stubbed, HOME: '/dev/null/none', npm_config_cache: '' });
     const [, cache] = /^npm ci, cache (\S+)$/m.exec(stderr) ?? assert.fail(stderr);
     assert.ok(!existsSync(cache), 'it is removed');
