@@ -10,6 +10,7 @@ import { FeedCache } from './feed/serve/cache.ts';
 import { isCountry } from './geo/iso3166.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
+import { rateLimiter } from './http/auth/rate-limit.ts';
 import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
@@ -84,7 +85,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: config.roles.includes('signals') ? signalEndpoint(engine, schemes, geo, logger) : undefined,
+      submitSignals: config.roles.includes('signals') ? signalEndpoint(engine, config, schemes, geo, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
       readiness: readiness({ store, stream, landing, draining: () => draining, now }),
       draining: () => draining,
@@ -136,10 +137,11 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
-function signalEndpoint({ store, stream }: Engine, schemes: Schemes, geo: GeoInUse, logger: Logger): SubmitSignals {
+function signalEndpoint({ store, stream }: Engine, config: Config, schemes: Schemes, geo: GeoInUse, logger: Logger): SubmitSignals {
   return signalSubmission({
     store,
     stream,
+    entryLimit: rateLimiter(config.rateLimitEntries),
     check: () => ({ schemes, hasAsn: (asn) => geo.database().hasAsn(asn), isCountry }),
     now,
     logFailure: (err, what) => logger.error({ err }, what),

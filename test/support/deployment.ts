@@ -48,6 +48,7 @@ export async function deploy(postgres: Postgres, kafka: { readonly brokers: stri
     KAFKA_BROKERS: brokers.join(','),
     KAFKA_TOPIC: topic,
     RATE_LIMIT_SIGNALS: '0',
+    RATE_LIMIT_ENTRIES: '0',
     RATE_LIMIT_FEEDS: '0',
     ...smallGeo(folder),
   };
