@@ -15,6 +15,7 @@ import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
+import { startFailureLog } from './runtime/failed-keys.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
@@ -79,6 +80,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
 
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const authentication = authenticator({ store, now, monotonic });
+    closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
     const app = createApp({

@@ -446,7 +446,10 @@ test('4.3 HEAD has the headers of GET and no body', async (t) => {
 
 test('D1 TRUST_PROXY: forwarded addresses count from these proxies only', async (t) => {
   const flood = async (url: string) => {
-    const status = async (address: string) => (await fetch(`${url}/v1/threat/feeds`, { headers: { 'x-forwarded-for': address } })).status;
+    const status = async (address: string) => {
+      const headers = { authorization: 'Bearer weir_wrong_key', 'x-forwarded-for': address };
+      return (await fetch(`${url}/v1/threat/feeds`, { headers })).status;
+    };
     for (let i = 0; i < 20; i += 1) assert.equal(await status('198.51.100.1'), 401);
     return [await status('198.51.100.1'), await status('198.51.100.2')];
   };
