@@ -94,7 +94,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       logger,
     });
     // Only the port can still be refused: a key that is made now is always shown.
-    const firstKey = await ensureFirstKey(config.bootstrapApiKey, store, log);
+    const firstKey = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
     await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
       throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
