@@ -79,6 +79,7 @@ function world(given: World = {}) {
         findCaller: async (digest) => (Buffer.from(digest).equals(hash('sha256', KEY, 'buffer')) ? caller : undefined),
       },
       now,
+      monotonic: now,
     }),
     submitSignals:
       given.signals === false
@@ -103,7 +104,7 @@ function world(given: World = {}) {
           }),
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
-    now,
+    monotonic: now,
     logger,
   });
   const post = (url: string, payload: unknown, headers: Record<string, string> = HEADERS) =>
@@ -449,7 +450,10 @@ test('4.3 HEAD has the headers of GET and no body', async (t) => {
 
 test('D1 TRUST_PROXY: forwarded addresses count from these proxies only', async (t) => {
   const flood = async (url: string) => {
-    const status = async (address: string) => (await fetch(`${url}/v1/threat/feeds`, { headers: { 'x-forwarded-for': address } })).status;
+    const status = async (address: string) => {
+      const headers = { authorization: 'Bearer weir_wrong_key', 'x-forwarded-for': address };
+      return (await fetch(`${url}/v1/threat/feeds`, { headers })).status;
+    };
     for (let i = 0; i < 20; i += 1) assert.equal(await status('198.51.100.1'), 401);
     return [await status('198.51.100.1'), await status('198.51.100.2')];
   };

@@ -1,6 +1,6 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
-import type { KeyInfo, NewKey } from '../account/key.ts';
+import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../account/key.ts';
 import { type AccessList, LIST_SETTINGS, type ListPatch, NO_SETTINGS, SETTING_NAMES } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import { PERMISSIONS } from '../account/permission.ts';
@@ -23,10 +23,12 @@ export function management(transact: Transact): Management {
         function* (now) {
           const first = onlyWhenEmpty ? yield* one('SELECT id FROM workspaces ORDER BY pk LIMIT 1') : undefined;
           const known = first ?? (yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash = $1', hash));
+          // An older version has stored more of a short key.
+          if (first === undefined) yield* run('UPDATE keys SET prefix = $1 WHERE hash = $2 AND prefix <> $1', prefix, hash);
           if (known !== undefined) return { workspaceId: String(known.id), created: false };
           const workspaceId = yield* defaultWorkspace(now);
           yield* insertKey(now, workspaceId, {
-            name: 'bootstrap',
+            name: BOOTSTRAP_KEY_NAME,
             hash,
             prefix,
             permissions: PERMISSIONS,

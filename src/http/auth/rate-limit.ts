@@ -1,7 +1,7 @@
 /** Token buckets, one per key: a minute's worth may come at once, and tokens come back evenly. */
 export interface RateLimiter {
   /**
-   * Takes one request of a key, or `count` entries, at `now` (ms). 0 admits them; otherwise nothing is taken, and it is the whole
+   * Takes one request of a key, or `count` entries, at `now` (ms, monotonic). 0 admits them; otherwise nothing is taken, and it is the whole
    * seconds to wait, at least 1.
    */
   take(key: string, now: number, count?: number): number;
