@@ -146,6 +146,7 @@ function signalEndpoint({ store, stream }: Engine, config: Config, schemes: Sche
     entryLimit: rateLimiter(config.rateLimitEntries),
     check: () => ({ schemes, hasAsn: (asn) => geo.database().hasAsn(asn), isCountry }),
     now,
+    monotonic,
     logFailure: (err, what) => logger.error({ err }, what),
   });
 }

@@ -100,6 +100,7 @@ function world(given: World = {}) {
             entryLimit: rateLimiter(given.entryLimit ?? 0),
             check: () => ({ hasAsn: () => true, isCountry: (code) => code === 'NL', schemes: packagedSchemes() }),
             now,
+            monotonic: now,
             logFailure: (err, what) => logger.error({ err }, what),
           }),
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),

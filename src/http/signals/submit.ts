@@ -21,6 +21,8 @@ export interface SignalParts {
   /** What entries are checked against. Called for every batch, because geo data may have been reloaded. */
   readonly check: () => Omit<EnvelopeCheck, 'listBound'>;
   readonly now: () => number;
+  /** ms of the monotonic clock. */
+  readonly monotonic: () => number;
   /** Logs why the store or the stream failed, or a defect of ours; the client sees none of it. */
   readonly logFailure: (error: unknown, what: string) => void;
 }
@@ -40,7 +42,7 @@ export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSu
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
 
 /** Signal submission with what it needs. */
-export function signalSubmission({ store, stream, entryLimit, check, now, logFailure }: SignalParts): SubmitSignals {
+export function signalSubmission({ store, stream, entryLimit, check, now, monotonic, logFailure }: SignalParts): SubmitSignals {
   const defaultLists = new Map<string, string>();
 
   return async ({ version, caller, query, body }) => {
@@ -50,7 +52,7 @@ export function signalSubmission({ store, stream, entryLimit, check, now, logFai
     if (typeof list === 'object') return list;
     const batch = await inSlices(scanSteps(body));
     if (batch.refused !== undefined) return badRequest(batch.refused);
-    const wait = entryLimit.take(caller.keyId, now(), batch.entries.length);
+    const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
     if (wait > 0) return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
 
     const receivedAt = now();
