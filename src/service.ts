@@ -41,7 +41,7 @@ export interface Service {
 /** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
 const STOP_LIMIT = 8_000;
 
-const { now } = systemClock;
+const { now, monotonic } = systemClock;
 
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
 export async function startService(config: Config, { stdout }: ServiceOptions): Promise<Service> {
@@ -78,7 +78,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     closing.push(() => geo.close());
 
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
-    const authentication = authenticator({ store, now });
+    const authentication = authenticator({ store, now, monotonic });
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
     const app = createApp({
@@ -88,7 +88,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
       readiness: readiness({ store, stream, landing, draining: () => draining, now }),
       draining: () => draining,
-      now,
+      monotonic,
       logger,
     });
     // Only the port can still be refused: a key that is made now is always shown.

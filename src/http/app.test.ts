@@ -76,6 +76,7 @@ function world(given: World = {}) {
         findCaller: async (digest) => (Buffer.from(digest).equals(hash('sha256', KEY, 'buffer')) ? caller : undefined),
       },
       now,
+      monotonic: now,
     }),
     submitSignals:
       given.signals === false
@@ -99,7 +100,7 @@ function world(given: World = {}) {
           }),
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
-    now,
+    monotonic: now,
     logger,
   });
   const post = (url: string, payload: unknown, headers: Record<string, string> = HEADERS) =>

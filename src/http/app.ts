@@ -35,8 +35,8 @@ export interface AppParts {
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
-  /** ms since 1970. */
-  readonly now: () => number;
+  /** ms of the monotonic clock. */
+  readonly monotonic: () => number;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -45,8 +45,8 @@ const MAX_PARAM_LENGTH = 2400;
 
 /** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, readiness, draining, now, logger } = parts;
-  const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), now);
+  const { settings, authenticator, submitSignals, answerFeed, readiness, draining, monotonic, logger } = parts;
+  const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), monotonic);
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
   const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), submit: submitSignals };
   const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };

@@ -21,13 +21,18 @@ import type { AccessAction, Level, Target } from '../../src/rule.ts';
 /** A Friday, 10:00:00 UTC. */
 const START = Date.UTC(2026, 10, 20, 10, 0, 0);
 
-/** Time that only a test moves. */
+/** Time that only a test moves: both clocks together, or the wall clock alone, as when somebody sets it. */
 export class ManualClock implements Clock {
   #now = START;
+  #monotonic = 5_000_000;
   readonly #timers = new Map<object, { at: number; run: () => void }>();
 
   now(): number {
     return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
   }
 
   get second(): number {
@@ -36,19 +41,25 @@ export class ManualClock implements Clock {
 
   after(ms: number, run: () => void): () => void {
     const key = {};
-    this.#timers.set(key, { at: this.#now + ms, run });
+    this.#timers.set(key, { at: this.#monotonic + ms, run });
     return () => this.#timers.delete(key);
   }
 
   /** Goes on by `ms`; what is due runs, and what it set going comes to rest. */
   async advance(ms: number): Promise<void> {
     this.#now += ms;
+    this.#monotonic += ms;
     for (const [key, { at, run }] of this.#timers) {
-      if (at > this.#now) continue;
+      if (at > this.#monotonic) continue;
       this.#timers.delete(key);
       run();
     }
     await settled();
+  }
+
+  /** Sets the wall clock forward by `ms`, or back. */
+  set(ms: number): void {
+    this.#now += ms;
   }
 }
 

@@ -9,9 +9,9 @@ const KEY = 'weir_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
 const NOW = 1_800_000_000_000;
 const DAY = 24 * 3600 * 1000;
 
-/** A store that counts its reads and can be down. */
+/** A store that counts its reads and can be down. `set` is by how much the wall clock was set, ms. */
 function world(caller: Partial<Caller> = {}) {
-  const state = { now: NOW, revision: 1, down: false, reads: 0, lookups: 0, known: true };
+  const state = { now: NOW, set: 0, revision: 1, down: false, reads: 0, lookups: 0, known: true };
   const owner: Caller = {
     keyId: 'k',
     workspaceId: 'w',
@@ -34,7 +34,7 @@ function world(caller: Partial<Caller> = {}) {
       return state.known && Buffer.from(digest).equals(hash('sha256', KEY, 'buffer')) ? owner : undefined;
     },
   };
-  const auth = authenticator({ store, now: () => state.now });
+  const auth = authenticator({ store, now: () => state.now + state.set, monotonic: () => state.now });
   const ask = (authorization?: string, group: Group = 'feed', ip = '192.0.2.1') =>
     auth.authenticate(group, { ip, headers: { authorization } });
   const status = async (...args: Parameters<typeof ask>) => {
@@ -190,3 +190,32 @@ test('D4 last-used instants are gathered in memory', async () => {
   assert.deepEqual(auth.takeUsed(), [{ id: 'k', at: NOW + 5 }]);
   assert.deepEqual(auth.takeUsed(), []);
 });
+
+for (const [how, set] of [
+  ['back by an hour', -3_600_000],
+  ['forward by an hour', 3_600_000],
+  ['forward by a day', DAY],
+] as const) {
+  test(`D2.8 D2.9 D2.7 a clock set ${how} drops no remembered key, freezes no change, and counts no failure twice`, async () => {
+    const { state, ask, status } = world();
+    assert.equal(await status(bearer(KEY)), 200);
+    for (let i = 0; i < 21; i += 1) await status(bearer('weir_wrong_key'));
+    state.set = set;
+    assert(!(ask(bearer(KEY)) instanceof Promise), 'no read of the store');
+    assert.equal(await status(bearer('weir_wrong_key')), 429);
+    state.now += 1000;
+    assert.equal(await status(bearer('weir_wrong_key')), 401);
+    state.down = true;
+    state.now += 1000;
+    assert.equal(await status(bearer(KEY)), 200, 'remembered');
+    state.now += DAY - 2000;
+    assert.equal(await status(bearer(KEY)), 200, 'for 24 h');
+    state.now += 1001;
+    assert.equal(await status(bearer(KEY)), 500, 'not for longer');
+    Object.assign(state, { down: false, known: false, revision: 2 });
+    state.now += 2000;
+    await status(bearer(KEY));
+    await new Promise(setImmediate);
+    assert.equal(await status(bearer(KEY)), 401, 'a change is effective');
+  });
+}

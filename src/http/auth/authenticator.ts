@@ -29,8 +29,10 @@ export interface Authenticator {
 
 interface AuthenticatorOptions {
   readonly store: Pick<StoreReads, 'keyRevision' | 'findCaller'>;
-  /** ms since 1970. */
+  /** ms since 1970: for the expiry of keys and their last use. */
   readonly now: () => number;
+  /** ms of the monotonic clock: for how long something is remembered. */
+  readonly monotonic: () => number;
 }
 
 /** How long the store may take to find a caller, ms. */
@@ -41,8 +43,8 @@ const HONOURED = 24 * 3600 * 1000;
 const UNAVAILABLE: HttpFault = { status: 500 };
 
 /** Authenticates API keys: from memory where it may, else from the store. Gathers when each key was last used. */
-export function authenticator({ store, now }: AuthenticatorOptions): Authenticator {
-  const revision = watchKeyRevision(() => store.keyRevision(), now);
+export function authenticator({ store, now, monotonic }: AuthenticatorOptions): Authenticator {
+  const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
   const failures = failureLimiter();
   const used = new Map<string, number>();
@@ -50,8 +52,9 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   /** The caller, where memory alone may admit it. */
   function recall(digest: string): Caller | undefined {
     const at = now();
-    const key = revision.isFresh(at) ? keys.find(digest) : undefined;
-    return key !== undefined && isCurrent(key, revision) && !hasExpired(key, at) && isHonoured(key, revision, at)
+    const moment = monotonic();
+    const key = revision.isFresh(moment) ? keys.find(digest) : undefined;
+    return key !== undefined && isCurrent(key, revision) && !hasExpired(key, at) && isHonoured(key, revision, moment)
       ? admit(key, at)
       : undefined;
   }
@@ -66,7 +69,7 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
     try {
       const caller = await within(store.findCaller(bytesOf(digest)), STORE_LIMIT, 'the store');
       if (caller?.workspaceId && caller.organizationId) {
-        return decide(keys.remember(digest, { caller, revision: before, confirmedAt: now() }));
+        return decide(keys.remember(digest, { caller, revision: before, confirmedAt: monotonic() }));
       }
       keys.forget(digest);
       return undefined;
@@ -78,7 +81,7 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   function decide(key: RememberedKey): Caller | HttpFault | undefined {
     const at = now();
     if (hasExpired(key, at)) return undefined;
-    return isHonoured(key, revision, at) ? admit(key, at) : UNAVAILABLE;
+    return isHonoured(key, revision, monotonic()) ? admit(key, at) : UNAVAILABLE;
   }
 
   function admit({ caller }: RememberedKey, at: number): Caller {
@@ -87,7 +90,7 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   }
 
   function refuse(group: Group, { ip }: Asker): HttpFault {
-    if (failures.count(ip, now())) {
+    if (failures.count(ip, monotonic())) {
       return { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
     }
     return { status: 401, headers: { 'WWW-Authenticate': CHALLENGES[group] } };
@@ -120,10 +123,10 @@ function digestOf(group: Group, authorization: string | undefined): string | und
 /** Whether a remembered key counts without asking the store: nothing has changed, or the store cannot be asked. */
 const isCurrent = (key: RememberedKey, { current, readable }: KeyRevision): boolean => key.revision === current || !readable;
 
-/** Whether the caller's key has expired at `at` (ms). */
+/** Whether the caller's key has expired at `at` (ms since 1970). */
 const hasExpired = ({ caller }: RememberedKey, at: number): boolean => caller.expiresAt !== null && caller.expiresAt <= at;
 
-/** Whether the store confirms the key at `at` (ms), or did so within the last 24 h. Notes the instant when it does. */
+/** Whether the store confirms the key at `at` (ms, monotonic), or did so within the last 24 h. Notes the moment when it does. */
 function isHonoured(key: RememberedKey, { current, readable }: KeyRevision, at: number): boolean {
   if (readable && key.revision === current) key.confirmedAt = at;
   return at - key.confirmedAt <= HONOURED;

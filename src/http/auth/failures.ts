@@ -6,7 +6,7 @@ const PER_SECOND = 20;
 
 /** Counts failed authentications by address and second (decisions 2). */
 export interface FailureLimiter {
-  /** Counts one failure at `now` (ms); true when the address has had more than 20 in this second. */
+  /** Counts one failure at `now` (ms, monotonic); true when the address has had more than 20 in this second. */
   count(address: string, now: number): boolean;
 }
 

@@ -10,13 +10,13 @@ export interface KeyRevision {
   readonly current: number | undefined;
   /** Whether the store could be read when it was last asked. */
   readonly readable: boolean;
-  /** Whether the store was asked less than a second before `at` (ms). */
+  /** Whether the store was asked less than a second before `at` (ms, monotonic). */
   isFresh(at: number): boolean;
   /** Reads the revision when it is due. Never rejects; while the store is known to be down it does not wait for the answer. */
   refresh(): Promise<void>;
 }
 
-/** Watches the revision that `read` gets from the store. Callers that refresh at once share one read. */
+/** Watches the revision that `read` gets from the store. Callers that refresh at once share one read. `now`: ms, monotonic. */
 export function watchKeyRevision(read: () => Promise<number>, now: () => number): KeyRevision {
   /** When the last finished read began. */
   let readAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 /** Token buckets, one per key: a minute's worth of requests may come at once, and tokens come back evenly. */
 export interface RateLimiter {
-  /** Takes one request of a key at `now` (ms). 0 admits it; otherwise the whole seconds to wait, at least 1. */
+  /** Takes one request of a key at `now` (ms, monotonic). 0 admits it; otherwise the whole seconds to wait, at least 1. */
   take(key: string, now: number): number;
 }
 
