@@ -7,6 +7,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['feed.ts'],
   ['rebuild.ts'],
   ['ingest.ts', '--seconds', '15'],
+  ['unblock.ts'],
   ['expiry.ts', '--seconds', '15'],
   ['directory.ts'],
   ['footprint.ts'],

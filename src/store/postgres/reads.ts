@@ -23,7 +23,7 @@ const PAGE = 1000;
 const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revision, ${NOW} AS taken_at, l.*
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 
-const KEYS = 'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = $1 ORDER BY k.created_at, k.id';
+const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
 const RULE_COUNT = ruleCount('$1', '$2');
 
 /** The reads of the PostgreSQL store. None of them waits for a lock of a writer; those through `watch` for no other call either. */
@@ -61,9 +61,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     },
     async ruleStates(workspaceId, ids): Promise<RuleState[]> {
       const states = await rows(
-        `SELECT r.id, r.action, r.target, r.expires_at FROM workspaces w
-         JOIN lists l ON l.workspace_pk = w.pk JOIN access_rules r ON r.list_pk = l.pk
-         WHERE w.id = $1 AND r.id = ANY($2)`,
+        `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
+         WHERE r.id = ANY($2) AND (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1`,
         workspaceId,
         ids,
       );

@@ -16,7 +16,7 @@ import { drive, readTransaction } from './database.ts';
 /** Rows fetched at a time: `all()` on a page is twice as fast as `iterate()` and needs no more memory than the page. */
 const PAGE = 8192;
 
-const KEYS = 'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = ? ORDER BY k.created_at, k.id';
+const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = ?) ORDER BY created_at, id';
 const RULE_COUNT = ruleCount('?', '?');
 
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
@@ -126,7 +126,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     async ruleStates(workspaceId, ids): Promise<RuleState[]> {
       const rows = all(
         `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
-         WHERE r.list_pk IN (SELECT l.pk FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE w.id = ?)`,
+         WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = ?`,
         JSON.stringify(ids),
         workspaceId,
       );
