@@ -2,7 +2,7 @@ import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
-import { type BatchFault, batchSteps, scanSteps } from '../../signal/batch.ts';
+import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
 import { signalId } from '../../signal/signal-id.ts';
@@ -41,9 +41,23 @@ export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSu
 /** Takes one batch: checks each entry, and answers once the stream holds the good ones durably (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
 
+/** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
+const LARGE = 2 * 1024 * 1024;
+
+/** Begins each piece of work when the one before has ended. */
+function queue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
 /** Signal submission with what it needs. */
 export function signalSubmission({ store, stream, entryLimit, check, now, monotonic, logFailure }: SignalParts): SubmitSignals {
   const defaultLists = new Map<string, string>();
+  const oneByOne = queue();
 
   return async ({ version, caller, query, body }) => {
     const options = readOptions(query);
@@ -55,6 +69,18 @@ export function signalSubmission({ store, stream, entryLimit, check, now, monoto
     const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
     if (wait > 0) return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
 
+    const work = () => take(version, batch, caller, list, options.dryRun);
+    return body.length > LARGE ? oneByOne(work) : work();
+  };
+
+  /** Judges the entries of a batch, and publishes the good ones. */
+  async function take(
+    version: 1 | 2,
+    batch: ScannedBatch,
+    caller: Caller,
+    list: string | undefined,
+    dryRun: boolean,
+  ): Promise<SignalAnswer | HttpFault> {
     const receivedAt = now();
     const { workspaceId, organizationId } = caller;
     const messages: Message[] = [];
@@ -71,7 +97,7 @@ export function signalSubmission({ store, stream, entryLimit, check, now, monoto
     );
     if (result.refused !== undefined) return badRequest(result.refused);
     const { accepted, errors } = result;
-    if (!options.dryRun && accepted > 0) {
+    if (!dryRun && accepted > 0) {
       try {
         await stream.publish(messages);
       } catch (error) {
@@ -80,7 +106,7 @@ export function signalSubmission({ store, stream, entryLimit, check, now, monoto
       }
     }
     return summary(version, accepted, errors);
-  };
+  }
 
   /** The list where access rules land: the key's, else the one asked for, else the default; undefined leaves that to the consumer. */
   async function landingList({ workspaceId, listId }: Caller, asked: string | undefined): Promise<string | undefined | HttpFault> {
