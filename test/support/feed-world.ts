@@ -19,7 +19,7 @@ import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { AccessAction, Level, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
-const START = Date.UTC(2026, 10, 20, 10, 0, 0);
+export const START = Date.UTC(2026, 10, 20, 10, 0, 0);
 
 /** Time that only a test moves: both clocks together, or the wall clock alone, as when somebody sets it. */
 export class ManualClock implements Clock {

@@ -40,7 +40,7 @@ const PRUNE_EVERY = 3_600_000;
 export class FeedCache {
   readonly #context: ServeContext;
   readonly #workspaces = new Map<string, ServedWorkspace>();
-  #prunedAt = 0;
+  #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: FeedCacheOptions) {
     this.#context = new ServeContext(options);
@@ -48,7 +48,7 @@ export class FeedCache {
 
   /** What can be served at once, or undefined. Almost every request ends here: no promise, no allocation, no hashing, no store. */
   hit({ workspaceId, list, variant, boundTo }: FeedQuery): Representation | TooLarge | undefined {
-    const now = this.#context.now();
+    const now = this.#context.monotonic();
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return undefined;
     const { directory, freshUntil } = workspace.lastRead;
@@ -64,7 +64,7 @@ export class FeedCache {
    */
   async find(query: FeedQuery, withBody = false): Promise<Found> {
     const arrival = this.#context.moment();
-    this.#prune(arrival.at);
+    this.#prune(arrival.monotonic);
     const workspace = this.#workspace(query.workspaceId);
     const resolved = await workspace.resolve(query.list, arrival);
     if (resolved === undefined) return { kind: 'no_workspace' };
@@ -91,7 +91,7 @@ export class FeedCache {
     return workspace;
   }
 
-  /** Forgets what nobody has asked for in a day. */
+  /** Forgets what nobody has asked for in a day; `now` is ms, monotonic. */
   #prune(now: number): void {
     if (now < this.#prunedAt + PRUNE_EVERY) return;
     this.#prunedAt = now;

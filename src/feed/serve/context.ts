@@ -1,4 +1,4 @@
-import { type Clock, within } from '../../clock.ts';
+import { type Clock, type Instant, instantOf, within } from '../../clock.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { FeedBuilder } from '../builder.ts';
 import { BodyCache } from './body-cache.ts';
@@ -47,15 +47,20 @@ export class ServeContext {
     this.pause = Math.min(this.interval, LONGEST_PAUSE);
   }
 
-  /** ms since 1970. */
-  now(): number {
-    return this.options.clock.now();
+  /** The present instant. */
+  now(): Instant {
+    return instantOf(this.options.clock);
+  }
+
+  /** ms of the monotonic clock. */
+  monotonic(): number {
+    return this.options.clock.monotonic();
   }
 
   /** The present moment, later in sequence than every one before. */
   moment(): Moment {
     this.#sequence += 1;
-    return { at: this.now(), sequence: this.#sequence };
+    return { ...this.now(), sequence: this.#sequence };
   }
 
   /** Work whose result is shared by all requests that may be served from a read of its age. */

@@ -50,8 +50,8 @@ export class ServedFeed {
   readonly #variants = new Map<Variant, ServedVariant>();
   #snapshot: KnownSnapshot | undefined;
   #usedAt = Number.NEGATIVE_INFINITY;
-  /** ms: until then the store is not asked, because the last refresh failed; 0 when it did not. */
-  #retryAt = 0;
+  /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
+  #retryAt: number | undefined;
 
   /** `lastRead` tells how the directory of the workspace was last read. */
   constructor(workspaceId: string, listId: string | null, lastRead: () => DirectoryRead, context: ServeContext) {
@@ -61,15 +61,15 @@ export class ServedFeed {
     this.#context = context;
   }
 
-  /** When a request last found nothing ready, ms. */
+  /** When a request last found nothing ready, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** What can be served of a variant at once, or undefined. */
-  ready(variant: Variant, now: number): Representation | TooLarge | undefined {
+  /** What can be served of a variant at once, or undefined; `monotonic` in ms. */
+  ready(variant: Variant, monotonic: number): Representation | TooLarge | undefined {
     const served = this.#variants.get(variant);
-    return served && readyOutcome(served.state, now);
+    return served && readyOutcome(served.state, monotonic, this.#context.options.clock.now());
   }
 
   /**
@@ -78,15 +78,16 @@ export class ServedFeed {
    */
   async serve(variant: Variant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
     const served = this.#variant(variant);
-    this.#usedAt = arrival.at;
-    this.#update(served, atTime(served.state, arrival.at));
-    const ready = readyOutcome(served.state, arrival.at);
+    this.#usedAt = arrival.monotonic;
+    this.#update(served, atTime(served.state, arrival));
+    const ready = readyOutcome(served.state, arrival.monotonic, arrival.wall);
     if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
-    if (this.#lastRead().failed || arrival.at < this.#retryAt) return this.#serveStale(served, arrival, withBody, undefined);
+    const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
+    if (this.#lastRead().failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
     try {
       return await this.#serveFresh(served, arrival, withBody);
     } catch (error) {
-      this.#retryAt = this.#context.now() + this.#context.pause;
+      this.#retryAt = this.#context.monotonic() + this.#context.pause;
       return this.#serveStale(served, arrival, withBody, error);
     }
   }
@@ -102,12 +103,13 @@ export class ServedFeed {
 
   /** Refreshes the variant, and again where a rule has expired in the meantime. */
   async #serveFresh(served: ServedVariant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
-    const deadline = arrival.at + STORE_TIMEOUT;
+    const deadline = arrival.monotonic + STORE_TIMEOUT;
     for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
-      const timeout = this.#retryAt > 0 ? FAILING_STORE_TIMEOUT : Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.now());
+      const left = Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.monotonic());
+      const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
       await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
       const { current } = served.state;
-      if (current === undefined || isServable(current, this.#context.now()) || round === MAX_ROUNDS) return current?.outcome;
+      if (current === undefined || isServable(current, this.#context.now().wall) || round === MAX_ROUNDS) return current?.outcome;
     }
   }
 
@@ -115,13 +117,13 @@ export class ServedFeed {
   async #serveStale(served: ServedVariant, arrival: Moment, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
     const now = this.#context.now();
     const snapshot = this.#snapshot;
-    if (snapshot === undefined || now - snapshot.currentAt > LONGEST_OUTAGE)
+    if (snapshot === undefined || now.monotonic - snapshot.currentAt.monotonic > LONGEST_OUTAGE)
       throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
-    const staleSince = secondOf(snapshot.currentAt);
+    const staleSince = secondOf(snapshot.currentAt.wall);
     const { current } = served.state;
-    const mayStay = current?.generation === snapshot.generation && isServable(current, now) && (!withBody || hasBody(current.outcome));
+    const mayStay = current?.generation === snapshot.generation && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
     if (mayStay) {
-      const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now + this.#context.pause };
+      const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now.monotonic + this.#context.pause };
       this.#update(served, withExtended(served.state, stale));
     } else {
       const build = async () => this.#accept(served, await this.#build(served, 0, true), staleSince);
@@ -141,13 +143,13 @@ export class ServedFeed {
     const { revision } = named;
     const snapshot = this.#snapshot && confirmed(this.#snapshot, revision, read);
     this.#snapshot = snapshot;
-    const mustRead = snapshot === undefined || isOutdated(snapshot, revision, read, this.#context.now(), this.#context.interval);
+    const mustRead = snapshot === undefined || isOutdated(snapshot, revision, read, this.#context.monotonic(), this.#context.interval);
     const { current } = served.state;
     const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
     if (mustRead || lacksBody || !(await this.#revalidate(served))) {
       this.#accept(served, await this.#build(served, mustRead ? read.began.sequence : 0, false), undefined);
     }
-    this.#retryAt = 0;
+    this.#retryAt = undefined;
   }
 
   /**
@@ -184,10 +186,10 @@ export class ServedFeed {
   }
 
   #build({ variant, state }: ServedVariant, generation: number, offline: boolean): Promise<BuildResult> {
-    const { builder, clock } = this.#context.options;
+    const { builder } = this.#context.options;
     const feed = { workspaceId: this.#workspaceId, listId: this.listId, variant };
     const confirmedAt = this.#snapshot?.takenAt ?? 0;
-    return builder.build({ ...feed, generation, confirmedAt, offline, previous: previousContent(state, clock.now()) });
+    return builder.build({ ...feed, generation, confirmedAt, offline, previous: previousContent(state, this.#context.now()) });
   }
 
   /** Takes in a build; `staleSince` (whole seconds) when it was made without the store. */
@@ -198,16 +200,16 @@ export class ServedFeed {
       return;
     }
     // The result of a build that timed out may come after that of a later build, and must not replace it.
-    if (this.#snapshot !== undefined && result.readAt < this.#snapshot.readAt) return;
+    if (this.#snapshot !== undefined && result.readAt.monotonic < this.#snapshot.readAt.monotonic) return;
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
     const now = this.#context.now();
-    const { generation, geoVersion, servableFrom, servableUntil, provisional } = result;
-    const freshUntil = staleSince === undefined ? snapshot.freshUntil : now + this.#context.pause;
+    const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
+    const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
     const outcome = { ...this.#outcome(result, served.variant), staleSince };
     const recordComparedAfter = this.#lastRead().began.sequence;
-    const build = { outcome, generation, geoVersion, freshUntil, servableFrom, servableUntil, provisional, recordComparedAfter };
-    this.#update(served, withBuild(served.state, build, now));
+    const times = { freshUntil, asOf, servableFrom, servableUntil, provisional };
+    this.#update(served, withBuild(served.state, { outcome, generation, geoVersion, ...times, recordComparedAfter }, now));
   }
 
   #outcome(result: BuiltFeed | TooLargeFeed, variant: Variant): Representation | TooLarge {

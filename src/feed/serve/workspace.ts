@@ -36,9 +36,9 @@ export class ServedWorkspace {
     return this.#feeds.size === 0;
   }
 
-  /** What can be served of a feed at once, or undefined. */
-  ready(listId: string | null, variant: Variant, now: number): Representation | TooLarge | undefined {
-    return this.#feeds.get(listId)?.ready(variant, now);
+  /** What can be served of a feed at once, or undefined; `monotonic` in ms. */
+  ready(listId: string | null, variant: Variant, monotonic: number): Representation | TooLarge | undefined {
+    return this.#feeds.get(listId)?.ready(variant, monotonic);
   }
 
   /**
@@ -47,11 +47,11 @@ export class ServedWorkspace {
    */
   async resolve(list: string | null, arrival: Moment): Promise<Resolution | undefined> {
     const last = this.#lastRead;
-    if (last.directory === undefined || arrival.at >= last.freshUntil) await this.#refresh(arrival);
+    if (last.directory === undefined || arrival.monotonic >= last.freshUntil) await this.#refresh(arrival);
     const { directory, began, failed } = this.#lastRead;
     if (directory?.resolve(list).kind !== 'named' && began.sequence < arrival.sequence && !failed) {
       // The name may be younger than this read, which began before the request: only a read that began after it can turn it away.
-      await this.#refresh({ at: Number.POSITIVE_INFINITY, sequence: arrival.sequence });
+      await this.#refresh({ ...arrival, monotonic: Number.POSITIVE_INFINITY });
     }
     return this.#lastRead.directory?.resolve(list);
   }
@@ -66,7 +66,7 @@ export class ServedWorkspace {
     return feed;
   }
 
-  /** Forgets the feeds that were last asked for before `time` (ms). */
+  /** Forgets the feeds that were last asked for before `time` (ms, monotonic). */
   prune(time: number): void {
     this.#forget((feed) => feed.usedAt < time);
   }
@@ -76,7 +76,7 @@ export class ServedWorkspace {
       const timeout = this.#lastRead.failed ? FAILING_STORE_TIMEOUT : STORE_TIMEOUT;
       await this.#reading.join(arrival, (began) => this.#context.limited(this.#read(began), timeout));
     } catch (cause) {
-      this.#lastRead = failedRead(this.#lastRead, this.#context.now() + this.#context.pause);
+      this.#lastRead = failedRead(this.#lastRead, this.#context.monotonic() + this.#context.pause);
       if (this.#lastRead.directory === undefined) throw new WeirError('FEED_UNAVAILABLE', 'the store does not answer', { cause });
     }
   }
@@ -84,7 +84,7 @@ export class ServedWorkspace {
   async #read(began: Moment): Promise<void> {
     const { store, clock, caughtUp } = this.#context.options;
     if (caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
-    const readAt = clock.now();
+    const readAt = this.#context.now();
     const found = await store.directory(this.id);
     // The answer to a read that timed out may come after that to a later read, and must not replace it.
     if (began.sequence < this.#lastRead.began.sequence) return;
