@@ -8,6 +8,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['rebuild.ts'],
   ['ingest.ts', '--seconds', '15'],
   ['expiry.ts', '--seconds', '15'],
+  ['directory.ts'],
   ['footprint.ts'],
   ['fleet.ts'],
   ['postgres.ts'],

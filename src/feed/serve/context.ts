@@ -6,7 +6,7 @@ import type { Moment } from './moment.ts';
 import { SingleFlight } from './single-flight.ts';
 
 export interface FeedCacheOptions {
-  readonly store: Pick<StoreReads, 'directory'> & Pick<StoreWrites, 'recordFeed'>;
+  readonly store: Pick<StoreReads, 'findList'> & Pick<StoreWrites, 'recordFeed'>;
   /** Builds feeds on another thread. */
   readonly builder: FeedBuilder;
   readonly clock: Clock;
@@ -64,12 +64,12 @@ export class ServeContext {
   }
 
   /** Work whose result is shared by all requests that may be served from a read of its age. */
-  singleFlight(): SingleFlight<void> {
+  singleFlight<T>(): SingleFlight<T> {
     return new SingleFlight(() => this.moment(), this.interval);
   }
 
   /** The work, or a rejection with TIMEOUT after `ms`. Its error is reported once, however many requests wait for it. */
-  limited(work: Promise<void>, ms: number): Promise<void> {
+  limited<T>(work: Promise<T>, ms: number): Promise<T> {
     const { clock, report } = this.options;
     return within(work, ms, 'the store', clock).catch((error: Error) => {
       report(error);

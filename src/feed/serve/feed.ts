@@ -3,7 +3,6 @@ import { WeirError } from '../../errors.ts';
 import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
 import type { Variant } from '../variant.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import type { DirectoryRead } from './directory-read.ts';
 import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
 import type { Moment } from './moment.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
@@ -21,6 +20,7 @@ import {
   withExtended,
   withoutBuilds,
 } from './variant-state.ts';
+import type { FeedRead } from './workspace-read.ts';
 
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
 const LONGEST_OUTAGE = 24 * 3_600_000;
@@ -45,19 +45,18 @@ interface ServedVariant {
 export class ServedFeed {
   readonly listId: string | null;
   readonly #workspaceId: string;
-  readonly #lastRead: () => DirectoryRead;
   readonly #context: ServeContext;
   readonly #variants = new Map<Variant, ServedVariant>();
+  /** The latest read of the workspace that tells of this feed. */
+  #read: FeedRead | undefined;
   #snapshot: KnownSnapshot | undefined;
   #usedAt = Number.NEGATIVE_INFINITY;
   /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
   #retryAt: number | undefined;
 
-  /** `lastRead` tells how the directory of the workspace was last read. */
-  constructor(workspaceId: string, listId: string | null, lastRead: () => DirectoryRead, context: ServeContext) {
+  constructor(workspaceId: string, listId: string | null, context: ServeContext) {
     this.#workspaceId = workspaceId;
     this.listId = listId;
-    this.#lastRead = lastRead;
     this.#context = context;
   }
 
@@ -73,17 +72,18 @@ export class ServedFeed {
   }
 
   /**
-   * What is served of a variant, refreshed where that is due; undefined when the feed is gone. With `withBody` its bytes are in memory
-   * when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
+   * What is served of a variant, refreshed where that is due; undefined when the feed is gone. `read` is fresh for the arrival, or
+   * has failed. With `withBody` the bytes are in memory when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
    */
-  async serve(variant: Variant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
+  async serve(variant: Variant, arrival: Moment, read: FeedRead, withBody: boolean): Promise<Representation | TooLarge | undefined> {
     const served = this.#variant(variant);
     this.#usedAt = arrival.monotonic;
+    if (this.#read === undefined || read.began.sequence >= this.#read.began.sequence) this.#read = read;
     this.#update(served, atTime(served.state, arrival));
     const ready = readyOutcome(served.state, arrival.monotonic, arrival.wall);
     if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
     const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
-    if (this.#lastRead().failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
+    if (read.failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
     try {
       return await this.#serveFresh(served, arrival, withBody);
     } catch (error) {
@@ -134,16 +134,10 @@ export class ServedFeed {
 
   /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
   async #refresh(served: ServedVariant, withBody: boolean): Promise<void> {
-    const read = this.#lastRead();
-    const named = read.directory?.feed(this.listId);
-    if (named === undefined) {
-      this.#update(served, withoutBuilds(served.state));
-      return;
-    }
-    const { revision } = named;
-    const snapshot = this.#snapshot && confirmed(this.#snapshot, revision, read);
+    const read = this.#read!;
+    const snapshot = this.#snapshot && confirmed(this.#snapshot, read);
     this.#snapshot = snapshot;
-    const mustRead = snapshot === undefined || isOutdated(snapshot, revision, read, this.#context.monotonic(), this.#context.interval);
+    const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), this.#context.interval);
     const { current } = served.state;
     const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
     if (mustRead || lacksBody || !(await this.#revalidate(served))) {
@@ -163,7 +157,7 @@ export class ServedFeed {
     const { current } = served.state;
     if (snapshot === undefined || current?.generation !== snapshot.generation) return false;
     if (current.geoVersion !== geoVersion() || !isServable(current, now)) return false;
-    const recordComparedAfter = this.#lastRead().began.sequence;
+    const recordComparedAfter = this.#read!.began.sequence;
     if (current.outcome.kind === 'feed' && current.recordComparedAfter < recordComparedAfter) {
       if (!(await this.#isRecorded(served.variant, current.outcome, snapshot.takenAt, now))) return false;
       if (served.state.current !== current) return false;
@@ -207,7 +201,7 @@ export class ServedFeed {
     const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
     const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
     const outcome = { ...this.#outcome(result, served.variant), staleSince };
-    const recordComparedAfter = this.#lastRead().began.sequence;
+    const recordComparedAfter = this.#read!.began.sequence;
     const times = { freshUntil, asOf, servableFrom, servableUntil, provisional };
     this.#update(served, withBuild(served.state, { outcome, generation, geoVersion, ...times, recordComparedAfter }, now));
   }

@@ -1,13 +1,13 @@
 import type { Instant } from '../../clock.ts';
 import type { BuildSource } from '../builder.ts';
-import type { DirectoryRead } from './directory-read.ts';
+import type { FeedRead } from './workspace-read.ts';
 
 /**
  * What the main thread knows of a feed's snapshot; the rules themselves are on the feed thread.
- * A record is never changed: each build and each read of the directory may replace it.
+ * A record is never changed: each build and each read of the workspace may replace it.
  */
 export interface KnownSnapshot {
-  /** The sequence of the directory read that asked for it. The feed thread reads the rules anew for a higher one. */
+  /** The sequence of the read of the workspace that asked for it. The feed thread reads the rules anew for a higher one. */
   readonly generation: number;
   /** Of the list, or of the workspace for its feed. */
   readonly revision: number;
@@ -28,18 +28,18 @@ export function snapshotOf(source: BuildSource, known: KnownSnapshot | undefined
   return { generation, revision, readAt, takenAt, currentAt: readAt, freshUntil: readAt.monotonic + interval };
 }
 
-/** The snapshot after a read of the directory: as current as that read when the revision has not moved since. */
-export function confirmed(known: KnownSnapshot, revision: number, read: DirectoryRead): KnownSnapshot {
-  if (read.directory === undefined || read.began.sequence <= known.generation || revision !== known.revision) return known;
+/** The snapshot after a read of the workspace: as current as that read when the feed's revision has not moved since. */
+export function confirmed(known: KnownSnapshot, read: FeedRead): KnownSnapshot {
+  if (read.began.sequence <= known.generation || read.revision !== known.revision) return known;
   return {
     ...known,
-    takenAt: read.directory.takenAt,
+    takenAt: read.takenAt,
     currentAt: read.readAt.monotonic > known.currentAt.monotonic ? read.readAt : known.currentAt,
     freshUntil: Math.max(known.freshUntil, read.freshUntil),
   };
 }
 
 /** Whether the rules have to be read anew at `now` (ms, monotonic): the revision has moved, and the last read is `interval` (ms) ago. */
-export function isOutdated(known: KnownSnapshot, revision: number, read: DirectoryRead, now: number, interval: number): boolean {
-  return read.began.sequence > known.generation && revision !== known.revision && now >= known.readAt.monotonic + interval;
+export function isOutdated(known: KnownSnapshot, read: FeedRead, now: number, interval: number): boolean {
+  return read.began.sequence > known.generation && read.revision !== known.revision && now >= known.readAt.monotonic + interval;
 }

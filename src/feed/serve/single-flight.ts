@@ -12,6 +12,11 @@ export class SingleFlight<T> {
     this.#maxAge = maxAge;
   }
 
+  /** Whether no work is running. */
+  get isIdle(): boolean {
+    return this.#running === undefined;
+  }
+
   /**
    * The result of the running work, if it began after the arrival or less than `maxAge` before it; otherwise of new work, which
    * begins when the running work has ended. An arrival with `monotonic` Infinity takes no work that began before it.

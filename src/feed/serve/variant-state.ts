@@ -19,7 +19,7 @@ export interface CachedBuild {
   readonly servableUntil: number;
   /** Whether it is served until `servableUntil`, however old: its Last-Modified is decided again only then. */
   readonly provisional: boolean;
-  /** The sequence of the directory read after which its Last-Modified was last compared with the store's record. */
+  /** The sequence of the read of the workspace after which its Last-Modified was last compared with the store's record. */
   readonly recordComparedAfter: number;
 }
 

@@ -13,7 +13,7 @@ import { inSlices } from './slices.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
-  readonly store: Pick<StoreReads, 'directory'>;
+  readonly store: Pick<StoreReads, 'directory' | 'findList'>;
   readonly stream: Pick<Stream, 'publish'>;
   /** What entries are checked against. Called for every batch, because geo data may have been reloaded. */
   readonly check: () => Omit<EnvelopeCheck, 'listBound'>;
@@ -74,12 +74,13 @@ export function signalSubmission({ store, stream, check, now, logFailure }: Sign
     if (asked === undefined && known !== undefined) return known;
     let lists: readonly AccessList[];
     try {
-      lists = (await store.directory(workspaceId))?.lists ?? [];
+      const read = asked === undefined ? store.directory(workspaceId) : store.findList(workspaceId, asked);
+      lists = (await read)?.lists ?? [];
     } catch (error) {
       logFailure(error, 'the lists of a workspace could not be read');
       return asked === undefined ? undefined : { status: 500 };
     }
-    if (asked !== undefined) return namedList(lists, asked, listId);
+    if (asked !== undefined) return namedList(lists, listId);
     // The mark of the default list never moves, and that list cannot be deleted.
     const defaultList = lists.find(({ isDefault }) => isDefault)?.id;
     if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
@@ -87,10 +88,8 @@ export function signalSubmission({ store, stream, check, now, logFailure }: Sign
   }
 }
 
-/** The list with this id or name; `bound` is the only one that the key may use, or null. */
-function namedList(lists: readonly AccessList[], asked: string, bound: string | null): string | HttpFault {
-  const byId = lists.filter(({ id }) => id === asked.toLowerCase());
-  const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === asked);
+/** The one list of those with the id or name that was asked for; `bound` is the only one that the key may use, or null. */
+function namedList(found: readonly AccessList[], bound: string | null): string | HttpFault {
   if (bound !== null && !found.some(({ id }) => id === bound)) {
     return { status: 403, message: 'The API key is bound to another access-rules list' };
   }
