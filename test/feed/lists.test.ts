@@ -1,7 +1,8 @@
 /** What requests for lists cost the store (SPEC D5.13, D5.19). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ManualClock, MemoryStore, Replica } from '../support/feed-world.ts';
+import type { GeoDatabase } from '../../src/ports/geo.ts';
+import { GEO, ManualClock, MemoryStore, Replica } from '../support/feed-world.ts';
 
 /** Five lists, of which the store is asked by name; `asked` are the names, in order. */
 function world(options: ConstructorParameters<typeof Replica>[2] = {}) {
@@ -118,5 +119,43 @@ describe('D5.19 a list is asked for alone', () => {
     await clock.advance(30_000);
     await Promise.all(['', '/a', '/b'].map(status));
     assert.equal(waits, 2);
+  });
+});
+
+describe('D5.21 a build that fails', () => {
+  const broken = new TypeError('a defect');
+  /** Geo data that throw for one ASN, as a defect would. */
+  const geo: () => GeoDatabase = () => ({
+    ...GEO,
+    ranges(target) {
+      if (target.kind === 'asn' && target.asn === 1) throw broken;
+      return GEO.ranges(target);
+    },
+  });
+
+  test('D5.21 is 500 for that feed, with the reason in the log; other feeds are built', async () => {
+    const { store, ids, replica, status } = world({ geo });
+    store.add(ids[0], 'AS1');
+    store.add(ids[1], '192.0.2.1');
+    assert.deepEqual([await status('/a'), await status('')], [500, 500]);
+    assert.equal((await replica.get('/b')).body, '192.0.2.1/32\n');
+    assert.deepEqual(new Set(replica.errors), new Set([broken]));
+  });
+
+  test('D5.21 leaves the last good feed, marked as stale, until a build succeeds', async () => {
+    const { clock, store, ids, replica } = world({ geo });
+    store.add(ids[0], '192.0.2.1');
+    await replica.get('/a');
+    const bad = store.add(ids[0], 'AS1');
+    await clock.advance(30_000);
+    for (let second = 0; second < 3; second++) {
+      const { status, body, headers } = await replica.get('/a');
+      assert.deepEqual([status, body, headers['x-feed-stale-since']], [200, '192.0.2.1/32\n', 'Fri, 20 Nov 2026 10:00:00 GMT']);
+      await clock.advance(1_000);
+    }
+    store.remove(bad);
+    await clock.advance(30_000);
+    const { body, headers } = await replica.get('/a');
+    assert.deepEqual([body, headers['x-feed-stale-since']], ['192.0.2.1/32\n', undefined]);
   });
 });

@@ -127,9 +127,15 @@ export class ServedFeed {
       this.#update(served, withExtended(served.state, stale));
     } else {
       const build = async () => this.#accept(served, await this.#build(served, 0, true), staleSince);
-      await served.buildingStale.join(arrival, () => this.#context.limited(build(), STORE_TIMEOUT));
+      await served.buildingStale
+        .join(arrival, () => this.#context.limited(build(), STORE_TIMEOUT))
+        .catch((error) => {
+          throw new WeirError('FEED_UNAVAILABLE', 'the last good snapshot cannot be built from', { cause: error });
+        });
     }
-    return served.state.current!.outcome;
+    const { current: stale } = served.state;
+    if (stale === undefined) throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
+    return stale.outcome;
   }
 
   /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
