@@ -40,6 +40,8 @@ test('D1 settings: the defaults are those that are documented', () => {
     geoAsnFile: undefined,
     rateLimitSignals: 6000,
     rateLimitFeeds: 6000,
+    maxConnections: 10_000,
+    maxConnectionsPerAddress: 1000,
     trustProxy: [],
     baseUrl: undefined,
     logLevel: 'info',

@@ -33,6 +33,8 @@ export interface Config {
   readonly schemesFile: string | undefined;
   readonly rateLimitSignals: number;
   readonly rateLimitFeeds: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
   readonly logLevel: string;
@@ -242,6 +244,18 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: '6000',
     parse: integer(0, 1_000_000_000),
     meaning: 'feed requests per key and minute in this process; 0 = no limit',
+  },
+  maxConnections: {
+    variable: 'MAX_CONNECTIONS',
+    fallback: '10000',
+    parse: integer(1, 1_000_000),
+    meaning: 'open connections of this process; further ones are closed at once',
+  },
+  maxConnectionsPerAddress: {
+    variable: 'MAX_CONNECTIONS_PER_ADDRESS',
+    fallback: '1000',
+    parse: integer(1, 1_000_000),
+    meaning: 'the same for one address (IPv6: one /64); this machine and the proxies of TRUST_PROXY have no such limit',
   },
   trustProxy: {
     variable: 'TRUST_PROXY',
