@@ -42,6 +42,8 @@ test('D1 settings: the defaults are those that are documented', () => {
     rateLimitEntries: 600_000,
     rateLimitFeeds: 6000,
     bodyBudgetMb: 256,
+    maxConnections: 10_000,
+    maxConnectionsPerAddress: 1000,
     trustProxy: [],
     baseUrl: undefined,
     logLevel: 'info',

@@ -36,6 +36,8 @@ export interface Config {
   readonly rateLimitEntries: number;
   readonly rateLimitFeeds: number;
   readonly bodyBudgetMb: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
   readonly logLevel: string;
@@ -257,6 +259,18 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: '256',
     parse: integer(LIMITS.batchBytes / 1024 / 1024, 1_048_576),
     meaning: 'request bodies that are held in memory at one time, MiB; one key may hold a quarter, but always one whole body',
+  },
+  maxConnections: {
+    variable: 'MAX_CONNECTIONS',
+    fallback: '10000',
+    parse: integer(1, 1_000_000),
+    meaning: 'open connections of this process; further ones are closed at once',
+  },
+  maxConnectionsPerAddress: {
+    variable: 'MAX_CONNECTIONS_PER_ADDRESS',
+    fallback: '1000',
+    parse: integer(1, 1_000_000),
+    meaning: 'the same for one address (IPv6: one /64); this machine and the proxies of TRUST_PROXY have no such limit',
   },
   trustProxy: {
     variable: 'TRUST_PROXY',

@@ -66,6 +66,8 @@ function world(given: World = {}) {
   const app = createApp({
     settings: {
       trustProxy: [],
+      maxConnections: 1000,
+      maxConnectionsPerAddress: 1000,
       rateLimitSignals: given.rateLimit ?? 0,
       rateLimitFeeds: given.rateLimit ?? 0,
       bodyBudgetMb: 64,

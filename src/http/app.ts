@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import { LIMITS } from '../signal/limits.ts';
 import { errorAnswer, send } from './answer.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
@@ -27,6 +28,9 @@ export interface AppParts {
     readonly rateLimitFeeds: number;
     /** Request bodies in memory at one time, MiB. */
     readonly bodyBudgetMb: number;
+    /** Open connections, in all and from one address. */
+    readonly maxConnections: number;
+    readonly maxConnectionsPerAddress: number;
     /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
   };
@@ -43,6 +47,8 @@ export interface AppParts {
   readonly logger: FastifyBaseLogger;
 }
 
+/** How long an open request may neither send nor take a byte, ms. */
+const STALLED = 30_000;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
@@ -59,6 +65,15 @@ export function createApp(parts: AppParts): FastifyInstance {
   const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };
 
   const shortcut = feeds && feedShortcut(feeds);
+  const limitConnections = connectionLimiter(
+    {
+      most: settings.maxConnections,
+      mostPerAddress: settings.maxConnectionsPerAddress,
+      unlimited: [...THIS_MACHINE, ...settings.trustProxy],
+      stalled: STALLED,
+    },
+    seldom(monotonic, (line) => logger.warn(line)),
+  );
   const servers: Server[] = [];
   const app = fastify({
     loggerInstance: logger,
@@ -67,6 +82,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     serverFactory(handler) {
       const server = createHttpServer(handler, shortcut, draining);
+      limitConnections(server);
       servers.push(server);
       return server;
     },
@@ -97,10 +113,13 @@ function leaveBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
 
-/** Answers 404 and 405 at once to requests that no route takes. */
+/** Answers 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */
 function answerUnhandled(app: FastifyInstance, served: readonly Group[]): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
+  const answer = (request: FastifyRequest, reply: FastifyReply) =>
     send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) answer(request, reply);
+    else done();
   });
+  app.setNotFoundHandler(answer);
 }

@@ -189,6 +189,7 @@ describe('4.3 headers and representations', () => {
       'last-modified': 'Fri, 20 Nov 2026 10:00:00 GMT',
       'cache-control': 'private, max-age=30, must-revalidate',
       vary: 'Accept-Encoding, Authorization',
+      'x-content-type-options': 'nosniff',
       'x-feed-entry-count': '1',
       'x-feed-entry-limit': '131072',
       'content-type': 'text/plain; charset=utf-8',

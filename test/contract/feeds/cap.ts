@@ -26,6 +26,7 @@ function hintOf(reply: Reply, entries: number, limit: number): string {
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(reply.bytes.length),
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
     'x-feed-entry-count': String(entries),
     'x-feed-entry-limit': String(limit),
   });

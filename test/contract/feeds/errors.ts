@@ -17,6 +17,7 @@ function faultOf(reply: Reply, status: number, more: Record<string, string> = {}
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(reply.bytes.length),
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
     ...more,
   });
   const { success, error, details, ...rest } = JSON.parse(reply.text);
