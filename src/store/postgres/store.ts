@@ -36,5 +36,5 @@ export async function openPostgresReads(url: string, options: DatabaseOptions = 
     await db.close();
     throw error;
   }
-  return { ...postgresReads(db), close: () => db.close() };
+  return { ...postgresReads(db, db), close: () => db.close() };
 }
