@@ -1,4 +1,4 @@
-import { EXPRESSION_KINDS, type JsonObject, type Kind, perKind } from '../rule.ts';
+import { EXPRESSION_KINDS, type JsonObject, KINDS, type Kind, perKind } from '../rule.ts';
 import { AnyEnvelope, ENVELOPES, EXPRESSION_FIELDS, V1Event } from './schema.ts';
 import { TARGET_FIELDS } from './target.ts';
 
@@ -39,7 +39,7 @@ export function normalizeEnvelope(entry: Fields): Fields {
 }
 
 function normalizeRule(kind: Kind, value: unknown, isDelete: boolean): unknown {
-  if (!isObject(value) || !Object.hasOwn(RULE_FIELDS, kind)) return value;
+  if (!isObject(value) || !KINDS.includes(kind)) return value;
   const rule = pick(value, RULE_FIELDS[kind]);
   if (kind === 'access_rule') {
     rule.action ??= 'block';
