@@ -1,5 +1,5 @@
 # weir as an image: the sources as they are, run by Node itself; there is no build step.
-FROM node:24-slim
+FROM node:24.21.0-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compile-cache
 COPY package.json package-lock.json .npmrc ./
@@ -10,6 +10,7 @@ COPY src ./src
 USER node
 VOLUME /data
 EXPOSE 8080
+# Not /readyz: a process whose store is away still serves the last good feed, and must not be ended for it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/main.ts", "serve"]

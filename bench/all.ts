@@ -9,6 +9,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['ingest.ts', '--seconds', '15'],
   ['unblock.ts'],
   ['expiry.ts', '--seconds', '15'],
+  ['directory.ts'],
   ['footprint.ts'],
   ['fleet.ts'],
   ['postgres.ts'],

@@ -1,16 +1,31 @@
-/** Time: what reads it takes a clock, and tests hold their own. */
+/**
+ * Time: what reads it takes a clock, and tests hold their own. Expiry and all instants that are stored or shown are of the wall
+ * clock, which may be set at any moment; how long something has lasted is measured on the monotonic clock.
+ */
 import { WeirError } from './errors.ts';
 
 export interface Clock {
-  /** ms since 1970. */
+  /** The wall clock, ms since 1970. */
   now(): number;
+  /** The monotonic clock, ms: never set, equal in all threads of the process, and meaningless outside of it. */
+  monotonic(): number;
   /** Runs `run` once after `ms`; the returned function calls it off. */
   after(ms: number, run: () => void): () => void;
 }
 
+/** One point in time on both clocks, ms. */
+export interface Instant {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/** The present instant. */
+export const instantOf = (clock: Clock): Instant => ({ wall: clock.now(), monotonic: clock.monotonic() });
+
 /** The time of this machine. */
 export const systemClock: Clock = {
   now: Date.now,
+  monotonic: () => performance.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);

@@ -10,11 +10,13 @@ import { FeedCache } from './feed/serve/cache.ts';
 import { isCountry } from './geo/iso3166.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
+import { rateLimiter } from './http/auth/rate-limit.ts';
 import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
+import { startFailureLog } from './runtime/failed-keys.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
@@ -41,7 +43,7 @@ export interface Service {
 /** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
 const STOP_LIMIT = 8_000;
 
-const { now } = systemClock;
+const { now, monotonic } = systemClock;
 
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
 export async function startService(config: Config, { stdout }: ServiceOptions): Promise<Service> {
@@ -78,21 +80,22 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     closing.push(() => geo.close());
 
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
-    const authentication = authenticator({ store, now });
+    const authentication = authenticator({ store, now, monotonic });
+    closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: config.roles.includes('signals') ? signalEndpoint(engine, schemes, geo, logger) : undefined,
+      submitSignals: config.roles.includes('signals') ? signalEndpoint(engine, config, schemes, geo, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
       readiness: readiness({ store, stream, landing, draining: () => draining, now }),
       draining: () => draining,
-      now,
+      monotonic,
       logger,
     });
     // Only the port can still be refused: a key that is made now is always shown.
-    const firstKey = await ensureFirstKey(config.bootstrapApiKey, store, log);
+    const firstKey = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
     await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
       throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
@@ -136,12 +139,14 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
-function signalEndpoint({ store, stream }: Engine, schemes: Schemes, geo: GeoInUse, logger: Logger): SubmitSignals {
+function signalEndpoint({ store, stream }: Engine, config: Config, schemes: Schemes, geo: GeoInUse, logger: Logger): SubmitSignals {
   return signalSubmission({
     store,
     stream,
+    entryLimit: rateLimiter(config.rateLimitEntries),
     check: () => ({ schemes, hasAsn: (asn) => geo.database().hasAsn(asn), isCountry }),
     now,
+    monotonic,
     logFailure: (err, what) => logger.error({ err }, what),
   });
 }

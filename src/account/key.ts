@@ -6,7 +6,7 @@ export interface KeyInfo {
   readonly id: string;
   readonly workspaceId: string;
   readonly name: string | null;
-  /** The first characters of the key text, to recognise it by. */
+  /** The first characters of the key text, to recognise it by; empty for a text under 24 characters. */
   readonly prefix: string;
   readonly permissions: readonly Permission[];
   readonly listId: string | null;
@@ -60,7 +60,13 @@ export function newKeyText(): string {
   return `weir_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What the store keeps of a key text: its SHA-256 and a few first characters to recognise it by. */
+/** The name of a store's first key. */
+export const BOOTSTRAP_KEY_NAME = 'bootstrap';
+/** A key text that is shorter than this can be guessed, characters. */
+export const SAFE_KEY_LENGTH = 24;
+
+/** What the store keeps of a key text: its SHA-256 and a few first characters to recognise it by, none of a short one. */
 export function keyParts(text: string): { hash: Uint8Array; prefix: string } {
-  return { hash: createHash('sha256').update(text).digest(), prefix: text.slice(0, text.startsWith('weir_') ? 9 : 4) };
+  const shown = text.length < SAFE_KEY_LENGTH ? 0 : text.startsWith('weir_') ? 9 : 4;
+  return { hash: createHash('sha256').update(text).digest(), prefix: text.slice(0, shown) };
 }

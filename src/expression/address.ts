@@ -1,12 +1,12 @@
-/** IP addresses as text. An address is its 4 or 16 bytes. */
+/** Reads and writes IP addresses as text. An address is its 4 or 16 bytes. */
 import type { ByteString } from './bytes.ts';
 
-/** Strict IPv4 or IPv6, without prefix or zone. */
+/** Parses an IPv4 or IPv6 address strictly, without prefix length or zone id; null when it is none. */
 export function parseAddress(text: string): ByteString | null {
   return text.includes(':') ? parseV6(text) : parseV4(text, OCTET);
 }
 
-/** The same, or IPv4 as the engine reads it inside braces: missing octets are zero, leading zeros are allowed. */
+/** As `parseAddress`, but IPv4 as the engine reads it inside braces: missing octets are zero, leading zeros are allowed. */
 export function parseLooseAddress(text: string): ByteString | null {
   return parseAddress(text) ?? parseShortV4(text);
 }
@@ -32,7 +32,7 @@ function parseShortV4(text: string): ByteString | null {
 }
 
 function parseV6(text: string): ByteString | null {
-  // Eight groups of four digits, or six and an IPv4 address.
+  // The longest address is six groups of four digits and an IPv4 address.
   if (text.length > 45) return null;
   const halves = text.split('::', 3);
   if (halves.length > 2) return null;
@@ -43,7 +43,7 @@ function parseV6(text: string): ByteString | null {
   return head + '\0'.repeat(16 - head.length - tail.length) + tail;
 }
 
-/** Groups joined by single colons; the last may be an IPv4 address where the whole address ends with it. */
+/** Parses groups joined by single colons. If they end the address (`last`), an IPv4 address may stand for the last two. */
 function parseGroups(text: string, last: boolean): ByteString | null {
   if (text === '') return '';
   const parts = text.split(':', 9);
@@ -60,7 +60,7 @@ function parseGroups(text: string, last: boolean): ByteString | null {
   return bytes;
 }
 
-/** The last address of the network, or null when bits behind the prefix are set. */
+/** The last address of the network, or null when a host bit of `address` is set. */
 export function lastOfNetwork(address: ByteString, prefix: number): ByteString | null {
   let last = '';
   for (let i = 0; i < address.length; i++) {
@@ -72,7 +72,7 @@ export function lastOfNetwork(address: ByteString, prefix: number): ByteString |
   return last;
 }
 
-/** The plain form of an address: four octets, or eight groups. */
+/** An address as four octets or eight groups, not shortened. */
 export function formatAddress(address: ByteString): string {
   const bytes = Array.from(address, (byte) => byte.charCodeAt(0));
   if (bytes.length === 4) return bytes.join('.');

@@ -1,21 +1,22 @@
 /**
- * The tree of a filter expression. Only the parser builds one, against a scheme, so a tree that the scheme
- * forbids does not exist. It holds what the text means, not how it was spelt: no parentheses, no escapes.
+ * The syntax tree of a filter expression. Only the parser builds it and checks it against a scheme, so every tree is
+ * valid. It holds what the text means, not how it is written: no parentheses, no escapes.
  */
 import type { ByteString } from './bytes.ts';
 import type { Field } from './scheme.ts';
 import type { FunctionSignature } from './signature.ts';
 import type { Type } from './types.ts';
 
-/** A whole expression: its type is Bool. */
+/** A whole expression; its type is Bool. */
 export type FilterAst = Expression;
 
-/** What has a truth value (type Bool), or several (Array(Bool), under `[*]`). */
+/** Anything that gives a truth value (type Bool), or several under `[*]` (type Array(Bool)). */
 export type Expression = Combination | Negation | Quantifier | Comparison;
 
+/** An operator between truth values; `&&`, `||` and `^^` are other spellings. */
 export type LogicalOperator = 'or' | 'xor' | 'and';
 
-/** Two or more operands of one operator, left to right. */
+/** Two or more operands of the same operator, from left to right. */
 interface Combination {
   readonly kind: 'combination';
   readonly type: Type;
@@ -23,13 +24,14 @@ interface Combination {
   readonly items: readonly Expression[];
 }
 
+/** `not` and its operand. */
 interface Negation {
   readonly kind: 'not';
   readonly type: Type;
   readonly argument: Expression;
 }
 
-/** `any(…)` or `all(…)`: one truth value from an Array(Bool). */
+/** `any(…)` or `all(…)`, which make one truth value of an Array(Bool). */
 interface Quantifier {
   readonly kind: 'quantifier';
   readonly type: Type;
@@ -37,15 +39,17 @@ interface Quantifier {
   readonly argument: Expression | Value;
 }
 
-/** A value and what is asked of it. */
+/** A value and a test of it. */
 export type Comparison = {
   readonly kind: 'comparison';
   readonly type: Type;
   readonly left: Value;
 } & Test;
 
+/** An operator between values that have an order. */
 export type OrderingOperator = 'eq' | 'ne' | 'ge' | 'le' | 'gt' | 'lt';
 
+/** The operator and the right side of a comparison; `is true` is a truth value alone. */
 export type Test =
   | { readonly op: 'is true' }
   | { readonly op: OrderingOperator; readonly right: Literal }
@@ -54,10 +58,10 @@ export type Test =
   | { readonly op: 'contains' | 'wildcard' | 'strict wildcard'; readonly right: ByteString }
   | { readonly op: 'matches'; readonly right: string };
 
-/** The value of a field or of a call, or a part of it. */
+/** The value of a field or a function call, or a part of it. */
 export interface Value {
   readonly kind: 'value';
-  /** The type of one element when `mapped` is not 0. */
+  /** The type after all indexes: with `[*]`, that of one element. */
   readonly type: Type;
   readonly source: Field | Call;
   readonly indexes: readonly Index[];
@@ -65,10 +69,12 @@ export interface Value {
   readonly mapped: number;
 }
 
-/** An array index, a map key, or every element. */
+/** An array index, a map key, or `[*]`: every element. */
 export type Index = number | string | typeof EACH;
+/** The index `[*]`. */
 export const EACH = Symbol('[*]');
 
+/** A function call. */
 export interface Call {
   readonly kind: 'call';
   readonly type: Type;
@@ -76,16 +82,18 @@ export interface Call {
   readonly arguments: readonly Argument[];
 }
 
+/** An argument of a function call. */
 export type Argument = Expression | Value | Literal;
 
-/** An address is its 4 or 16 bytes, so that addresses of one family compare as strings do. */
+/** A literal. An address is its 4 or 16 bytes, so addresses of one family compare as strings do. */
 export type Literal =
   | { readonly kind: 'literal'; readonly type: Type; readonly value: bigint }
   | { readonly kind: 'literal'; readonly type: Type; readonly value: ByteString };
 
-/** One element of a list: a range of integers or addresses (both ends included), or a string. */
+/** One element of a list: a range of integers or addresses, or a string. */
 export type Item = Range<bigint> | Range<ByteString> | ByteString;
 
+/** A range, both ends included. */
 export interface Range<T> {
   readonly first: T;
   readonly last: T;

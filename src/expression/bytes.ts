@@ -1,4 +1,4 @@
-/** Bytes as a string: one character per byte, with codes 0–255. Strings of ASCII text are their own bytes. */
+/** Bytes as a string: one character, with a code from 0 to 255, for each byte. ASCII text is its own byte string. */
 export type ByteString = string;
 
 /** The UTF-8 bytes of one code point. */
@@ -17,19 +17,19 @@ export function encodeText(text: string): ByteString {
   return bytes;
 }
 
-/** How many bytes `text[from, to)` takes in UTF-8. */
+/** The length of `text[from, to)` in UTF-8, in bytes. */
 export function byteLength(text: string, from: number, to: number): number {
   let length = to - from;
   for (let i = from; i < to; i++) {
     const code = text.charCodeAt(i);
     if (code < 0x80) continue;
-    // A surrogate pair is two characters here and four bytes there.
+    // A surrogate pair is two characters of a string and four bytes of UTF-8.
     length += code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 1 : 2;
   }
   return length;
 }
 
-/** The text that these UTF-8 bytes are, or null when they are not UTF-8. */
+/** Decodes UTF-8; null when the bytes are not valid UTF-8. */
 export function decodeText(bytes: ByteString): string | null {
   if (isAscii(bytes)) return bytes;
   let text = '';

@@ -1,6 +1,6 @@
 /**
- * Where the parser stands, and the few moves that every part of the grammar is made of.
- * A part returns null when the text does not fit it, and has then left one fault in the cursor.
+ * The state of the parser, and the basic steps that every production of the grammar uses.
+ * A production returns null when the text does not match, after noting one fault in the cursor.
  */
 import type { Field, Scheme } from './scheme.ts';
 
@@ -10,42 +10,48 @@ export interface Span {
   readonly end: number;
 }
 
-/** A text, or how to make one: most faults inside an attempt are thrown away. */
+/** A text, or a function that makes it: most faults are dropped, because the parser tries another production. */
 type Message = string | (() => string);
 
+/** A stretch of the text and what is wrong with it. */
 interface Fault extends Span {
   readonly message: Message;
 }
 
+/** The state of the parser. */
 export interface Cursor {
   readonly text: string;
   readonly scheme: Scheme;
+  /** The current position, in characters. */
   pos: number;
+  /** The fault noted last. */
   fault: Fault | null;
-  /** Characters looked at so far, repetitions included: the measure of the work. */
+  /** Characters read so far, including those read again: the measure of the work. */
   steps: number;
-  /** Precedence of the logical operator ahead, 0 when there is none, and where its right side begins. */
+  /** The precedence of the logical operator ahead; 0 when there is none. */
   ahead: number;
+  /** Where the right side of the operator ahead begins. */
   aheadEnd: number;
-  /** What the expression uses. */
+  /** The fields that the expression uses. */
   readonly fields: Set<Field>;
+  /** How many regular expressions it contains. */
   regexes: number;
-  /** The first named list, refused when nothing else is wrong. */
+  /** The first named list. It is a fault, but any other fault is reported first. */
   list: Span | null;
 }
 
-/** Notes a fault on `[start, end)`. */
+/** Notes a fault at `[start, end)`. */
 export function fail(c: Cursor, start: number, end: number, message: Message): null {
   c.fault = { start, end, message };
   return null;
 }
 
-/** Notes a fault on the rest of the text. */
+/** Notes a fault from here to the end of the text. */
 export function failHere(c: Cursor, message: Message): null {
   return fail(c, c.pos, c.text.length, message);
 }
 
-/** Skips space, CR and LF; a tab is no white space in this language. */
+/** Skips spaces, CR and LF. A tab is not white space in this language. */
 export function skipSpace(c: Cursor): void {
   const { text } = c;
   const from = c.pos;
@@ -55,18 +61,18 @@ export function skipSpace(c: Cursor): void {
   c.steps += i - from + 1;
 }
 
-/** What stands here, for the end of a message. */
+/** The character found at `pos`, for the end of a message. */
 function found(text: string, pos: number): string {
   return pos === text.length ? ', found the end' : `, found ${quote(String.fromCodePoint(text.codePointAt(pos)!))}`;
 }
 
-/** Notes that something else was expected here. */
+/** Notes that `what` was expected here. */
 export function failExpected(c: Cursor, what: string): null {
   const { text, pos } = c;
   return failHere(c, () => `expected ${what}${found(text, pos)}`);
 }
 
-/** Takes one character if it is the one expected. */
+/** Moves past the next character if it is `code`; returns whether it was. */
 export function take(c: Cursor, code: number): boolean {
   c.steps++;
   if (c.text.charCodeAt(c.pos) !== code) return false;
@@ -85,26 +91,27 @@ for (let code = 0; code < 128; code++) {
   if (/[a-z_]/i.test(character)) CLASSES[code] |= LETTER;
 }
 
-/** A letter, a digit or `_`. Safe for the NaN that stands behind the end of a text. */
+/** A letter, a digit or `_`. False for NaN, which `charCodeAt` returns after the end of a text. */
 export function isWord(code: number): boolean {
   return code < 128 && (CLASSES[code] & WORD) !== 0;
 }
 
+/** A hexadecimal digit. */
 export function isHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & HEX) !== 0;
 }
 
-/** What an identifier may begin with. */
+/** A letter or `_`, with which an identifier may begin. */
 export function isLetter(code: number): boolean {
   return code < 128 && (CLASSES[code] & LETTER) !== 0;
 }
 
-/** Can only belong to an identifier, not to a number. */
+/** A word character that is not a hexadecimal digit: it can belong to an identifier, but not to a number. */
 export function isWordNotHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & (WORD | HEX)) === WORD;
 }
 
-/** A user's text inside a message: on one line, not too long, and nothing in it invisible. */
+/** Quotes a user's text for a message: on one line, shortened, and with invisible characters escaped. */
 export function quote(text: string): string {
   const characters = Array.from(text.slice(0, 100));
   const short = JSON.stringify(characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : text);

@@ -1,6 +1,6 @@
 /**
- * The productions of the filter-expression language that contain each other, by recursive descent.
- * `depth` counts the parentheses, negations, calls and quantifiers around: the engine stops at 128.
+ * The recursive productions of the filter-expression language, as a recursive-descent parser. `depth` counts the
+ * enclosing parentheses, negations, calls and quantifiers: the engine allows 128.
  */
 
 import { parseAddress } from './address.ts';
@@ -12,11 +12,12 @@ import { accepts, describeParameter, type FunctionSignature, parameterAt } from 
 import { unknownName } from './suggest.ts';
 import { arrayOf, BOOL, BOOL_ARRAY, BYTES, INT, IP, type Type } from './types.ts';
 
+/** The engine's limit of nesting. */
 const MAX_DEPTH = 128;
 const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels`;
 const NO_INDEXES: readonly Index[] = [];
 
-/** One or more operands joined by logical operators. */
+/** Parses one or more operands joined by logical operators. */
 export function parseExpression(c: Cursor, depth: number): Expression | null {
   const first = parseOperand(c, depth);
   if (first === null) return null;
@@ -24,7 +25,7 @@ export function parseExpression(c: Cursor, depth: number): Expression | null {
   return parseCombination(c, depth, first, 1);
 }
 
-/** Precedence climbing: takes the operators ahead that bind at least as strongly as `weakest`. */
+/** Precedence climbing: parses the operators that bind at least as strongly as `weakest`, and their right sides. */
 function parseCombination(c: Cursor, depth: number, first: Expression, weakest: number): Expression | null {
   let left = first;
   let items: Expression[] = [];
@@ -57,7 +58,7 @@ function canJoin(left: Type, right: Type): boolean {
   return (left === BOOL && right === BOOL) || (left.kind === 'Array' && right.kind === 'Array');
 }
 
-/** What a logical operator joins. A negation binds to the next operand only. */
+/** Parses an operand of a logical operator. A negation applies to the next operand only. */
 function parseOperand(c: Cursor, depth: number): Expression | null {
   c.steps++;
   const start = c.pos;
@@ -82,13 +83,14 @@ function parseOperand(c: Cursor, depth: number): Expression | null {
   return value === null ? null : parseComparison(c, value);
 }
 
+/** Expects a closing parenthesis. */
 function close(c: Cursor): boolean {
   skipSpace(c);
   if (take(c, 0x29)) return true;
   return failExpected(c, '")"') !== null;
 }
 
-/** Between arguments: behind ONE comparison only parentheses let an operator follow. */
+/** Notes that an argument does not end here. After a comparison a logical operator can follow only inside parentheses. */
 function failInside(c: Cursor, expected: string): null {
   lookAhead(c);
   if (c.ahead === 0) return failExpected(c, expected);
@@ -115,7 +117,7 @@ function notTruths(op: string, argument: Argument): string {
   return `${op}(…) needs an array of truth values, such as a comparison with [*], and this is ${argument.type.text}`;
 }
 
-/** What is asked of a value: nothing when it is a truth value already, else an operator is mandatory. */
+/** Parses the test of a value: nothing for a truth value; any other value needs an operator. */
 function parseComparison(c: Cursor, left: Value): Comparison | null {
   const { type, mapped } = left;
   if (type === BOOL) return { kind: 'comparison', type: mapped > 0 ? BOOL_ARRAY : BOOL, left, op: 'is true' };
@@ -131,7 +133,7 @@ function parseComparison(c: Cursor, left: Value): Comparison | null {
   return test === null ? null : { kind: 'comparison', type: mapped > 0 ? BOOL_ARRAY : BOOL, left, ...test };
 }
 
-/** A field or a call, with its indexes. */
+/** Parses a field or a function call and its indexes. */
 function parseValue(c: Cursor, depth: number): Value | null {
   const start = c.pos;
   const name = lexName(c);
@@ -234,8 +236,8 @@ function checkArgument(c: Cursor, signature: FunctionSignature, before: readonly
 }
 
 /**
- * An argument: a string, a full expression in parentheses or behind `not`, `any(`, `all(`, a value or ONE comparison,
- * or another literal. The order of the attempts is the engine's; what it cannot tell apart by three characters it tries.
+ * Parses an argument: a string; an expression that begins with a parenthesis, `not`, `any(` or `all(`; a value or a
+ * single comparison; or another literal. As in the engine, three characters decide; where they cannot, it tries a value first.
  */
 function parseArgument(c: Cursor, depth: number): Argument | null {
   const { text } = c;
@@ -263,7 +265,7 @@ function parseValueArgument(c: Cursor, depth: number): Argument | null {
   return compared ? parseComparison(c, value) : value;
 }
 
-/** An address, an integer or bytes in hexadecimal, in this order. */
+/** Tries an address, an integer and bytes in hexadecimal, in this order. */
 function lexOtherLiteral(c: Cursor): Argument | null {
   const { text } = c;
   const start = c.pos;
@@ -281,13 +283,14 @@ function lexOtherLiteral(c: Cursor): Argument | null {
   return lexLiteral(c, BYTES);
 }
 
-/** The end of the word here, or of the one character. */
+/** The end of the word at `start`, or of one character if there is no word. */
 function endOfWord(c: Cursor, start: number): number {
   let end = start;
   while (isWord(c.text.charCodeAt(end))) end++;
   return Math.max(end, start + 1);
 }
 
+/** The message for a type other than the one expected. */
 export function mismatch(expected: Type, actual: Type): string {
   if (expected === BOOL && actual === BOOL_ARRAY)
     return 'a comparison under [*] gives an array of truth values: put it into any(…) or all(…)';

@@ -1,16 +1,16 @@
-/** The right sides of comparisons, chosen by the type of the left side, and the indexes of values. */
+/** The right sides of comparisons, which depend on the type of the left side, and the indexes of values. */
 import { EACH, type Index, type Item, type Literal, type Test } from './ast.ts';
 import { type ByteString, decodeText } from './bytes.ts';
 import { type Cursor, fail, failExpected, failHere, quote, skipSpace, take } from './cursor.ts';
-import { lexInt, lexIntRange } from './literal-int.ts';
-import { lexAddress, lexAddressRange } from './literal-ip.ts';
-import { lexRegex } from './literal-regex.ts';
-import { lexBytes, lexString } from './literal-string.ts';
+import { lexInt, lexIntRange } from './literal/int.ts';
+import { lexAddress, lexAddressRange } from './literal/ip.ts';
+import { lexRegex } from './literal/regex.ts';
+import { lexBytes, lexString } from './literal/string.ts';
 import type { ComparisonOperator } from './operators.ts';
 import { BYTES, INT, IP, type Type } from './types.ts';
 import { checkWildcard } from './wildcard.ts';
 
-/** Reads what an operator asks of a value of this type; `opStart` is where the operator stands. */
+/** Reads the right side of an operator on a value of this type; `opStart` is the position of the operator. */
 export function lexTest(c: Cursor, type: Type, op: ComparisonOperator, opStart: number): Test | null {
   const opEnd = c.pos;
   skipSpace(c);
@@ -33,7 +33,7 @@ function withRight<O extends string, R>(op: O, right: R | null): { op: O; right:
   return right === null ? null : { op, right };
 }
 
-/** A literal; the engine has no comparison between two fields. */
+/** Reads a literal. A field is a fault: the engine cannot compare two fields. */
 function lexRight(c: Cursor, type: Type): Literal | null {
   const start = c.pos;
   const literal = lexLiteral(c, type);
@@ -42,6 +42,7 @@ function lexRight(c: Cursor, type: Type): Literal | null {
   return fail(c, c.fault!.start, c.fault!.end, `the right side must be a literal: ${name[0]} cannot stand there`);
 }
 
+/** Reads a literal of this type. */
 export function lexLiteral(c: Cursor, type: Type): Literal | null {
   const value = type === INT ? lexInt(c) : type === IP ? lexAddress(c) : lexBytes(c);
   return value === null ? null : ({ kind: 'literal', type, value } as Literal);
@@ -62,7 +63,7 @@ function lexList(c: Cursor, type: Type): Test | null {
   }
 }
 
-/** The engine can have lists by name; weir has none, and says so once the rest of the text is found good. */
+/** Reads the name of a list. The engine has named lists, weir does not; it says so when the rest of the text is valid. */
 function lexNamedList(c: Cursor): Test | null {
   const start = c.pos;
   const name = /[a-z0-9_.]*/y;
@@ -99,7 +100,7 @@ function unsupported(op: ComparisonOperator, type: Type): string {
 const MAX_INDEX = 2n ** 32n - 1n;
 const INDEX_EXPECTED = 'expected "*", a number or a quoted name';
 
-/** What stands between the brackets behind a value. */
+/** Reads an index: what is between the brackets after a value. */
 export function lexIndex(c: Cursor): Index | null {
   const start = c.pos;
   if (take(c, 0x2a)) return EACH;
@@ -114,12 +115,13 @@ export function lexIndex(c: Cursor): Index | null {
   return Number(index);
 }
 
-/** The type of the part that an index takes; null when the type has no such part. */
+/** The type of the indexed part; null when the type cannot be indexed in this way. */
 export function indexedType(type: Type, index: Index): Type | null {
   if (index === EACH) return type.of;
   return type.kind === (typeof index === 'number' ? 'Array' : 'Map') ? type.of : null;
 }
 
+/** An index as text, for messages. */
 export function describeIndex(index: Index): string {
   return index === EACH ? '[*]' : typeof index === 'number' ? `[${index}]` : `[${quote(index as string)}]`;
 }

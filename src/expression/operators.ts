@@ -1,14 +1,15 @@
-/** The operators. No word boundaries exist: `lt5` is `lt` and `5`, `nothttp.host` is `not` and `http.host`. */
+/** Recognizes operators. They need no word boundary: `lt5` is `lt` and `5`, `nothttp.host` is `not` and `http.host`. */
 import type { LogicalOperator, OrderingOperator } from './ast.ts';
 import { type Cursor, skipSpace } from './cursor.ts';
 
-/** By precedence, weakest first; 0 is none. */
+/** The logical operators by precedence, from 1 (weakest); 0 stands for none. */
 export const LOGICAL: readonly LogicalOperator[] = ['or', 'or', 'xor', 'and'];
 const [OR, XOR, AND] = [1, 2, 3];
 
+/** An operator between a value and a right side. */
 export type ComparisonOperator = OrderingOperator | 'in' | 'bitwise_and' | 'contains' | 'matches' | 'wildcard' | 'strict wildcard';
 
-/** Looks for a logical operator behind white space and notes it in the cursor, which does not move. */
+/** Looks for a logical operator after white space and notes it in the cursor, without moving it. */
 export function lookAhead(c: Cursor): void {
   const start = c.pos;
   skipSpace(c);
@@ -47,14 +48,14 @@ export function lookAhead(c: Cursor): void {
   c.pos = start;
 }
 
-/** The length of a negation here: `not` or `!`; 0 when there is none. */
+/** The length of the negation here, `not` or `!`; 0 when there is none. */
 export function negationLength(c: Cursor): number {
   const code = c.text.charCodeAt(c.pos);
   if (code === 0x21) return 1;
   return code === 0x6e && c.text.charCodeAt(c.pos + 1) === 0x6f && c.text.charCodeAt(c.pos + 2) === 0x74 ? 3 : 0;
 }
 
-/** Where the parenthesis of a quantifier is: `any` or `all`, white space, `(`. -1 when there is none. */
+/** The position of the parenthesis of a quantifier: `any` or `all`, white space, `(`. -1 when there is no quantifier here. */
 export function quantifierParenthesis(c: Cursor): number {
   const { text, pos } = c;
   if (text.charCodeAt(pos) !== 0x61 || !(text.startsWith('any', pos) || text.startsWith('all', pos))) return -1;
@@ -65,7 +66,7 @@ export function quantifierParenthesis(c: Cursor): number {
   return text.charCodeAt(at) === 0x28 ? at : -1;
 }
 
-/** A comparison operator here: moves past it, or stays and gives null. The longer of two spellings comes first. */
+/** Reads a comparison operator; null, without moving, when there is none. Of two that fit it takes the longer. */
 export function lexComparison(c: Cursor): ComparisonOperator | null {
   const { text, pos } = c;
   const second = text.charCodeAt(pos + 1);
@@ -114,7 +115,7 @@ function step(c: Cursor, length: number, operator: ComparisonOperator): Comparis
   return operator;
 }
 
-/** What an author may have meant by the text that stands where an operator was expected. */
+/** A hint for an author who wrote something else where an operator is expected; empty when there is none. */
 export function operatorHint(text: string, pos: number): string {
   for (const [written, hint] of MISTAKES) if (text.startsWith(written, pos)) return `; ${hint}`;
   return '';

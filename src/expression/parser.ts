@@ -1,32 +1,34 @@
-/** Parses filter expressions of the enforcement engine against a scheme (docs/expressions.md). */
+/** Parses filter expressions of the enforcement engine and checks them against a scheme (docs/expressions.md). */
 import type { FilterAst } from './ast.ts';
 import { type Cursor, fail, failHere, quote } from './cursor.ts';
 import { locate, type ParseError } from './fault.ts';
 import { mismatch, parseExpression as parseLogical } from './grammar.ts';
-import { isWhiteSpace } from './regex/scanner.ts';
 import type { Field, Scheme } from './scheme.ts';
 import { BOOL } from './types.ts';
+import { isWhiteSpace } from './white-space.ts';
 
-/** Greatest length of a rule's expression in characters (code points), and its greatest number of regular expressions. Callers check both. */
+/** The greatest length of a rule's expression, in code points. The caller checks it. */
 export const MAX_CHARACTERS = 4096;
+/** The greatest number of regular expressions in a rule. The caller checks it. */
 export const MAX_REGEXES = 64;
 
+/** A valid expression, or its first fault. */
 type ParseResult =
   | {
       readonly ok: true;
       readonly ast: FilterAst;
-      /** `response` when a response field is used, wherever it stands in the tree. */
+      /** `response` when the expression uses a response field. */
       readonly phase: 'request' | 'response';
-      /** Names of the fields used, in order of first use. */
+      /** The names of the fields it uses, in order of first use. */
       readonly fields: readonly string[];
-      /** How many regular expressions it holds. */
+      /** How many regular expressions it contains. */
       readonly regexes: number;
-      /** Characters looked at: the measure of the work. */
+      /** Characters read: the measure of the work. */
       readonly steps: number;
     }
   | { readonly ok: false; readonly fault: ParseError; readonly steps: number };
 
-/** Parses one expression; the first fault is where the engine finds it. Never throws, whatever the text. */
+/** Parses one expression. The fault is the one that the engine would report. Never throws. */
 export function parseExpression(text: string, scheme: Scheme): ParseResult {
   const [start, end] = trim(text);
   const c: Cursor = {
@@ -64,6 +66,7 @@ function phaseOf(fields: ReadonlySet<Field>): 'request' | 'response' {
   return 'request';
 }
 
+/** The message for text after a complete expression. */
 function leftOver(rest: string): string {
   const text = rest.trimStart();
   if (rest.startsWith('\t')) return 'a tab is no white space here';
@@ -75,7 +78,7 @@ function leftOver(rest: string): string {
   return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
 }
 
-/** White space at both ends, by Unicode's White_Space and not by JavaScript's idea of it. */
+/** The bounds of the text without white space at its ends: Unicode's White_Space, which is not JavaScript's. */
 function trim(text: string): [start: number, end: number] {
   let start = 0;
   let end = text.length;

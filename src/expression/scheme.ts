@@ -39,7 +39,7 @@ export interface Scheme extends KindWords {
 }
 
 /** A name of another kind, and what the rules of that kind are called. */
-export interface Foreign {
+interface Foreign {
   readonly definition: Definition;
   readonly called: string;
 }

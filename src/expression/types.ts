@@ -1,5 +1,5 @@
 /**
- * The types of the filter-expression language. Every type exists once, so equal types are the same object.
+ * A type of the filter-expression language. Every type exists once, so equal types are the same object.
  */
 export interface Type {
   readonly kind: 'Bool' | 'Int' | 'Ip' | 'Bytes' | 'Array' | 'Map';
@@ -16,7 +16,7 @@ export const BYTES: Type = { kind: 'Bytes', of: null, text: 'Bytes' };
 
 const PRIMITIVES: ReadonlyMap<string, Type> = new Map([BOOL, INT, IP, BYTES].map((type) => [type.text, type]));
 
-/** Deeper types than this are refused, so that reading one cannot exhaust the stack. */
+/** Types nested deeper are refused, so that parsing cannot exhaust the stack. */
 const MAX_TYPE_DEPTH = 8;
 
 const compounds = new Map<string, Type>();
@@ -31,14 +31,15 @@ function compound(kind: 'Array' | 'Map', of: Type): Type {
   return type;
 }
 
+/** The type of arrays of `of`. */
 export function arrayOf(of: Type): Type {
   return of === BOOL ? BOOL_ARRAY : compound('Array', of);
 }
 
-/** What a comparison under `[*]` gives. */
+/** The type of a comparison under `[*]`. */
 export const BOOL_ARRAY: Type = compound('Array', BOOL);
 
-/** Reads `Bytes`, `Array(Bool)`, `Map(Array(Bytes))`, …; null when it is no type. */
+/** Parses `Bytes`, `Array(Bool)`, `Map(Array(Bytes))`, …; null when the text is not a type. */
 export function parseType(text: string, depth = 0): Type | null {
   const primitive = PRIMITIVES.get(text);
   if (primitive !== undefined) return primitive;

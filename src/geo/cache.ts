@@ -7,22 +7,22 @@ import type { GeoSources } from './sources.ts';
 
 /*
  * Compiled geo data on disk, so that a second start reads no CSV. One file per kind: CRC-32 of header and words, length of the
- * header, header (JSON), the table's words. Whatever is unexpected in it is a miss, never a fault.
+ * header, header (JSON), the table's words. Anything unexpected in the file counts as a miss, never as a fault.
  */
 
-/** To be raised when readers or tables change, so that what an older weir compiled is not used. */
+/** Raise this when the readers or the table change, so that data compiled by an older weir are not used. */
 const CACHE_VERSION = 1;
 const PREAMBLE_BYTES = 8;
 
 interface CacheHeader {
   readonly cacheVersion: number;
-  /** The data, but for the words behind the header. */
+  /** The data without the table's words, which follow the header. */
   readonly data: GeoKindData;
 }
 
 const cacheFile = (dir: string, { kind }: Pick<GeoSources, 'kind'>) => join(dir, `geo-${kind}.bin`);
 
-/** The compiled data of exactly these files; undefined when the cache does not hold them whole. */
+/** The compiled data of exactly these files; undefined when the cache does not hold them or is damaged. */
 export async function readCache(dir: string, sources: GeoSources): Promise<GeoKindData | undefined> {
   try {
     await using file = await open(cacheFile(dir, sources));
@@ -48,7 +48,7 @@ async function readExactly<T extends Uint8Array>(file: FileHandle, into: T, posi
   return into;
 }
 
-/** Stores compiled data for the next start. A folder that cannot be written to only makes that start slower. */
+/** Stores compiled data for the next start. A failure to write is ignored: the next start is only slower. */
 export function writeCache(dir: string, data: GeoKindData): void {
   const target = cacheFile(dir, data);
   const temporary = `${target}.${process.pid}.tmp`;
@@ -66,6 +66,7 @@ export function writeCache(dir: string, data: GeoKindData): void {
   if (!isWritten) attempt(() => rmSync(temporary, { force: true }));
 }
 
+/** Whether `work` ran without an exception. */
 function attempt(work: () => void): boolean {
   try {
     work();

@@ -5,11 +5,14 @@ import { compileSources } from './compile.ts';
 import type { GeoKindData } from './data.ts';
 import type { GeoSources } from './sources.ts';
 
-/** Compiles in a thread of its own, so that nobody waits for the parsing of a file. Answers with one result for each of the sources. */
+/** What this thread gets as `workerData`. It compiles, so that the caller's thread is not blocked, and posts one `Compiled` per source. */
 export interface CompileRequest {
   readonly sources: readonly GeoSources[];
+  /** Where compiled data are stored for the next start; undefined = nowhere. */
   readonly cacheDir: string | undefined;
 }
+
+/** Compiled data, or the message of the GEO_FILE error: errors lose their code between threads. */
 export type Compiled = { readonly data: GeoKindData } | { readonly fault: string };
 
 function compile(sources: GeoSources, cacheDir: string | undefined): Compiled {

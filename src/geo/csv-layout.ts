@@ -2,15 +2,16 @@ import { parse } from 'csv-parse/sync';
 import { WeirError } from '../errors.ts';
 import { type GeoKind, KINDS } from './kind.ts';
 
-/** Which column of a CSV file is which, by number from 0. */
+/** Where the columns of a CSV file are; columns count from 0. */
 export interface CsvLayout {
-  /** How `weir geo status` calls it. */
+  /** The name that `weir geo status` prints. */
   readonly format: string;
+  /** The column of the first address or of the network. */
   readonly start: number;
-  /** undefined when `start` holds a network with its prefix length. */
+  /** The column of the last address; undefined when `start` holds a network. */
   readonly end: number | undefined;
   readonly key: number;
-  /** The key column holds GeoNames ids, which a Locations file maps to countries. */
+  /** Whether the keys are GeoNames ids, which a Locations file maps to countries. */
   readonly isGeonameId: boolean;
   readonly hasHeader: boolean;
 }
@@ -19,7 +20,7 @@ const NETWORK_COLUMNS = ['network', 'cidr', 'prefix'];
 const START_COLUMNS = ['start_ip', 'ip_range_start', 'range_start', 'start'];
 const END_COLUMNS = ['end_ip', 'ip_range_end', 'range_end', 'end'];
 
-/** The layout behind a file's first record: a header line names its columns, without one their order is fixed. */
+/** Finds the layout from a file's first record: a header names the columns; without a header their order is fixed. Throws GEO_FILE. */
 export function csvLayout(firstRecord: string, kind: GeoKind): CsvLayout {
   const fields = recordFields(firstRecord);
   return /^[a-z][a-z_ ]*$/i.test(fields[0]) ? headerLayout(fields, kind) : plainLayout(fields, kind);

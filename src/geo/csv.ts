@@ -16,9 +16,9 @@ const COMMA = 0x2c;
 const DOT = 0x2e;
 
 /**
- * Reads a CSV file of ranges or networks into `sink`, byte by byte. Any field may be quoted; a quoted line break is not read
- * (no source has one). Lines that begin with `#` and repeated header lines are passed over. Returns the format's name.
- * `locations` gives the bytes of the file that maps GeoNames ids to countries.
+ * Reads a CSV file of ranges or networks into `sink` and returns the name of its format. Works on bytes, because a million strings
+ * take several times as long. Fields may be quoted, but not contain line breaks (no source has any). Skips lines that begin with `#`
+ * and repeated headers. `locations` gives the bytes of the file that maps GeoNames ids to countries. Throws GEO_FILE with the line.
  */
 export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: () => Buffer): string {
   let line = 0;
@@ -40,15 +40,17 @@ export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: 
   return reader?.layout.format ?? 'CSV';
 }
 
-/** A layout made ready to read rows by. */
+/** What is needed to read rows of one layout. */
 interface CsvReader {
   readonly layout: CsvLayout;
+  /** The header line; undefined when the file has none. */
   readonly header: Buffer | undefined;
   readonly readKey: KeyReader;
+  /** What a key looks like, for messages. */
   readonly expectedKey: string;
-  /** How many fields of a row are looked at. */
+  /** How many fields of a row are read. */
   readonly wanted: number;
-  /** Where each of them begins and ends. */
+  /** The beginning and end of each of these fields. */
   readonly bounds: Uint32Array;
   /** The first and the last address of the row being read. */
   readonly first: Reading;
@@ -70,6 +72,7 @@ function csvReader(firstLine: Buffer, kind: GeoKind, locations: () => Buffer): C
   };
 }
 
+/** Whether the line is the header: files written behind one another repeat it. */
 const isHeader = ({ header }: CsvReader, bytes: Buffer, at: number, end: number): boolean =>
   header !== undefined && bytes[at] === header[0] && header.equals(bytes.subarray(at, end));
 
@@ -90,7 +93,7 @@ const MAX_SHOWN = 40;
 const hasByteOrderMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 const shown = (bytes: Buffer, from: number, to: number) => JSON.stringify(bytes.toString('utf8', from, Math.min(to, from + MAX_SHOWN)));
 
-/** Writes where each of the first `wanted` fields begins and ends, without quotes and blanks; returns how many there are. */
+/** Writes the beginning and end of the first `wanted` fields, without quotes and blanks, to `bounds`. Returns how many there are. */
 function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bounds: Uint32Array): number {
   let i = at;
   for (let field = 0; field < wanted; field++) {
@@ -127,6 +130,7 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
   return first.family;
 }
 
+/** Reads a range from two columns. A range of two IPv4-mapped addresses is an IPv4 range. */
 function readPair({ first, last }: CsvReader, bytes: Buffer, from: number, to: number, endFrom: number, endTo: number): 4 | 6 {
   if (!readAddressOrNumber(bytes, from, to, first))
     throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, from, to)}`);
@@ -146,7 +150,7 @@ function isDescending(first: Uint32Array, last: Uint32Array, family: 4 | 6): boo
   return false;
 }
 
-/** Reads GeoNames ids as the country keys that a GeoLite2 Locations file gives them. */
+/** A reader of GeoNames ids: it gives the key of the country that a GeoLite2 Locations file has for the id. */
 function geonameKeys(locations: Buffer): KeyReader {
   const keys = new Map(locationRows(locations).map((row) => [row.geoname_id, readKeyText('country', row.country_iso_code ?? '')]));
   return (bytes, from, to) => (from === to ? SKIP : (keys.get(String.fromCharCode(...bytes.subarray(from, to))) ?? INVALID));

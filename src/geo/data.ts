@@ -1,21 +1,23 @@
 import type { GeoKind } from './kind.ts';
 import type { GeoTable } from './table.ts';
 
-/** Geo data of one kind with where they came from. Plain and cloneable: any thread can be sent it without a copy of the ranges. */
+/** Geo data of one kind and their origin. They can be posted to other threads, which share the ranges without a copy. */
 export interface GeoKindData {
   readonly kind: GeoKind;
   /** The operator's file; undefined = the packaged data. */
   readonly configured: string | undefined;
   readonly files: readonly string[];
-  /** Which state of the files this is (`GeoSources.signature`). */
+  /** The state of the files that were read (`GeoSources.signature`). */
   readonly signature: string;
+  /** The name of the files' format, for people. */
   readonly format: string;
-  /** The day of the data (YYYY-MM-DD): as published, or else the file's modification. */
+  /** The day of the data (YYYY-MM-DD): the day of publication, or else of the file's last modification. */
   readonly date: string;
-  /** Rows in use, and rows left out because they name no assigned country or AS. */
+  /** Rows in use. */
   readonly rows: number;
+  /** Rows left out because they name no assigned country or AS. */
   readonly skippedRows: number;
-  /** Rows that share addresses with another one: such an address belongs to both keys. */
+  /** Rows that share addresses with an earlier row: such an address belongs to both keys. */
   readonly overlappingRows: number;
   /** How many countries or ASNs have ranges. */
   readonly keys: number;
@@ -24,8 +26,9 @@ export interface GeoKindData {
   readonly table: GeoTable;
 }
 
-/** Both kinds. `geoDatabase` makes a `GeoDatabase` of it in whatever thread it was sent to. */
+/** Geo data of both kinds; `geoDatabase` gives access to them. */
 export interface GeoData {
+  /** Changes with the content of either kind. */
   readonly version: string;
   readonly country: GeoKindData;
   readonly asn: GeoKindData;

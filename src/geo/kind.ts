@@ -2,23 +2,26 @@ import { isCountry } from './iso3166.ts';
 
 /** The two kinds of geo data. */
 export const GEO_KINDS = ['country', 'asn'] as const;
+/** One of the two kinds. */
 export type GeoKind = (typeof GEO_KINDS)[number];
 
-/** A row that belongs to no country or AS that weir knows: counted and left out. */
+/** Stands for a row without an assigned country or AS; such rows are counted and left out. */
 export const SKIP = -1;
-/** What cannot be a key of this kind at all: a fault of the file. */
+/** Stands for a text that cannot be a key of this kind: the file is refused. */
 export const INVALID = -2;
 
-/** Reads the key of a row out of bytes [from, to): a number from 0, SKIP or INVALID. */
+/** Reads the key of a row from bytes [from, to). Returns the key (0 or greater), SKIP or INVALID. */
 export type KeyReader = (bytes: Uint8Array, from: number, to: number) => number;
 
+/** What differs between the two kinds. */
 interface KindTraits {
   /** The environment setting that names the operator's file. */
   readonly setting: string;
-  /** The npm package of the packaged data, and its IPv4 file; the IPv6 file is its twin. */
+  /** The npm package of the packaged data and its IPv4 file. The IPv6 file is found beside it. */
   readonly packaged: { readonly name: string; readonly file: string };
-  /** Header names of the key's column, best first. */
+  /** Names of the key column in headers, best first. */
   readonly columns: readonly string[];
+  /** Reads a key from a CSV field. */
   readonly readKey: KeyReader;
   /** What a key looks like, for messages. */
   readonly expected: string;
@@ -48,7 +51,7 @@ const readCountry: KeyReader = (bytes, from, to) => {
   if (isNone(bytes, from, to)) return SKIP;
   if (to !== from + 2) return INVALID;
   const [first, second] = [bytes[from], bytes[from + 1]];
-  // Sources use codes such as A1, O1 and XK for what is no country.
+  // Sources use codes such as A1 and O1 for proxies and other things that are not countries.
   if (isLetter(first) && isDigit(second)) return SKIP;
   if (!isLetter(first) || !isLetter(second)) return INVALID;
   const key = letterIndex(first) * COUNTRY_LETTERS + letterIndex(second);
@@ -75,7 +78,7 @@ const firstText = (...values: unknown[]): string | undefined => {
   return found === undefined ? undefined : String(found);
 };
 
-/** What differs between the kinds. */
+/** The traits of each kind. */
 export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
   country: {
     setting: 'GEO_COUNTRY_FILE',
@@ -96,7 +99,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
   },
 };
 
-/** The key in a text; SKIP or INVALID as with bytes. */
+/** The key of a text, SKIP or INVALID. */
 export function readKeyText(kind: GeoKind, text: string): number {
   const bytes = Buffer.from(text);
   return KINDS[kind].readKey(bytes, 0, bytes.length);

@@ -14,8 +14,8 @@ export interface GeoFiles {
 }
 
 /**
- * Loads both kinds; the calling thread is not blocked by parsing. With `cacheDir`, what was compiled before from the same files is
- * read from there, and what is compiled now is stored there. Rejects with a GeoFault that holds one line per unusable file.
+ * Loads both kinds. Files are parsed in another thread. With `cacheDir`, data compiled from the same files before are read from that
+ * folder, and newly compiled data are stored there. Rejects with GEO_FILE; its message has one line for each file that cannot be used.
  */
 export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoData> {
   const found = await Promise.all([find('country', files.country), find('asn', files.asn)]);
@@ -28,14 +28,14 @@ export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoDa
   throw new WeirError('GEO_FILE', [country, asn].flatMap((each) => ('fault' in each ? [each.fault] : [])).join('\n'));
 }
 
-/** Both kinds as one; the version is that of both contents. */
+/** Joins both kinds; the version is that of both contents. */
 export const combine = (country: GeoKindData, asn: GeoKindData): GeoData => ({
   version: `${country.table.version}${asn.table.version}`,
   country,
   asn,
 });
 
-/** Loads one kind from the cache or else from its files. */
+/** Loads one kind from the cache or else from its files. Rejects with GEO_FILE. */
 export async function loadSources(sources: GeoSources, cacheDir: string | undefined): Promise<GeoKindData> {
   const [loaded] = await loadAll([sources], cacheDir);
   if ('fault' in loaded) throw new WeirError('GEO_FILE', loaded.fault);
@@ -51,7 +51,7 @@ async function find(kind: GeoKind, file: string | undefined): Promise<GeoSources
   }
 }
 
-/** What the cache does not hold is compiled in one thread: two would each have to start, and wait for the same cores. */
+/** Loads from the cache or compiles. One thread compiles both kinds: two would both take time to start and compete for the same cores. */
 async function loadAll(sources: readonly GeoSources[], cacheDir: string | undefined): Promise<Compiled[]> {
   const cached = await Promise.all(sources.map((each) => (cacheDir === undefined ? undefined : readCache(cacheDir, each))));
   const missing = sources.filter((_, n) => cached[n] === undefined);

@@ -7,22 +7,22 @@ import { type GeoKind, INVALID, KINDS, readKeyText, SKIP } from './kind.ts';
 import { addRow, type RowSink } from './rows.ts';
 
 const METADATA_MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
-/** The metadata stand in the last 128 KiB (MaxMind DB format 2.0, "Database Metadata"). */
+/** The metadata are in the last 128 KiB, in bytes (MaxMind DB format 2.0, "Database Metadata"). */
 const METADATA_REACH = 128 * 1024;
-/** Zero bytes between search tree and data. */
+/** Zero bytes between the search tree and the data. */
 const SEPARATOR = 16;
 
 /** Whether the bytes are a MaxMind DB. */
 export const isMmdb = (bytes: Buffer): boolean => bytes.subarray(-METADATA_REACH).includes(METADATA_MARKER);
 
-/** The IPv6 prefixes under which writers repeat the IPv4 subtree: mapped addresses, Teredo, 6to4. First word(s) and length. */
+/** IPv6 networks in which writers repeat the IPv4 subtree: IPv4-mapped, Teredo, 6to4. */
 const IPV4_ALIASES: readonly { readonly words: readonly number[]; readonly prefix: number }[] = [
   { words: [0, 0, 0xffff, 0], prefix: 96 },
   { words: [0x20010000, 0, 0, 0], prefix: 32 },
   { words: [0x20020000, 0, 0, 0], prefix: 16 },
 ];
 
-/** Reads every network of a MaxMind DB into `sink`. Returns the format's name and when the database was built. */
+/** Reads every network of a MaxMind DB into `sink`. Returns the name of the format and the date of the build. Throws GEO_FILE. */
 export function readMmdb(bytes: Buffer, kind: GeoKind, sink: RowSink): { format: string; date: Date } {
   const metadata = readMetadata(bytes);
   const keyOf = recordKeys(bytes, metadata, kind);
@@ -44,7 +44,7 @@ function readMetadata(bytes: Buffer): Metadata {
   }
 }
 
-/** A function from a tree record that points to data to the key found there. Each datum is decoded once. */
+/** Returns a function that gives the key in the data that a tree record points to. Each data record is decoded once. */
 function recordKeys(bytes: Buffer, metadata: Metadata, kind: GeoKind): (record: number) => number {
   const { default: Decoder } = decoder;
   const data = new Decoder(bytes, metadata.searchTreeSize + SEPARATOR);
@@ -77,13 +77,14 @@ function decodeRecord(data: InstanceType<typeof decoder.default>, offset: number
   return value as Record<string, unknown>;
 }
 
-/** An address's place in the tree of an IPv6 database; an IPv4 database is the subtree at ::/96 alone. */
+/** IPv4 addresses are at ::/96 in the tree of an IPv6 database. An IPv4 database has only that subtree. */
 const IPV4_DEPTH = 96;
 const MAX_DEPTH = 128;
 
+/** Takes one network: its first and last address as `addRow` takes them, and the tree record that points to its data. */
 type Emit = (first: Uint32Array, last: Uint32Array, family: 4 | 6, record: number) => void;
 
-/** Calls `emit` with the addresses of every network that has data, as `addRow` takes them; the IPv4 subtree comes once. */
+/** Calls `emit` for every network that has data; for the IPv4 subtree once, although the tree may contain it several times. */
 function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
   const { nodeCount, nodeByteSize, recordSize, ipVersion } = metadata;
   const node = walker.default(bytes, recordSize);
@@ -109,7 +110,7 @@ function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
   visit(0, ipVersion === 4 ? IPV4_DEPTH : 0);
 }
 
-/** The record at ::/96; undefined when the tree has no such place. */
+/** The record at ::/96; undefined when the tree ends before that depth. */
 function findIpv4Root({ nodeCount, nodeByteSize }: Metadata, left: (offset: number) => number): number | undefined {
   let record = 0;
   let depth = 0;
@@ -120,12 +121,13 @@ function findIpv4Root({ nodeCount, nodeByteSize }: Metadata, left: (offset: numb
   return depth === IPV4_DEPTH ? record : undefined;
 }
 
-/** Whether the IPv4 subtree's record at this place is a repetition. As a leaf it may be data of its own, except at the known places. */
+/** Whether the IPv4 subtree is repeated here. An equal leaf elsewhere may be data of its own, except in the known networks. */
 function isAlias(path: Uint32Array, depth: number, isNode: boolean): boolean {
   if (isNode) return !isZero(path, 4);
   return IPV4_ALIASES.some((alias) => alias.prefix === depth && alias.words.every((word, i) => word === path[i]));
 }
 
+/** Whether the first `count` words are zero. */
 function isZero(words: Uint32Array, count: number): boolean {
   for (let word = 0; word < count; word++) if (words[word] !== 0) return false;
   return true;

@@ -1,21 +1,22 @@
 /** Words of one address: IPv4 one, IPv6 four. */
 export const addressWords = (family: 4 | 6): 1 | 4 => (family === 4 ? 1 : 4);
 
-/** The rows of one family as read from files: columns in step, in file order. */
+/** The rows of one family, in file order, as columns: the values of row `i` are at index `i` of each. */
 export interface Rows {
   readonly family: 4 | 6;
   count: number;
-  /** First and last address of each row: `2 * addressWords(family)` words a row. */
+  /** The first and last address of each row: `2 * addressWords(family)` words. */
   words: Uint32Array<ArrayBuffer>;
   keys: Uint32Array<ArrayBuffer>;
-  /** Where a row was read: its line in a text file; 0 where there are no lines. */
+  /** The line of each row in its file; 0 for MMDB files. */
   lines: Uint32Array<ArrayBuffer>;
-  /** Which of the files, in reading order. */
+  /** The file of each row, as an index in reading order. */
   files: Uint8Array<ArrayBuffer>;
 }
 
 const FIRST_CAPACITY = 4096;
 
+/** An empty, growable collection of rows. */
 export const emptyRows = (family: 4 | 6): Rows => ({
   family,
   count: 0,
@@ -48,11 +49,11 @@ export function addRow(rows: Rows, first: Uint32Array, last: Uint32Array, key: n
 
 const grown = (array: Uint32Array<ArrayBuffer>) => new Uint32Array(array.buffer.transfer(array.byteLength * 2));
 
-/** Where a reader puts what it finds: rows of both families, and how many had no usable key. */
+/** Receives what a reader finds: rows of both families, and the number of rows without a usable key. */
 export interface RowSink {
   readonly v4: Rows;
   readonly v6: Rows;
   skipped: number;
-  /** The number of the file being read. */
+  /** The index of the file being read. */
   file: number;
 }

@@ -10,21 +10,21 @@ export interface GeoSources {
   readonly kind: GeoKind;
   /** The operator's file as configured; undefined = the packaged data. */
   readonly configured: string | undefined;
-  /** The file itself and, where one stands beside it, its twin of the other family. */
+  /** The file itself and, if there is one beside it, its twin of the other family. */
   readonly files: readonly string[];
-  /** The GeoLite2 file that says which country a geoname_id is, where one stands beside the file. */
+  /** The GeoLite2 file that maps GeoNames ids to countries, if there is one beside the file. */
   readonly locations: string | undefined;
   /** The day of the packaged data (YYYY-MM-DD). */
   readonly date: string | undefined;
-  /** Changes when one of the files is written to or replaced. */
+  /** Identifies the state of the files: it changes when one of them is written to or replaced. */
   readonly signature: string;
 }
 
-/** What messages about these data begin with. */
+/** The beginning of messages about these data: the setting, or that they are packaged. */
 export const sourcesLabel = ({ kind, configured }: Pick<GeoSources, 'kind' | 'configured'>): string =>
   configured === undefined ? `packaged ${kind} data` : KINDS[kind].setting;
 
-/** Finds the files behind a setting whose value is `configured`. A missing one is a GeoFault. */
+/** Finds the files of a kind; `configured` is the value of its setting. Rejects with GEO_FILE when a file is missing or unreadable. */
 export async function findSources(kind: GeoKind, configured: string | undefined): Promise<GeoSources> {
   const packaged = configured === undefined ? findPackaged(kind) : undefined;
   const file = configured ?? (packaged as PackagedData).file;
@@ -64,7 +64,7 @@ function findPackaged(kind: GeoKind): PackagedData {
 
 const STAT_FAULTS: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'weir is not allowed to read it' };
 
-/** What identifies a file's present state; undefined for a missing one that `isOptional`. */
+/** Identifies the present state of a file. A missing file is an error, or undefined if `isOptional`. */
 async function fileSignature(file: string, label: string, isOptional = false): Promise<string | undefined> {
   try {
     const stats = await stat(file, { bigint: true });
@@ -78,14 +78,14 @@ async function fileSignature(file: string, label: string, isOptional = false): P
   }
 }
 
-/** Vendors publish a file per family: …-IPv4.csv and …-IPv6.csv. undefined for a name without a family. */
+/** The name of the file for the other family: vendors publish …-IPv4.csv and …-IPv6.csv. undefined when the name has no family. */
 function twinOf(file: string): string | undefined {
   const name = basename(file);
   const twin = name.replace(/(ipv)([46])/i, (_, ipv, family) => ipv + (family === '4' ? '6' : '4'));
   return twin === name ? undefined : join(dirname(file), twin);
 }
 
-/** The Locations file of the same product, GeoLite2-Country-Locations-en.csv for GeoLite2-Country-Blocks-IPv4.csv; else the only one. */
+/** The Locations file of the same product, or else the only one: …-Country-Locations-en.csv for …-Country-Blocks-IPv4.csv. */
 async function locationsBeside(file: string): Promise<string | undefined> {
   const names = await readdir(dirname(file)).catch(() => []);
   const candidates = names.filter((name) => name.endsWith('-Locations-en.csv'));

@@ -3,7 +3,7 @@ import type { GeoKind } from './kind.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What the packaged data's licences ask for; NOTICE has the full text. */
+/** The attribution that the licences of the packaged data require; NOTICE has the full text. */
 const PACKAGED_ATTRIBUTION: Readonly<Record<GeoKind, string>> = {
   country: 'NRO delegation statistics, https://www.nro.net (CC BY 4.0), compiled by ip-location-db',
   asn: 'RouteViews, https://www.routeviews.org; DB-IP, https://db-ip.com; NRO, https://www.nro.net (CC BY 4.0), merged by ip-location-db',
@@ -16,6 +16,7 @@ export interface GeoKindStatus {
   readonly files: readonly string[];
   readonly format: string;
   readonly date: string;
+  /** Whole days since `date`. */
   readonly age_days: number;
   readonly rows: number;
   readonly skipped_rows: number;
@@ -25,17 +26,18 @@ export interface GeoKindStatus {
   readonly ranges_v4: number;
   readonly ranges_v6: number;
   readonly version: string;
-  /** null for the operator's own file: its vendor's terms hold. */
+  /** null for the operator's own file, which has its vendor's terms. */
   readonly attribution: string | null;
 }
 
+/** What `weir geo status` prints. */
 interface GeoStatus {
   readonly version: string;
   readonly country: GeoKindStatus;
   readonly asn: GeoKindStatus;
 }
 
-/** Where the geo data in use come from and how old they are at `now` (ms). */
+/** Describes the origin and age of the geo data in use. `now` is in ms since 1970. */
 export const geoStatus = (data: GeoData, now: number): GeoStatus => ({
   version: data.version,
   country: kindStatus(data.country, now),

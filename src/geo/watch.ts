@@ -6,37 +6,41 @@ import { findSources, sourcesLabel } from './sources.ts';
 
 const POLL_MS = 2_000;
 
+/** What a watch needs. */
 interface GeoWatchOptions {
   readonly files: GeoFiles;
   /** The data in use. */
   readonly data: GeoData;
+  /** Where compiled data are stored for the next start. */
   readonly cacheDir?: string;
-  /** How often the operator's files are looked at; a change counts once two looks in a row have seen the same. */
+  /** How often the operator's files are checked, in ms. A change counts when two checks in a row see the same state. */
   readonly pollMs?: number;
-  /** Called with new data; they replace what was in use. */
+  /** Called with new data, which replace the data in use. */
   readonly onChange: (data: GeoData) => void;
-  /** Told about every reload in one sentence; `refused` means that the data in use stay. */
+  /** Called with a sentence about every reload; `refused` means that the data in use stay. */
   readonly log: (outcome: 'reloaded' | 'refused', text: string) => void;
 }
 
+/** A running watch. */
 interface GeoWatch {
-  /** Looks now (SIGHUP), also at a file that was refused before. Resolves when the new data are in use or refused. */
+  /** Checks the files now (SIGHUP), and tries refused ones again. Resolves when the new data are in use or refused. */
   reload(): Promise<void>;
+  /** Stops the watch. */
   close(): void;
 }
 
 /** What the watch knows of one kind. */
 interface Watched {
   data: GeoKindData;
-  /** The state of the files at the previous look. */
+  /** The state of the files at the previous check. */
   seen: string;
-  /** The state that was tried last, whether it became the data in use or was refused. */
+  /** The state that was loaded last, whether successfully or not. */
   tried: string;
 }
 
 /**
- * Reloads geo data when the operator's files change. Polls, because editors and mounts replace files in ways that file
- * notifications miss; waits until a file has stopped changing, because a file half copied may look whole.
+ * Reloads geo data when the operator's files change. It polls, because editors and mounts replace files in ways that file
+ * notifications miss, and it waits until a file stops changing, because a half-copied file may look complete.
  */
 export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions): GeoWatch {
   const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined);
@@ -71,7 +75,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
     onChange(next);
     log('reloaded', `geo data reloaded: ${GEO_KINDS.map((kind) => `${kind} of ${next[kind].date}, ${next[kind].rows} rows`).join('; ')}`);
   };
-  /** One look at a time, in the order asked for. */
+  /** Runs one check at a time, in the order requested. */
   const enqueue = (isForced: boolean): Promise<void> => {
     const done = work.then(() => (closed ? undefined : lookAtAll(isForced)));
     work = done.catch(() => undefined);
@@ -96,8 +100,8 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });
 
 /**
- * The state of a kind's files and how to load them; a file that is missing is a state too. `required` are files that must still be
- * there: a twin that vanishes while files are exchanged would otherwise take its family out of every feed.
+ * Finds the state of a kind's files and how to load them. A missing file is a state too: loading it rejects. `required` files must
+ * still exist: a twin that is missing while files are exchanged would otherwise remove its family from every feed.
  */
 async function look(kind: GeoKind, configured: string | undefined, cacheDir: string | undefined, required: readonly string[]) {
   try {

@@ -21,11 +21,15 @@ export function send(reply: FastifyReply, answer: Answer): void {
   write(reply.raw, answer);
 }
 
+/** A header of every answer: browsers take a body as what its type says, and as nothing else. */
+export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
+
 /** An answer whose body is this JSON text. */
 export function jsonAnswer(status: number, json: string, headers: Readonly<Record<string, string | readonly string[]>> = {}): Answer {
   const given = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));
   const length = String(Buffer.byteLength(json));
-  return { status, headers: ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...given], body: json };
+  const own = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...NO_SNIFFING];
+  return { status, headers: [...own, ...given], body: json };
 }
 
 /** An error in the shape of its group. Caches must not keep it. */

@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import { LIMITS } from '../signal/limits.ts';
 import { errorAnswer, send } from './answer.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
@@ -13,6 +14,7 @@ import { feedShortcut, registerFeeds } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
 import { groupOf, unhandled } from './routes.ts';
 import { closeServer, createHttpServer, refuseConnection } from './server.ts';
+import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
 
@@ -24,6 +26,11 @@ export interface AppParts {
     /** Requests per key and minute; 0 = no limit. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
+    /** Request bodies in memory at one time, MiB. */
+    readonly bodyBudgetMb: number;
+    /** Open connections, in all and from one address. */
+    readonly maxConnections: number;
+    readonly maxConnectionsPerAddress: number;
     /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
   };
@@ -35,32 +42,47 @@ export interface AppParts {
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
-  /** ms since 1970. */
-  readonly now: () => number;
+  /** ms of the monotonic clock. */
+  readonly monotonic: () => number;
   readonly logger: FastifyBaseLogger;
 }
 
+/** How long an open request may neither send nor take a byte, ms. */
+const STALLED = 30_000;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
 /** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, readiness, draining, now, logger } = parts;
-  const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), now);
+  const { settings, authenticator, submitSignals, answerFeed, readiness, draining, monotonic, logger } = parts;
+  const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), monotonic);
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
-  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), submit: submitSignals };
+  const signals = submitSignals && {
+    gate: gateOf('signal', settings.rateLimitSignals),
+    budget: bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes),
+    submit: submitSignals,
+  };
   const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };
 
   const shortcut = feeds && feedShortcut(feeds);
+  const limitConnections = connectionLimiter(
+    {
+      most: settings.maxConnections,
+      mostPerAddress: settings.maxConnectionsPerAddress,
+      unlimited: [...THIS_MACHINE, ...settings.trustProxy],
+      stalled: STALLED,
+    },
+    seldom(monotonic, (line) => logger.warn(line)),
+  );
   const servers: Server[] = [];
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (parent) => parent,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
-    bodyLimit: LIMITS.batchBytes,
     serverFactory(handler) {
       const server = createHttpServer(handler, shortcut, draining);
+      limitConnections(server);
       servers.push(server);
       return server;
     },
@@ -76,7 +98,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });
 
-  acceptAnyBody(app);
+  leaveBodies(app);
   answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...(feeds ? (['feed'] as const) : [])]);
   if (signals !== undefined) registerSignals(app, signals);
   if (feeds !== undefined) registerFeeds(app, feeds);
@@ -85,16 +107,19 @@ export function createApp(parts: AppParts): FastifyInstance {
   return app;
 }
 
-/** Any content type, or none: a body is judged by its bytes. */
-function acceptAnyBody(app: FastifyInstance): void {
+/** Bodies of any content type, or none, are left to the routes that read them. */
+function leaveBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
 
-/** Answers 404 and 405 at once to requests that no route takes. */
+/** Answers 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */
 function answerUnhandled(app: FastifyInstance, served: readonly Group[]): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
+  const answer = (request: FastifyRequest, reply: FastifyReply) =>
     send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) answer(request, reply);
+    else done();
   });
+  app.setNotFoundHandler(answer);
 }

@@ -1,6 +1,7 @@
 import { fastifySwagger } from '@fastify/swagger';
 import { fastifySwaggerUi } from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { jsonAnswer, NO_SNIFFING, send } from './answer.ts';
 import { FEED_API } from './feeds/openapi.ts';
 import { apiDocument } from './openapi.ts';
 import { SIGNAL_API } from './signals/openapi.ts';
@@ -20,15 +21,23 @@ const CONTENT_SECURITY_POLICY = [
 
 const APIS = { signal: SIGNAL_API, feeds: FEED_API };
 
+/** Where the documentation of each group is. */
+const PAGES = Object.fromEntries(Object.keys(APIS).map((group) => [group, `/docs/${group}/swagger/`]));
+
+const HEADERS = { [NO_SNIFFING[0]]: NO_SNIFFING[1], 'Referrer-Policy': 'no-referrer' };
+
 /**
  * Serves the interactive documentation of each group at `/docs/<group>/swagger/` and its OpenAPI document at `…/swagger/json`,
- * without a key.
+ * without a key; `/` says where they are.
  */
 export function registerDocs(app: FastifyInstance, baseUrl: string | undefined): void {
+  const pages = jsonAnswer(200, JSON.stringify({ service: 'weir', docs: PAGES, health: { alive: '/healthz', ready: '/readyz' } }));
+  app.route({ method: ['GET', 'HEAD'], url: '/', handler: (_request, reply) => send(reply, pages) });
   for (const [group, api] of Object.entries(APIS)) {
     // The plugin's types know OpenAPI up to 3.0 only.
     const document = apiDocument(api, baseUrl ?? '/') as never;
     app.register(async (scope) => {
+      scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
       await scope.register(fastifySwagger, { mode: 'static', specification: { document } });
       await scope.register(fastifySwaggerUi, {
         routePrefix: `/docs/${group}/swagger`,

@@ -11,6 +11,8 @@ const NAMES: Record<number, string> = {
   405: 'MethodNotAllowed',
   408: 'RequestTimeout',
   409: 'Conflict',
+  415: 'UnsupportedMediaType',
+  417: 'ExpectationFailed',
   429: 'TooManyRequests',
   431: 'RequestHeaderFieldsTooLarge',
   500: 'InternalServerError',
@@ -22,6 +24,7 @@ const TEXTS: Record<number, string> = {
   402: 'The subscription of the organization is not active',
   404: 'There is nothing at this address',
   408: 'The request took too long to arrive',
+  417: 'The only expectation that is met is 100-continue',
   429: 'Too many requests',
   431: 'The request headers are too large',
   500: 'Internal server error',
@@ -32,9 +35,9 @@ const FEED_TEXTS: Record<number, string> = { ...TEXTS, 401: 'Unauthorized - inva
 export interface HttpFault {
   readonly status: number;
   /** The group's text for this status when absent. */
-  readonly message?: string;
+  readonly message?: string | undefined;
   /** The rows of a signal 400, or the object of a feed error. */
-  readonly details?: readonly object[] | object;
+  readonly details?: readonly object[] | object | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 

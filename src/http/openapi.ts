@@ -5,11 +5,12 @@ import { errorBody, type Group, type HttpFault } from './errors.ts';
 
 /** One group of endpoints as its document describes it. */
 export interface ApiGroup {
+  /** Also the heading of its operations. */
   readonly title: string;
   readonly description: string;
   readonly schemas: readonly Titled[];
   readonly securitySchemes: object;
-  readonly paths: object;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 
 /** A schema that stands in `components.schemas` under its title. */
@@ -19,12 +20,17 @@ type Examples = Readonly<Record<string, { readonly summary: string; readonly val
 
 /** The OpenAPI 3.1 document of a group. Its schemas are the JSON Schemas that validate requests. */
 export function apiDocument({ title, description, schemas, securitySchemes, paths }: ApiGroup, baseUrl: string) {
+  const tagged = Object.entries(paths).map(([path, methods]) => [
+    path,
+    Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, { tags: [title], ...operation }])),
+  ]);
   return {
     openapi: '3.1.0',
     info: { title, description, version: '1' },
     servers: [{ url: baseUrl }],
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
-    paths,
+    tags: [{ name: title }],
+    paths: Object.fromEntries(tagged),
     components: { securitySchemes, schemas: Object.fromEntries(schemas.map((schema) => [schema.title, schema])) },
   };
 }

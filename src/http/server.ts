@@ -2,12 +2,16 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { errorAnswer } from './answer.ts';
+import { errorAnswer, write } from './answer.ts';
 import type { HttpFault } from './errors.ts';
-import { MALFORMED } from './signals/submit.ts';
+import { groupOf } from './routes.ts';
+import { badRequest, MALFORMED } from './signals/submit.ts';
 
-/** How long a request may take to arrive, ms. */
+/** How long a request may take to arrive, and its headers alone, ms. */
 const REQUEST_TIMEOUT = 120_000;
+const HEADERS_TIMEOUT = 20_000;
+/** How often both are looked at, ms. */
+const TIMEOUT_CHECK = 10_000;
 /** How long an idle connection stays open, ms. */
 const KEEP_ALIVE = 75_000;
 /** How long a server that closes may go on accepting connections, ms. */
@@ -20,13 +24,49 @@ export type Shortcut = (request: IncomingMessage, response: ServerResponse) => b
 
 /** A server that offers each request to `shortcut` first. While the process drains, each answer ends its connection. */
 export function createHttpServer(handler: RequestListener, shortcut: Shortcut | undefined, draining: () => boolean): Server {
-  // Polls have no body: a tenth of their time went into ending the stream of it.
-  const options = { requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, optimizeEmptyRequests: true };
-  return createServer(options, (request, response) => {
+  const options = {
+    requestTimeout: REQUEST_TIMEOUT,
+    headersTimeout: HEADERS_TIMEOUT,
+    connectionsCheckingInterval: TIMEOUT_CHECK,
+    keepAliveTimeout: KEEP_ALIVE,
+    // Polls have no body: a tenth of their time went into ending the stream of it.
+    optimizeEmptyRequests: true,
+    // Node's own answer has no body.
+    requireHostHeader: false,
+  };
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
-    if (!shortcut?.(request, response)) handler(request, response);
+    if (!namesOneHost(request)) refuse(request, response, WRONG_HOST);
+    else if (!shortcut?.(request, response)) handler(request, response);
+  };
+  const server = createServer(options, answer);
+  // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
+  server.on('checkContinue', (request, response) => {
+    response.shouldKeepAlive = false;
+    answer(request, response);
   });
+  return server.on('checkExpectation', (request, response) => refuse(request, response, UNKNOWN_EXPECTATION));
+}
+
+const WRONG_HOST = badRequest([{ field: 'Host', message: 'must be sent exactly once', value: null }]);
+const UNKNOWN_EXPECTATION: HttpFault = { status: 417 };
+
+/** Whether a request has one Host header; only HTTP/1.0 may leave it out (RFC 9112, 3.2). Two are two opinions of who is asked. */
+function namesOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
+}
+
+/** Answers a request that is wrong whatever it asks for, and ends its connection. */
+function refuse(request: IncomingMessage, response: ServerResponse, { status, message, details }: HttpFault): void {
+  const group = groupOf(request.url!);
+  response.shouldKeepAlive = false;
+  write(response, errorAnswer(group, { status, message, details: group === 'signal' ? details : undefined }));
 }
 
 /** Closes a server without resetting any client that has connected. Resolves when the last answer is sent. */

@@ -1,12 +1,12 @@
-/** Where networks begin and end. IPv6 addresses are four 32-bit words, most significant first. */
+/** The first and the last address of a network. IPv6 addresses are four 32-bit words, most significant first. */
 
 const ONES = 0xffff_ffff;
 
-/** The host bits of the word that begins after `before` bits of the address. */
+/** The host bits in the word that follows the first `before` bits of the address. */
 function hostMask(prefix: number, before: number): number {
   const bits = prefix - before;
   if (bits <= 0) return ONES;
-  // A shift by 32 would be a shift by 0.
+  // JavaScript takes a shift by 32 for a shift by 0.
   return bits >= 32 ? 0 : ONES >>> bits;
 }
 
@@ -20,7 +20,7 @@ export function lastAddressV4(address: number, prefix: number): number {
   return (address | hostMask(prefix, 0)) >>> 0;
 }
 
-/** Turns the IPv6 address at `words[at]` into the first address of its network of this prefix. */
+/** Clears the host bits of the IPv6 address at `words[at]`. */
 export function maskHostBits(words: Uint32Array, at: number, prefix: number): void {
   for (let i = 0; i < 4; i++) words[at + i] &= ~hostMask(prefix, 32 * i);
 }

@@ -33,7 +33,7 @@ export function coalesceV6(ranges: V6Ranges): CidrsV6 {
   return cidrs;
 }
 
-/** How many networks `coalesceV4` would give. Merges the ranges in place. */
+/** How many networks `coalesceV4` would return. Merges the ranges in place. */
 export function countV4(ranges: V4Ranges): number {
   ranges.merge();
   let count = 0;
@@ -41,7 +41,7 @@ export function countV4(ranges: V4Ranges): number {
   return count;
 }
 
-/** How many networks `coalesceV6` would give. Merges the ranges in place. */
+/** How many networks `coalesceV6` would return. Merges the ranges in place. */
 export function countV6(ranges: V6Ranges): number {
   ranges.merge();
   let count = 0;

@@ -1,4 +1,4 @@
-/** What can be wrong with the text of a network, in words that follow the name of a field. */
+/** The faults of a network's text, worded to follow the name of a field. */
 
 export const NO_ADDRESS = 'is not an IP address or network';
 export const LEADING_ZEROS = 'leading zeros are not allowed';
@@ -18,7 +18,10 @@ const DOT = 0x2e;
 const SLASH = 0x2f;
 const COLON = 0x3a;
 
-/** Why `readNetwork` did not take the whole of [at, end): the part that only other notations have, or the fault it named. */
+/**
+ * Why `readNetwork`, which returned `result`, did not read all of bytes [at, end). Notations that weir does not support, such as
+ * netmasks, are named; otherwise it is the fault in `result`.
+ */
 export function explainFault(bytes: Uint8Array, at: number, end: number, result: number | string): string {
   if (at === end) return 'must not be empty';
   const text = bytes.subarray(at, end);

@@ -7,7 +7,7 @@ const COLON = 0x3a;
 /** The value of each hexadecimal digit; -1 for any other byte. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()));
 
-/** Whether a text begins as only IPv6 does. */
+/** Whether the text begins as only IPv6 addresses do: hexadecimal digits, if any, and a colon. */
 export function startsLikeV6(bytes: Uint8Array, at: number, end: number): boolean {
   let i = at;
   while (i < end && HEX_VALUES[bytes[i]] >= 0) i++;
@@ -17,8 +17,8 @@ export function startsLikeV6(bytes: Uint8Array, at: number, end: number): boolea
 const groups = new Uint16Array(8);
 
 /**
- * Reads eight groups into four words: fewer groups with `::` in place of the others; the last two may be an IPv4 address. Returns
- * the position after them, or what is wrong, in words.
+ * Reads an IPv6 address into four words. `::` stands for groups of zeros; the last two groups may be written as an IPv4 address.
+ * Returns the position after the address, or the fault in words.
  */
 export function readGroups(bytes: Uint8Array, at: number, end: number, words: Uint32Array): number | string {
   let count = 0;

@@ -11,7 +11,7 @@ export function mergeV4(words: Uint32Array, count: number): number {
   for (let i = 2; i < 2 * count; i += 2) {
     const start = words[i];
     const itsEnd = words[i + 1];
-    // Beyond 255.255.255.255 numbers go on, so this never wraps.
+    // `end` is a number, not a 32-bit word: `end + 1` does not wrap.
     if (start > end + 1) {
       words[last + 1] = end;
       last += 2;
@@ -23,7 +23,7 @@ export function mergeV4(words: Uint32Array, count: number): number {
   return last / 2 + 1;
 }
 
-/** Sorts `count` IPv6 ranges of eight words and unites those that overlap or touch. Returns those that are left and how many they are. */
+/** Sorts `count` IPv6 ranges of eight words and unites those that overlap or touch. Returns the ranges left and their number. */
 export function mergeV6(ranges: Uint32Array, count: number): { readonly words: Uint32Array<ArrayBuffer>; readonly length: number } {
   const order = orderV6(ranges, count);
   const words = new Uint32Array(8 * count);
@@ -43,13 +43,13 @@ export function mergeV6(ranges: Uint32Array, count: number): { readonly words: U
   return { words, length: last / 8 + 1 };
 }
 
-/** The ranges' indexes, by start, as the second halves of pairs. */
+/** The indexes of the ranges, sorted by start, as the second halves of pairs. */
 function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   const order = new Uint32Array(2 * count);
   for (let i = 0; i < count; i++) order[2 * i + 1] = i;
   sortByWord(order, ranges, 1);
   sortByWord(order, ranges, 0);
-  // Starts that share 64 bits are few, or neighbours in one /64.
+  // Few starts share their first 64 bits, so only runs of those are sorted by the other words.
   for (let from = 0, to = 1; from < count; from = to++) {
     while (to < count && order[2 * to] === order[2 * from] && word(ranges, order, to, 1) === word(ranges, order, from, 1)) to++;
     if (to - from === 1) continue;
@@ -60,19 +60,19 @@ function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   return order;
 }
 
-/** One word of the start of the `i`th range in this order. */
+/** Word `which` of the start of the `i`th range in `order`. */
 function word(ranges: Uint32Array, order: Uint32Array, i: number, which: number): number {
   return ranges[8 * order[2 * i + 1] + which];
 }
 
-/** Sorts pairs (anything, index) in place by one word of the start of the range that each names, stable; that word becomes the first half. */
+/** Sorts pairs (anything, index) in place and stably by word `which` of the range's start. That word replaces the first half. */
 function sortByWord(order: Uint32Array, ranges: Uint32Array, which: number): void {
   const count = order.length / 2;
   for (let i = 0; i < count; i++) order[2 * i] = word(ranges, order, i, which);
   sortPairs(order, count);
 }
 
-/** Negative, zero or positive as the address at `a[i]` is below, equal to or above the one at `b[j]`. */
+/** Compares addresses: negative, zero or positive as the one at `a[i]` is below, equal to or above the one at `b[j]`. */
 function compare(a: Uint32Array, i: number, b: Uint32Array, j: number): number {
   for (let k = 0; k < 4; k++) {
     const difference = a[i + k] - b[j + k];
@@ -81,7 +81,7 @@ function compare(a: Uint32Array, i: number, b: Uint32Array, j: number): number {
   return 0;
 }
 
-/** Writes the address after the one at `words[at]`; the last of all is its own successor. */
+/** Writes the address after the one at `words[at]` to `into`. The very last address is its own successor. */
 function successor(words: Uint32Array, at: number, into: Uint32Array): void {
   let carry = true;
   for (let k = 3; k >= 0; k--) {

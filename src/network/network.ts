@@ -1,6 +1,6 @@
 /**
- * One IP network: a family, a first address, a prefix length. Host bits are always zero.
- * IPv4 addresses are unsigned 32-bit numbers; IPv6 addresses four of them, most significant first.
+ * One IP network: its family, first address and prefix length. Host bits are always zero.
+ * An IPv4 address is an unsigned 32-bit number; an IPv6 address is four of them, most significant first.
  */
 export type Network =
   | { readonly family: 4; readonly address: number; readonly prefix: number }

@@ -3,11 +3,11 @@ import { ABOVE_255, LEADING_ZEROS, NO_ADDRESS } from './faults.ts';
 const DOT = 0x2e;
 const ZERO = 0x30;
 
-/** What a byte is in a decimal number: its digit, or the end of the number. */
+/** The value of each decimal digit; STOP for any other byte. */
 const STOP = 10;
 const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= ZERO && byte < ZERO + 10 ? byte - ZERO : STOP));
 
-/** Three bytes as one index of 12 bits. */
+/** The next three bytes as digits, four bits each: an index into `NUMBERS`. */
 function threeDigits(bytes: Uint8Array, at: number, end: number): number {
   const first = at < end ? DIGITS[bytes[at]] : STOP;
   const second = at + 1 < end ? DIGITS[bytes[at + 1]] : STOP;
@@ -15,7 +15,7 @@ function threeDigits(bytes: Uint8Array, at: number, end: number): number {
   return (first << 8) | (second << 4) | third;
 }
 
-/** A table, because a processor cannot guess how long an octet is, and a wrong guess costs more than reading it. */
+/** The results of `readNumber`. A table, because branches on the length of an octet are mispredicted, which costs more than reading it. */
 const NUMBERS = Uint16Array.from({ length: 4096 }, (_, digits) => {
   const text = [digits >> 8, (digits >> 4) & 15, digits & 15];
   const stop = text.findIndex((digit) => digit >= STOP);
@@ -25,19 +25,19 @@ const NUMBERS = Uint16Array.from({ length: 4096 }, (_, digits) => {
   return wrong ? 0 : length * 256 + value;
 });
 
-/** The number from 0 to 255 at `bytes[at]`: its length × 256 + its value; 0 when there is none. */
+/** Reads a number from 0 to 255 without leading zeros. Returns its length × 256 + its value; 0 when there is none. */
 export function readNumber(bytes: Uint8Array, at: number, end: number): number {
   return NUMBERS[threeDigits(bytes, at, end)];
 }
 
-/** Why there is no number, or none that is small enough: there is no digit, there is a zero before others, or it is `above`. */
+/** Why `readNumber` returned 0, or a number too large: `missing` without a digit, LEADING_ZEROS, or `above`. */
 export function numberFault(bytes: Uint8Array, at: number, end: number, missing: string, above: string): string {
   const first = threeDigits(bytes, at, end) >> 8;
   if (first === STOP) return missing;
   return first === 0 ? LEADING_ZEROS : above;
 }
 
-/** Reads four octets into the last of four words. Returns the position after them, or what is wrong, in words. */
+/** Reads four octets into the last of four words. Returns the position after them, or the fault in words. */
 export function readOctets(bytes: Uint8Array, at: number, end: number, words: Uint32Array): number | string {
   let address = 0;
   let i = at;

@@ -2,21 +2,21 @@ import { explainFault } from './faults.ts';
 import type { Network } from './network.ts';
 import { newReading, readNetwork } from './read.ts';
 
-/** No network is longer: six groups, an IPv4 address in place of the last two, and a prefix. */
+/** The longest text of a network: six groups, an IPv4 address for the last two, and a prefix length. */
 const MAX_TEXT = 49;
 
 const bytes = new Uint8Array(MAX_TEXT);
 const reading = newReading();
 
 /**
- * Reads an address or a network. The text is taken strictly: no blanks, zone ids or netmasks, no leading zeros in octets and
- * prefix. Host bits are cleared, and IPv4-mapped IPv6 becomes IPv4. For any other text, what is wrong with it, in words.
+ * Parses an address or a network strictly: no blanks, zone ids or netmasks, and no leading zeros in octets and prefix lengths
+ * (D3). Clears host bits; IPv4-mapped IPv6 becomes IPv4. Returns the fault in words when the text is not a network.
  */
 export function parseNetwork(text: string): Network | string {
   if (text.length > MAX_TEXT) return 'is too long for an IP address or network';
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    // A character beyond ASCII must not look like the byte that it ends in.
+    // The low byte of a character beyond ASCII must not pass for an ASCII character.
     bytes[i] = code < 0x80 ? code : 0;
   }
   const end = readNetwork(bytes, 0, text.length, reading);

@@ -15,7 +15,10 @@ const PASSES = [
 
 const scratch = newScratch();
 
-/** Sorts the first `count` pairs (key, value) by key, ascending and stable: an LSD radix sort with digits of 11, 11 and 10 bits. */
+/**
+ * Sorts the first `count` pairs (key, value) in place by key, ascending and stably: a radix sort, least significant digit first,
+ * with digits of 11, 11 and 10 bits.
+ */
 export function sortPairs(pairs: Uint32Array, count: number): void {
   if (count <= SHORT) insertionSort(pairs, count);
   else if (!countDigits(pairs, count)) radixSort(pairs, count);
@@ -25,7 +28,7 @@ function radixSort(pairs: Uint32Array, count: number): void {
   let from = pairs;
   let to: Uint32Array = new Uint32Array(scratch(8 * count), 0, 2 * count);
   for (const { shift, mask, counts } of PASSES) {
-    // A digit that all keys share orders nothing.
+    // A digit that all keys share does not change the order.
     if (counts[(from[0] >>> shift) & mask] === count) continue;
     scatter(from, to, count, shift, mask, counts);
     [from, to] = [to, from];
@@ -33,7 +36,7 @@ function radixSort(pairs: Uint32Array, count: number): void {
   if (from !== pairs) pairs.set(from);
 }
 
-/** Below this many pairs, going through the tables of counts costs more than it saves. */
+/** Up to this many pairs an insertion sort is faster: a radix sort has to go through its tables of counts. */
 const SHORT = 64;
 
 function insertionSort(pairs: Uint32Array, count: number): void {
@@ -49,7 +52,7 @@ function insertionSort(pairs: Uint32Array, count: number): void {
   }
 }
 
-/** Counts every digit of every key; true when the keys are in order already. */
+/** Counts the digits of all keys. Returns whether the keys are sorted already. */
 function countDigits(pairs: Uint32Array, count: number): boolean {
   for (const { counts } of PASSES) counts.fill(0);
   let sorted = true;
@@ -65,7 +68,7 @@ function countDigits(pairs: Uint32Array, count: number): boolean {
   return sorted;
 }
 
-/** Moves the pairs to where their digit puts them. `counts` is used up. */
+/** Copies the pairs to `to`, sorted by one digit. Overwrites `counts`. */
 function scatter(from: Uint32Array, to: Uint32Array, count: number, shift: number, mask: number, counts: Uint32Array): void {
   let next = 0;
   for (let digit = 0; digit <= mask; digit++) {

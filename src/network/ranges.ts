@@ -3,7 +3,7 @@ import { mergeV4, mergeV6 } from './merge.ts';
 
 const INITIAL = 64;
 
-/** An array with the same content and room for `needed` words, twice as long at least. */
+/** A copy with room for `needed` words, and at least twice as long. */
 function grow(words: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<ArrayBuffer> {
   const grown = new Uint32Array(Math.max(needed, 2 * words.length));
   grown.set(words);
@@ -21,12 +21,12 @@ export class V4Ranges {
     return this.#length;
   }
 
-  /** Start and end of each range, for the first `length` ranges; to be read only. */
+  /** Start and end of each range; valid for the first `length` ranges. Do not write to it. */
   get pairs(): Uint32Array {
     return this.#pairs;
   }
 
-  /** Adds the range from `start` to `end`; `start` is not above `end`. */
+  /** Adds the range from `start` to `end`; `start` must not be above `end`. */
   push(start: number, end: number): void {
     const at = 2 * this.#length;
     if (at === this.#pairs.length) this.#pairs = grow(this.#pairs, at + 2);
@@ -36,12 +36,12 @@ export class V4Ranges {
     this.#merged = false;
   }
 
-  /** Adds a network; its host bits are zero. */
+  /** Adds a network; its host bits must be zero. */
   pushNetwork(address: number, prefix: number): void {
     this.push(address, lastAddressV4(address, prefix));
   }
 
-  /** Adds ranges given as start, end, start, end, … */
+  /** Adds ranges: start, end, start, end, … */
   pushAll(pairs: Uint32Array): void {
     const at = 2 * this.#length;
     if (at + pairs.length > this.#pairs.length) this.#pairs = grow(this.#pairs, at + pairs.length);
@@ -50,7 +50,7 @@ export class V4Ranges {
     this.#merged = false;
   }
 
-  /** Makes the ranges ascending, disjoint and not adjacent; they cover the same addresses as before. */
+  /** Sorts the ranges and unites those that overlap or touch. */
   merge(): void {
     if (this.#merged) return;
     this.#length = mergeV4(this.#pairs, this.#length);
@@ -69,18 +69,18 @@ export class V6Ranges {
     return this.#length;
   }
 
-  /** Eight words of each range, for the first `length` ranges; to be read only. */
+  /** Eight words of each range; valid for the first `length` ranges. Do not write to it. */
   get words(): Uint32Array {
     return this.#words;
   }
 
-  /** Adds the range whose eight words begin at `words[at]`; its start is not above its end. */
+  /** Adds the range whose eight words begin at `words[at]`; its start must not be above its end. */
   push(words: ArrayLike<number>, at: number): void {
     const to = this.#next();
     for (let i = 0; i < 8; i++) this.#words[to + i] = words[at + i];
   }
 
-  /** Adds the network whose four words begin at `words[at]`; its host bits are zero. */
+  /** Adds the network whose four words begin at `words[at]`; its host bits must be zero. */
   pushNetwork(words: ArrayLike<number>, at: number, prefix: number): void {
     const to = this.#next();
     for (let i = 0; i < 4; i++) this.#words[to + i] = words[at + i];
@@ -96,7 +96,7 @@ export class V6Ranges {
     this.#merged = false;
   }
 
-  /** Makes the ranges ascending, disjoint and not adjacent; they cover the same addresses as before. */
+  /** Sorts the ranges and unites those that overlap or touch. */
   merge(): void {
     if (this.#merged) return;
     const { words, length } = mergeV6(this.#words, this.#length);
@@ -105,7 +105,7 @@ export class V6Ranges {
     this.#merged = true;
   }
 
-  /** Where the next range's words go; there is room for them. */
+  /** Makes room for one more range and returns the index of its first word. */
   #next(): number {
     const at = 8 * this.#length;
     if (at === this.#words.length) this.#words = grow(this.#words, at + 8);

@@ -2,26 +2,29 @@ import type { CidrsV4, CidrsV6 } from './coalesce.ts';
 import { newScratch } from './scratch.ts';
 
 /**
- * Addresses and networks as text, written into bytes: no string is made for any of them. The writers store four bytes at a time,
- * little end first, so that up to `SLACK` bytes after what they wrote must exist and are overwritten.
+ * Writes addresses and networks as text into bytes, without strings in between. The writers store four bytes at a time,
+ * little-endian, and so may overwrite up to `SLACK` bytes after their text: these must exist.
  */
 
-/** Longest texts, in bytes: `255.255.255.255/32`, and eight groups of four digits with `/128`. */
+/** The longest IPv4 text in bytes: `255.255.255.255/32`. */
 export const MAX_V4_TEXT = 18;
+/** The longest IPv6 text in bytes: eight groups of four digits and `/128`. */
 export const MAX_V6_TEXT = 43;
+/** Bytes that must exist after a text. */
 export const SLACK = 4;
 
 const COLON = 0x3a;
 const encoder = new TextEncoder();
 
-/** Up to four characters as the word that stores them. */
+/** Up to four characters as one little-endian word. */
 const textWord = (text: string) => encoder.encode(text).reduceRight((word, byte) => (word << 8) | byte, 0);
 
-/** Octets with a dot after them, prefix lengths with a slash before them. */
+/** Octets, followed by a dot, and prefix lengths, after a slash; as words. */
 const OCTETS = Uint32Array.from({ length: 256 }, (_, octet) => textWord(`${octet}.`));
 const PREFIXES = Uint32Array.from({ length: 129 }, (_, prefix) => textWord(`/${prefix}`));
-/** One digit or two or three, and the dot or slash. */
+/** Characters of each number with its dot or slash. */
 const LENGTHS = Uint8Array.from({ length: 256 }, (_, number) => `${number}.`.length);
+/** Two hexadecimal digits for each byte. */
 const HEX = Uint16Array.from({ length: 256 }, (_, value) => textWord(value.toString(16).padStart(2, '0')));
 
 /** Writes an IPv4 address. Returns the position after it. */
@@ -41,12 +44,12 @@ function writePrefix(out: DataView, at: number, prefix: number): number {
   return at + LENGTHS[prefix];
 }
 
-/** No run of zero groups; also a run's end when it reaches the last group. */
+/** The index after the last group. As the first group of a run it means that there is no run. */
 const END = 8;
 
 /**
- * For each set of zero groups, which of them `::` stands for: the longest run, the first of equals, as its first group × 16 + the
- * group after it (RFC 5952, 4.2). A single group of zeros is never shortened.
+ * The run of groups that `::` stands for, for each set of zero groups (RFC 5952, 4.2): the longest one, or the first of the longest,
+ * as its first group × 16 + the group after it. A single group of zeros is not shortened.
  */
 const ZERO_RUNS = Uint8Array.from({ length: 256 }, (_, zeros) => {
   let best = END * 16 + END;
@@ -61,7 +64,7 @@ const ZERO_RUNS = Uint8Array.from({ length: 256 }, (_, zeros) => {
   return best;
 });
 
-/** Writes the IPv6 address whose four words begin at `words[from]`, in the form of RFC 5952. Returns the position after it. */
+/** Writes the IPv6 address whose four words begin at `words[from]` in the form of RFC 5952. Returns the position after it. */
 export function writeV6(out: DataView, at: number, words: ArrayLike<number>, from: number): number {
   let zeros = 0;
   for (let group = 0; group < END; group++) {
@@ -81,7 +84,7 @@ function groupOf(words: ArrayLike<number>, from: number, group: number): number 
   return group & 1 ? word & 0xffff : word >>> 16;
 }
 
-/** Writes groups [first, end), each with a colon after it. */
+/** Writes groups [first, end), each followed by a colon. Returns the position after them. */
 function writeGroups(out: DataView, at: number, words: ArrayLike<number>, from: number, first: number, end: number): number {
   let to = at;
   for (let i = first; i < end; i++) {
@@ -94,7 +97,7 @@ function writeGroups(out: DataView, at: number, words: ArrayLike<number>, from: 
   return to;
 }
 
-/** What stands around and between the networks. */
+/** The text before, between and after the networks. */
 interface Layout {
   readonly separator: string;
   readonly head?: string;
@@ -103,7 +106,7 @@ interface Layout {
 
 const scratch = newScratch();
 
-/** Head, then every network with its prefix length, IPv4 first, a separator between each two, then tail; UTF-8. */
+/** The networks with their prefix lengths, IPv4 first, separated and enclosed as `layout` says, in UTF-8. */
 export function renderCidrs(v4: CidrsV4 | null, v6: CidrsV6 | null, layout: Layout): Uint8Array<ArrayBuffer> {
   const [head, separator, tail] = [layout.head, layout.separator, layout.tail].map((text) => encoder.encode(text));
   const [count4, count6] = [v4?.length ?? 0, v6?.length ?? 0];

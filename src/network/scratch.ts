@@ -1,9 +1,9 @@
-/** Buffers up to this size are kept, in bytes: enough for a feed of the default cap. */
+/** The largest buffer that is kept, in bytes: enough for a feed of the default cap. */
 const KEPT = 2 ** 23;
 
 /**
- * Working memory of one function: a call gives a buffer of at least so many bytes, the one of the last call if it is large enough,
- * with whatever it held. Fresh memory costs a page fault every 4 KiB, which is more than some of the work that is done in it.
+ * Working memory for one function. Each call returns a buffer of at least `bytes` bytes: the previous one, not cleared, if it is large
+ * enough. New memory would cost a page fault every 4 KiB, which takes longer than some of the work done in it.
  */
 export function newScratch(): (bytes: number) => ArrayBuffer {
   let kept = new ArrayBuffer(0);

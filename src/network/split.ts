@@ -1,9 +1,9 @@
 import { maskHostBits } from './bounds.ts';
 
 /**
- * One range as its smallest list of networks, in order. The leading bits that both ends share name a network; in it the range is
- * the end of the lower half followed by the beginning of the upper half, and each of these parts splits by the bits of its own
- * limit. No address beyond the range is ever formed, so nothing overflows, and IPv6 needs no carry between words.
+ * Splits a range into its smallest list of networks, in order. The leading bits that both ends share form a network. The range is
+ * the end of that network's lower half and the beginning of its upper half; each part is split by the bits of its own end of the
+ * range. No address outside the range is computed, so nothing overflows, and IPv6 needs no carry between words.
  */
 
 /** Receives IPv4 networks. */
@@ -19,8 +19,8 @@ interface SinkV6 {
 }
 
 /**
- * Splits the IPv4 range at `pairs[from]` and writes its networks to `sink` from index `index` on; null only counts them.
- * Returns the index after the last.
+ * Splits the IPv4 range at `pairs[from]` and writes its networks to `sink`, beginning at `index`; with null it only counts them.
+ * Returns the index after the last network.
  */
 export function splitV4(pairs: Uint32Array, from: number, sink: SinkV4 | null, index: number): number {
   const start = pairs[from];
@@ -60,8 +60,8 @@ function putV4(sink: SinkV4 | null, index: number, address: number, prefix: numb
 }
 
 /**
- * Splits the IPv6 range of eight words at `words[from]` and writes its networks to `sink` from index `index` on; null only counts
- * them. Returns the index after the last.
+ * Splits the IPv6 range of eight words at `words[from]` and writes its networks to `sink`, beginning at `index`; with null it only
+ * counts them. Returns the index after the last network.
  */
 export function splitV6(words: Uint32Array, from: number, sink: SinkV6 | null, index: number): number {
   const start = from;
@@ -72,7 +72,7 @@ export function splitV6(words: Uint32Array, from: number, sink: SinkV6 | null, i
   const wide = 128 - shared;
   if (zeros >= wide && ones >= wide) return putV6(sink, index, words, start, shared, 0);
 
-  // Below the bit in which the ends differ, both halves have this many bits.
+  // The bits after the first one in which the ends differ.
   const free = wide - 1;
   let next = putV6(sink, index, words, start, 128 - Math.min(zeros, free), 0);
   for (let bit = zeros + 1; bit < free; bit++) {
@@ -93,7 +93,7 @@ function sharedBits(words: Uint32Array, a: number, b: number): number {
   return word === 4 ? 128 : 32 * word + Math.clz32(words[a + word] ^ words[b + word]);
 }
 
-/** Number of trailing bits that equal those of `filler`: 0 counts zeros, all ones counts ones. */
+/** The number of trailing zeros (`filler` 0) or ones (`filler` ONES) of an address. */
 function trailing(words: Uint32Array, at: number, filler: number): number {
   let word = 3;
   while (word >= 0 && words[at + word] === filler) word--;
@@ -102,12 +102,15 @@ function trailing(words: Uint32Array, at: number, filler: number): number {
   return 32 * (3 - word) + 31 - Math.clz32(rest & -rest);
 }
 
-/** One bit of an address; bit 0 is the last. */
+/** A bit of an address; bit 0 is the last one. */
 function bitAt(words: Uint32Array, at: number, bit: number): number {
   return (words[at + 3 - (bit >>> 5)] >>> (bit & 31)) & 1;
 }
 
-/** Writes the network of this prefix that holds the address at `words[at]`, or, with `flip` 1, its sibling: the network that differs in the last bit of the prefix. */
+/**
+ * Writes the network of this prefix that contains the address at `words[at]`; with `flip` 1 its sibling, which differs in the last
+ * bit of the prefix. Returns the next index.
+ */
 function putV6(sink: SinkV6 | null, index: number, words: Uint32Array, at: number, prefix: number, flip: 0 | 1): number {
   if (sink !== null) {
     const to = 4 * index;

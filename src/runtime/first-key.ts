@@ -1,27 +1,37 @@
 /** The first API key of a store, and what is printed with it (decisions 2). */
-import { keyParts, newKeyText } from '../account/key.ts';
-import type { StoreWrites } from '../ports/store.ts';
+import { BOOTSTRAP_KEY_NAME, keyParts, newKeyText, SAFE_KEY_LENGTH, type SavedKey } from '../account/key.ts';
+import type { Store } from '../ports/store.ts';
 import type { Log } from './logging.ts';
-
-/** A given key that is shorter than this can be guessed, characters. */
-const SAFE_LENGTH = 24;
 
 /**
  * Makes sure that the given key exists (BOOTSTRAP_API_KEY), or, without one, that an empty store gets a new key.
- * Resolves with the text of a key that was made up here and has to be shown; undefined otherwise.
+ * Resolves with the text of a key that was made up here and has to be shown; undefined otherwise. Warns of a given key that can be
+ * guessed, and of older first keys that still work beside it.
  */
 export async function ensureFirstKey(
   given: string | undefined,
-  store: Pick<StoreWrites, 'bootstrap'>,
+  store: Pick<Store, 'bootstrap' | 'savedKeys'>,
+  now: number,
   log: Log,
 ): Promise<string | undefined> {
-  if (given !== undefined && given.length < SAFE_LENGTH) {
-    log('warn', `BOOTSTRAP_API_KEY is shorter than ${SAFE_LENGTH} characters: it can be guessed`);
+  if (given !== undefined && given.length < SAFE_KEY_LENGTH) {
+    log('warn', `BOOTSTRAP_API_KEY is shorter than ${SAFE_KEY_LENGTH} characters: it can be guessed`);
   }
   const text = given ?? newKeyText();
-  const { created } = await store.bootstrap({ ...keyParts(text), onlyWhenEmpty: given === undefined });
+  const { hash, prefix } = keyParts(text);
+  const { created, workspaceId } = await store.bootstrap({ hash, prefix, onlyWhenEmpty: given === undefined });
+  if (given !== undefined) {
+    for (const { id, createdAt } of (await store.savedKeys(workspaceId)).filter((key) => isOlderFirstKey(key, hash, now))) {
+      const since = new Date(createdAt).toISOString();
+      log('warn', `an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`);
+    }
+  }
   return created && given === undefined ? text : undefined;
 }
+
+/** Whether a key was once the first key, is not the one with this hash, and still works at `now` (ms). */
+const isOlderFirstKey = ({ name, hash, revokedAt, expiresAt }: SavedKey, given: Uint8Array, now: number): boolean =>
+  name === BOOTSTRAP_KEY_NAME && revokedAt === null && (expiresAt === null || expiresAt > now) && !Buffer.from(given).equals(hash);
 
 /** The line that shows a new key. */
 export const keyLine = (key: string): string => `API key (shown only now): ${key}`;

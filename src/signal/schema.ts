@@ -21,14 +21,19 @@ import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 const text = (maxLength: number, description: string, options: object = {}) =>
   Type.String({ maxLength, format: 'text', description, ...options });
 const freeForm = (maxBytes: number, description: string, options: object = {}) =>
-  Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxBytes, maxDepth: LIMITS.jsonDepth }, description, ...options });
+  Type.Unsafe<JsonObject>({
+    type: 'object',
+    'x-json': { maxBytes, maxDepth: LIMITS.jsonDepth, safeIntegers: true },
+    description,
+    ...options,
+  });
 const seconds = (description: string) => Type.Integer({ minimum: 0, maximum: LIMITS.expirySeconds, description, examples: [3600] });
 
 const targetFields = {
   ip: Type.Optional(
     Type.String({ description: 'IPv4 or IPv6 address, CIDR notation accepted; host bits are masked off.', examples: ['203.0.113.7'] }),
   ),
-  asn: Type.Optional(Type.String({ description: 'AS and a number that exists in the ASN data, any letter case.', examples: ['AS64500'] })),
+  asn: Type.Optional(Type.String({ description: 'AS and a number that exists in the ASN data, any letter case.', examples: ['AS13335'] })),
   country: Type.Optional(Type.String({ description: 'ISO-3166 Alpha-2 code, any letter case.', examples: ['NL'] })),
 };
 
@@ -54,7 +59,10 @@ const AccessRuleBody = Type.Object(
   {
     target: Type.Object(targetFields, { description: 'Exactly one of ip, asn, country.' }),
     action: Type.Optional(
-      Type.Enum([...ACCESS_ACTIONS], { default: 'block', description: 'block, or allow for the never-block list; omitted means block.' }),
+      Type.Enum([...ACCESS_ACTIONS], {
+        default: 'block',
+        description: 'block, or allow for the never-block list; omitted means block. Any letter case, stored lowercase.',
+      }),
     ),
     config: Type.Optional(
       Type.Unsafe<JsonObject & { confidence?: (typeof LEVELS)[number]; severity?: (typeof LEVELS)[number] }>({

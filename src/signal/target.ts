@@ -22,7 +22,7 @@ const READERS: Record<TargetField, (text: string) => Target | string> = {
   },
   asn: (text) => {
     const asn = Number(ASN.exec(text)?.[1] ?? Number.NaN);
-    return asn <= ASN_MAX ? { kind: 'asn', asn } : 'must be AS and a number up to 4294967295, such as AS64500';
+    return asn <= ASN_MAX ? { kind: 'asn', asn } : 'must be AS and a number up to 4294967295, such as AS13335';
   },
   country: (text) => (COUNTRY.test(text) ? { kind: 'country', country: text.toUpperCase() } : 'must be a valid ISO-3166 Alpha-2 code'),
 };

@@ -3,7 +3,7 @@ import type { AccessList } from '../account/list.ts';
 import type { WorkspaceDirectory } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/validate.ts';
 import { listOf, type Row } from './rows.ts';
-import { one, run, type Work } from './work.ts';
+import { all, one, type Work } from './work.ts';
 
 /** What rules are read from: one list of a workspace (`list`), or all of them (null). */
 export interface RuleSource {
@@ -26,7 +26,7 @@ export function* findList(now: string, workspaceId: string, ref: string): Work<W
   const workspace = yield* findWorkspace(now, workspaceId);
   if (workspace === undefined) return undefined;
   const id = ref.toLowerCase();
-  const rows = isStorableText(ref) ? (yield* run(FIND, Number(workspace.pk), id, ref)).rows : [];
+  const rows = isStorableText(ref) ? yield* all(FIND, Number(workspace.pk), id, ref) : [];
   const byId = rows.filter((row) => row.id === id);
   return {
     id: workspaceId,
@@ -66,9 +66,9 @@ function* findWorkspace(now: string, id: string): Work<Row | undefined> {
 }
 
 function* allLists(workspacePk: number): Work<Row[]> {
-  return (yield* run('SELECT pk, id FROM lists WHERE workspace_pk = $1 ORDER BY pk', workspacePk)).rows;
+  return yield* all('SELECT pk, id FROM lists WHERE workspace_pk = $1 ORDER BY pk', workspacePk);
 }
 
 function* oneList(workspacePk: number, id: string): Work<Row[]> {
-  return (yield* run('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk)).rows;
+  return yield* all('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
 }

@@ -527,6 +527,26 @@ suite('limits and the bootstrap key', () => {
     );
   });
 
+  test('D2.13 no part of a key under 24 characters is stored or shown', async () => {
+    const [{ prefix }] = await json<Key[]>('key', 'ls', '--workspace', 'default');
+    assert.equal(prefix, '');
+    const stored = readdirSync(settings.DATA_DIR).map((name) => readFileSync(join(settings.DATA_DIR, name)));
+    assert.ok(!Buffer.concat(stored).includes(BOOTSTRAP.slice(0, 4)));
+  });
+
+  test('D2.14 a changed BOOTSTRAP_API_KEY: the start says which older one still works, by its id', async (t) => {
+    const next = await startWeir({ ...settings, BOOTSTRAP_API_KEY: 'another-bootstrap-key-0123456789' });
+    t.after(() => next.kill('SIGKILL'));
+    const [{ id }] = await json<Key[]>('key', 'ls', '--workspace', 'default');
+    const said = next.output().stderr;
+    assert.match(
+      said,
+      new RegExp(`"level":"warn".*an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made 20.*weir key revoke ${id}`),
+    );
+    assert.ok(!said.includes(BOOTSTRAP) && !said.includes('another-bootstrap'));
+    assert.doesNotMatch(server.output().stderr, /older first key/, 'no other key was there at the first start');
+  });
+
   test('D2.5, 8 requests per key and minute, then 429 with Retry-After; 0 is no limit; faults count as well', async () => {
     const { key } = await json<Key>('key', 'create', '--workspace', 'default');
     const statuses = [];

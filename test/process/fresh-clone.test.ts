@@ -1,7 +1,7 @@
 /** A fresh clone: what README says works as pasted, with the Node that happens to be there (decisions, section 1). */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { SETTINGS } from '../../src/config.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/http.ts';
+import { needs } from '../support/programs.ts';
 import { eventually } from '../support/weir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -159,5 +160,92 @@ suite('a fresh clone', () => {
     const bin = join(clone, 'node_modules', '.bin', 'node');
     const version = execFileSync(existsSync(bin) ? bin : 'node', ['--version'], { encoding: 'utf8', env });
     assert.match(version, /^v(24\.(1[5-9]|[2-9]\d)|2[5-9]|[3-9]\d)\./);
+  });
+});
+
+suite('the installation', () => {
+  const folder = temporaryFolder({ after });
+  const clone = join(folder, 'weir');
+  const claim = join(clone, '.installing');
+  /** Stands before npm in PATH: says what it was given, and installs nothing. */
+  const stub = join(folder, 'stub');
+  const NPM = `#!/bin/sh
+[ "$1" = --version ] && { echo "\${STUB_VERSION:-11.0.0}"; exit; }
+echo "npm $1, cache $npm_config_cache" >&2
+touch "$npm_config_cache/used"
+[ -n "$STUB_SECONDS" ] && exec sleep "$STUB_SECONDS"
+exit 1
+`;
+
+  before(async () => {
+    await promisify(execFile)('git', ['clone', '-q', ROOT, clone]);
+    mkdirSync(stub);
+    writeFileSync(join(stub, 'npm'), NPM, { mode: 0o755 });
+  });
+
+  const run = (settings: Record<string, string>, [program, ...args]: string[] = ['./weir', '--help']) => {
+    const env: NodeJS.ProcessEnv = { ...machine(), npm_config_prefer_offline: 'true', ...settings };
+    return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+      execFile(program, args, { cwd: clone, env }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }));
+    });
+  };
+  const stubbed = { PATH: `${stub}${delimiter}${machine().PATH}` };
+
+  test('D1.2 npm gets a temporary cache where the user has no home; a failed installation leaves nothing behind', async () => {
+    const { code, stderr } = await run({ ...stubbed, HOME: '/dev/null/none', npm_config_cache: '' });
+    const [, cache] = /^npm ci, cache (\S+)$/m.exec(stderr) ?? assert.fail(stderr);
+    assert.ok(!existsSync(cache), 'it is removed');
+    assert.equal(code, 1);
+    assert.match(stderr, /^weir: the packages could not be installed; see the lines above\n$/m);
+    assert.equal(execFileSync('git', ['status', '--porcelain', '--ignored'], { cwd: clone, encoding: 'utf8' }), '');
+  });
+
+  test('D1.7 an npm that is too old, and a folder that cannot be written to: one readable sentence, exit code 2', {
+    skip: needs('setpriv'),
+  }, async () => {
+    assert.deepEqual(await run({ ...stubbed, STUB_VERSION: '6.14.18' }), {
+      code: 2,
+      stdout: '',
+      stderr: 'weir: needs npm 7 or newer to install its packages, found 6.14.18\n',
+    });
+    chmodSync(clone, 0o555);
+    const bound = process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-dac_override'] : [];
+    const locked = await run({}, [...bound, './weir', '--help']);
+    chmodSync(clone, 0o755);
+    assert.deepEqual([locked.code, locked.stdout], [2, '']);
+    assert.match(
+      locked.stderr,
+      /^weir: the packages are not installed, and \S+ cannot be written to: run \S+weir --help once as its owner\n$/,
+    );
+  });
+
+  test('D1.2 a start that is stopped while it installs stops npm too and lets others install', async () => {
+    const child = spawn('./weir', ['--help'], { cwd: clone, env: { ...machine(), ...stubbed, STUB_SECONDS: '600' }, stdio: 'ignore' });
+    const exited = new Promise((resolve) => child.on('exit', resolve));
+    const [, npm] = await eventually(() => /^\d+ (\d+)$/.exec(readFileSync(claim, 'utf8')) ?? assert.fail('npm runs'), 60_000);
+    child.kill('SIGTERM');
+    await exited;
+    assert.throws(() => process.kill(Number(npm), 0), { code: 'ESRCH' });
+    assert.ok(!existsSync(claim));
+  });
+
+  test('D1.2 two first starts at once: one takes over from a dead one and installs, the other waits and says for whom', async () => {
+    const { pid: dead } = spawn('true');
+    writeFileSync(claim, `${dead} `);
+    const results = await Promise.all([run({}), run({})]);
+    for (const { code, stdout, stderr } of results) {
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^Usage: weir /);
+    }
+    const told = results.map(({ stderr }) => [
+      /^weir: installing packages/m.test(stderr),
+      /^weir: waiting for process \d+, which installs/m.test(stderr),
+    ]);
+    assert.deepEqual(told.sort(), [
+      [false, true],
+      [true, false],
+    ]);
+    const status = execFileSync('git', ['status', '--porcelain', '--ignored'], { cwd: clone, encoding: 'utf8' });
+    assert.equal(status, '!! node_modules/\n');
   });
 });

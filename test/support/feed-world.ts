@@ -19,15 +19,20 @@ import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { AccessAction, Level, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
-const START = Date.UTC(2026, 10, 20, 10, 0, 0);
+export const START = Date.UTC(2026, 10, 20, 10, 0, 0);
 
-/** Time that only a test moves. */
+/** Time that only a test moves: both clocks together, or the wall clock alone, as when somebody sets it. */
 export class ManualClock implements Clock {
   #now = START;
+  #monotonic = 5_000_000;
   readonly #timers = new Map<object, { at: number; run: () => void }>();
 
   now(): number {
     return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
   }
 
   get second(): number {
@@ -36,19 +41,25 @@ export class ManualClock implements Clock {
 
   after(ms: number, run: () => void): () => void {
     const key = {};
-    this.#timers.set(key, { at: this.#now + ms, run });
+    this.#timers.set(key, { at: this.#monotonic + ms, run });
     return () => this.#timers.delete(key);
   }
 
   /** Goes on by `ms`; what is due runs, and what it set going comes to rest. */
   async advance(ms: number): Promise<void> {
     this.#now += ms;
+    this.#monotonic += ms;
     for (const [key, { at, run }] of this.#timers) {
-      if (at > this.#now) continue;
+      if (at > this.#monotonic) continue;
       this.#timers.delete(key);
       run();
     }
     await settled();
+  }
+
+  /** Sets the wall clock forward by `ms`, or back. */
+  set(ms: number): void {
+    this.#now += ms;
   }
 }
 
@@ -72,12 +83,12 @@ const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, ma
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
-export class MemoryStore implements Pick<StoreReads, 'directory' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
+export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
   down = false;
   readOnly = false;
   hanging = false;
   /** How often each call was made. */
-  readonly calls = { directory: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
+  readonly calls = { findList: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
   /** What `ruleStates` was asked for. */
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
@@ -141,10 +152,12 @@ export class MemoryStore implements Pick<StoreReads, 'directory' | 'snapshot' | 
     if (this.down) throw new Error('the store is down');
   }
 
-  async directory(workspaceId: string) {
-    await this.#read('directory');
+  async findList(workspaceId: string, ref: string) {
+    await this.#read('findList');
     if (workspaceId !== WORKSPACE) return undefined;
-    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists: this.#lists };
+    const byId = this.#lists.filter(({ id }) => id === ref.toLowerCase());
+    const lists = byId.length > 0 ? byId : this.#lists.filter(({ name }) => name === ref);
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists };
   }
 
   async snapshot(...[, listId, now, sink]: Parameters<StoreReads['snapshot']>) {

@@ -18,6 +18,8 @@ const PACKAGES = {
   openssl: 'openssl',
   postgres: 'postgresql',
   python3: 'python3-minimal',
+  setpriv: 'util-linux',
+  'systemd-analyze': 'systemd',
   unshare: 'util-linux',
   wget: 'wget',
   wrk: 'wrk',

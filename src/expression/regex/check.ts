@@ -1,8 +1,9 @@
 /**
  * Checks the syntax of a regular expression as the enforcement engine reads it: Rust's regex syntax with Unicode off.
- * The pattern is never run. The work is linear in its length, and nothing recurses.
+ * It never runs the pattern. The work is linear in the pattern's length, and nothing recurses.
  */
 import { encodeCodePoint } from '../bytes.ts';
+import { isWhiteSpace } from '../white-space.ts';
 import { lexClass } from './class.ts';
 import { type Atom, lexEscape } from './escape.ts';
 import { lexGroup } from './group.ts';
@@ -29,17 +30,25 @@ import {
   startSequence,
   unicodeClass,
 } from './node.ts';
-import { atEnd, bump, bumpSpace, isWhiteSpace, peek, refuse, type Scanner, skipIgnored } from './scanner.ts';
+import { atEnd, bump, bumpSpace, peek, refuse, type Scanner, skipIgnored } from './scanner.ts';
 
+/** The result of a check. */
 interface RegexVerdict {
   /** What is wrong, on one line; null when nothing is. */
   readonly fault: string | null;
-  /** Characters looked at, a measure of the work. */
+  /** Characters read: the measure of the work. */
   readonly steps: number;
 }
 
-/** An open group: what stood before it, and the flags to restore behind it. */
-interface Frame {
+/** What has been read: the open groups, and the sequence and alternation in the innermost of them. */
+interface Parts {
+  readonly groups: OpenGroup[];
+  sequence: Sequence;
+  alternation: Alternation | null;
+}
+
+/** An open group, and what is restored when it closes: the parts before it and the flags. */
+interface OpenGroup {
   readonly start: number;
   readonly capturing: boolean;
   readonly verbose: boolean;
@@ -49,6 +58,7 @@ interface Frame {
   readonly alternation: Alternation | null;
 }
 
+/** Checks a pattern. Never throws. */
 export function checkRegex(pattern: string): RegexVerdict {
   const s: Scanner = { text: pattern, pos: 0, steps: 0, fault: null, verbose: false, unicode: false, fold: false, names: new Set() };
   const node = read(s);
@@ -59,73 +69,81 @@ export function checkRegex(pattern: string): RegexVerdict {
 }
 
 function read(s: Scanner): Node | null {
-  const frames: Frame[] = [];
-  let sequence = startSequence();
-  let alternation: Alternation | null = null;
-  for (;;) {
-    skipIgnored(s);
-    if (atEnd(s)) break;
-    switch (peek(s)) {
-      case 0x28: {
-        const frame = { start: s.pos, verbose: s.verbose, unicode: s.unicode, fold: s.fold, sequence, alternation };
-        const group = lexGroup(s);
-        if (group === null) return null;
-        if (group === 'flags') append(sequence, DIRECTIVE);
-        else {
-          frames.push({ ...frame, capturing: group === 'capture' });
-          sequence = startSequence();
-          alternation = null;
-        }
-        break;
-      }
-      case 0x29: {
-        const frame = frames.pop();
-        if (frame === undefined) return refuse(s, s.pos, 'the parenthesis closes no group');
-        const inner = finish(sequence, alternation);
-        ({ sequence, alternation } = frame);
-        s.verbose = frame.verbose;
-        s.unicode = frame.unicode;
-        s.fold = frame.fold;
-        bump(s);
-        append(sequence, frame.capturing ? capture(inner) : nest(inner));
-        break;
-      }
-      case 0x7c:
-        if (alternation === null) alternation = startAlternation(finishSequence(sequence));
-        else addBranch(alternation, finishSequence(sequence));
-        sequence = startSequence();
-        bump(s);
-        break;
-      case 0x5b: {
-        const node = lexClass(s);
-        if (node === null) return null;
-        append(sequence, node);
-        break;
-      }
-      case 0x3f:
-        if (!repeatLast(s, sequence, 0, 1)) return null;
-        break;
-      case 0x2a:
-        if (!repeatLast(s, sequence, 0, Number.POSITIVE_INFINITY)) return null;
-        break;
-      case 0x2b:
-        if (!repeatLast(s, sequence, 1, Number.POSITIVE_INFINITY)) return null;
-        break;
-      case 0x7b:
-        if (!repeatCounted(s, sequence)) return null;
-        break;
-      default: {
-        const node = lexPrimitive(s);
-        if (node === null) return null;
-        append(sequence, node);
-      }
-    }
-  }
-  if (frames.length > 0) return refuse(s, frames[frames.length - 1].start, 'the group is not closed');
-  return finish(sequence, alternation);
+  const parts: Parts = { groups: [], sequence: startSequence(), alternation: null };
+  for (skipIgnored(s); !atEnd(s); skipIgnored(s)) if (!readPart(s, parts)) return null;
+  const open = parts.groups.at(-1);
+  return open === undefined ? finish(parts) : refuse(s, open.start, 'the group is not closed');
 }
 
-function finish(sequence: Sequence, alternation: Alternation | null): Node {
+/** Reads one part of the pattern; false when it is faulty. */
+function readPart(s: Scanner, parts: Parts): boolean {
+  switch (peek(s)) {
+    case 0x28: // (
+      return openGroup(s, parts);
+    case 0x29: // )
+      return closeGroup(s, parts);
+    case 0x7c: // |
+      return endBranch(s, parts);
+    case 0x3f: // ?
+      return repeatLast(s, parts.sequence, 0, 1);
+    case 0x2a: // *
+      return repeatLast(s, parts.sequence, 0, Number.POSITIVE_INFINITY);
+    case 0x2b: // +
+      return repeatLast(s, parts.sequence, 1, Number.POSITIVE_INFINITY);
+    case 0x7b: // {
+      return repeatCounted(s, parts.sequence);
+    case 0x5b: // [
+      return appendUnlessNull(parts.sequence, lexClass(s));
+    default:
+      return appendUnlessNull(parts.sequence, lexPrimitive(s));
+  }
+}
+
+function appendUnlessNull(sequence: Sequence, node: Node | null): boolean {
+  if (node === null) return false;
+  append(sequence, node);
+  return true;
+}
+
+function openGroup(s: Scanner, parts: Parts): boolean {
+  const { pos: start, verbose, unicode, fold } = s;
+  const group = lexGroup(s);
+  if (group === null) return false;
+  const { groups, sequence, alternation } = parts;
+  if (group === 'flags') append(sequence, DIRECTIVE);
+  else {
+    groups.push({ start, capturing: group === 'capture', verbose, unicode, fold, sequence, alternation });
+    parts.sequence = startSequence();
+    parts.alternation = null;
+  }
+  return true;
+}
+
+function closeGroup(s: Scanner, parts: Parts): boolean {
+  const group = parts.groups.pop();
+  if (group === undefined) return refuse(s, s.pos, 'the parenthesis closes no group') !== null;
+  const inner = finish(parts);
+  parts.sequence = group.sequence;
+  parts.alternation = group.alternation;
+  s.verbose = group.verbose;
+  s.unicode = group.unicode;
+  s.fold = group.fold;
+  bump(s);
+  append(parts.sequence, group.capturing ? capture(inner) : nest(inner));
+  return true;
+}
+
+function endBranch(s: Scanner, parts: Parts): boolean {
+  const branch = finishSequence(parts.sequence);
+  if (parts.alternation === null) parts.alternation = startAlternation(branch);
+  else addBranch(parts.alternation, branch);
+  parts.sequence = startSequence();
+  bump(s);
+  return true;
+}
+
+/** The node of the innermost group or of the whole pattern. */
+function finish({ sequence, alternation }: Parts): Node {
   const last = finishSequence(sequence);
   if (alternation === null) return last;
   addBranch(alternation, last);
@@ -144,7 +162,7 @@ function repeatLast(s: Scanner, sequence: Sequence, min: number, max: number): b
   return true;
 }
 
-/** `{n}`, `{n,}` or `{n,m}`. */
+/** Reads `{n}`, `{n,}` or `{n,m}`. */
 function repeatCounted(s: Scanner, sequence: Sequence): boolean {
   const start = s.pos;
   const unclosed = () => refuse(s, start, 'the repetition is not closed; a literal brace is written \\{') !== null;
@@ -166,7 +184,7 @@ function repeatCounted(s: Scanner, sequence: Sequence): boolean {
   return true;
 }
 
-/** A 32-bit number with white space around it. */
+/** Reads a 32-bit number and the white space around it. */
 function lexDecimal(s: Scanner): number | null {
   while (isWhiteSpace(peek(s))) bump(s);
   const start = s.pos;
@@ -197,7 +215,7 @@ function atomNode(s: Scanner, atom: Atom): Node {
   if (atom.kind !== 'character') return atom.node;
   const lower = atom.code | 0x20;
   if (s.fold && lower >= 0x61 && lower <= 0x7a && atom.code < 0x80) {
-    // K and S also have a third form, beyond ASCII.
+    // K and S have a third form beyond ASCII: the Kelvin sign and the long s.
     return s.unicode && (lower === 0x6b || lower === 0x73) ? unicodeClass(236) : FOLDED_BYTE;
   }
   if (atom.byte && !s.unicode) return literal(1);

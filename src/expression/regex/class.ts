@@ -1,25 +1,26 @@
-/** Bracketed classes, which nest and know the operators &&, -- and ~~. */
+/** Bracketed classes. They nest and have the operators &&, -- and ~~. */
 import { type Atom, lexEscape } from './escape.ts';
 import { BYTE, charClass, type Node, nest, unicodeClass } from './node.ts';
 import { atEnd, bump, bumpSpace, peek, peekNext, peekNextSpace, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
 
 const ASCII_CLASS = /\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/y;
-/** Ranges of the largest named class. */
+/** The number of ranges of the largest named class. */
 const ASCII_CLASS_RANGES = 4;
 const NOT_CLOSED = 'the class is not closed';
 
-/** What the checker keeps of a set while it reads it. */
+/** What the checker knows of the set that it is reading. */
 interface Members {
-  /** Members of the union under construction, and how many of them are one character. */
+  /** The number of members, and how many of them are single characters. */
   items: number;
   characters: number;
+  /** Levels of syntax tree of the highest member. */
   height: number;
   ranges: number;
-  /** Bytes of automaton for members beyond ASCII. */
+  /** The estimated size of the automaton for members beyond ASCII, in bytes. */
   beyond: number;
 }
 
-/** An open bracket: the set around it, and the left side of the operator read last. */
+/** A class whose bracket is open: the set around it, and the left side of the last operator in it. */
 interface Level {
   readonly start: number;
   readonly negated: boolean;
@@ -38,12 +39,12 @@ function add(set: Members, height: number, ranges: number, beyond: number): void
   set.beyond += beyond;
 }
 
-/** A union of two or more members is a level of its own. */
+/** The height of a set: a union of two or more members is one more level. */
 function unionHeight(set: Members): number {
   return set.items > 1 ? set.height + 1 : set.height;
 }
 
-/** Reads a class from its `[`; no recursion, however deep it nests. */
+/** Reads a class from its `[` on, without recursion, however deeply it nests. */
 export function lexClass(s: Scanner): Node | null {
   const levels: Level[] = [];
   let set = startSet();
@@ -75,7 +76,7 @@ export function lexClass(s: Scanner): Node | null {
   }
 }
 
-/** Both sides of an operator; its height is final, it is no union. */
+/** Both sides of an operator, which is one level above them. */
 function combine(left: Members, right: Members): Members {
   const height = Math.max(left.height, unionHeight(right)) + 1;
   return { items: left.items + right.items, characters: 0, height, ranges: left.ranges + right.ranges, beyond: left.beyond + right.beyond };
@@ -86,18 +87,19 @@ function classNode(s: Scanner, set: Members, operator: boolean, negated: boolean
   if (set.items === 1 && set.characters === 1 && set.beyond === 0 && !negated && !s.fold) return nest(BYTE, height);
   const ranges = (s.fold ? 2 * set.ranges : set.ranges) + (negated ? 1 : 0);
   const node = charClass(ranges);
-  // Beyond ASCII a negation also holds what the engine needs for all other characters.
+  // With Unicode, a negation contains almost all characters beyond ASCII.
   const beyond = set.beyond + (s.unicode && negated ? 930 : 0);
   return nest(beyond === 0 ? node : unicodeClass(node.bytes + beyond), height);
 }
 
+/** Reads the beginning of a class: its bracket, `^` and the characters that are literal only there. */
 function open(s: Scanner, levels: Level[], parent: Members): Members | null {
   const start = s.pos;
   const set = startSet();
   if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
   const negated = peek(s) === 0x5e;
   if (negated && !bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
-  // Hyphens that come first, and a closing bracket before anything else, stand for themselves.
+  // Leading hyphens are literal, and so is a closing bracket before any other member.
   while (peek(s) === 0x2d) {
     add(set, 0, 1, 0);
     set.characters++;
@@ -112,6 +114,7 @@ function open(s: Scanner, levels: Level[], parent: Members): Members | null {
   return set;
 }
 
+/** Reads a named class such as `[:digit:]`; returns whether there is one. */
 function lexAsciiClass(s: Scanner): boolean {
   ASCII_CLASS.lastIndex = s.pos;
   const found = ASCII_CLASS.exec(s.text);
@@ -121,7 +124,7 @@ function lexAsciiClass(s: Scanner): boolean {
   return true;
 }
 
-/** One member, or a range of characters. */
+/** Reads one member or a range of characters into `set`. */
 function lexMember(s: Scanner, set: Members, levels: readonly Level[]): boolean {
   const start = s.pos;
   const from = lexAtom(s);
@@ -161,7 +164,7 @@ function addAtom(s: Scanner, set: Members, atom: Atom, start: number): boolean {
   return checkCharacter(s, atom, start);
 }
 
-/** Without the flag u a class is a set of bytes. */
+/** Without the flag u a class is a set of bytes: it cannot contain other characters. */
 function checkCharacter(s: Scanner, atom: Atom & { kind: 'character' }, start: number): boolean {
   if (s.unicode || atom.code < 0x80 || atom.byte) return true;
   return refuse(s, start, 'in a class, characters beyond ASCII need the flag u, as in (?u)') !== null;

@@ -1,9 +1,9 @@
-/** What a backslash can begin in a pattern. */
+/** Escapes in a pattern. */
 import { ASSERTION, charClass, type Node, unicodeClass } from './node.ts';
 import { atEnd, bump, bumpSpace, peek, refuse, type Scanner } from './scanner.ts';
 import { unicodeClassFault, unicodeClassSize } from './unicode.ts';
 
-/** One character, a class of them, or an assertion. */
+/** What one escape or character stands for; `byte` marks a bare byte, not a character of UTF-8. */
 export type Atom =
   | { readonly kind: 'character'; readonly code: number; readonly byte: boolean }
   | { readonly kind: 'class'; readonly node: Node }
@@ -22,7 +22,7 @@ const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
   ['u', 4],
   ['U', 8],
 ]);
-/** Ranges of the Perl classes in bytes, and the size of the same classes in Unicode. */
+/** The Perl classes: their number of ranges in ASCII, and the size of their automaton in Unicode, in bytes. */
 const PERL: ReadonlyMap<string, readonly [ranges: number, unicodeSize: number]> = new Map([
   ['d', [1, 5_100]],
   ['D', [2, 5_500]],
@@ -33,6 +33,7 @@ const PERL: ReadonlyMap<string, readonly [ranges: number, unicodeSize: number]> 
 ]);
 const BOUNDARIES = new Set(['start', 'end', 'start-half', 'end-half']);
 
+/** Reads an escape from its backslash on. */
 export function lexEscape(s: Scanner): Atom | null {
   const start = s.pos;
   if (!bump(s)) return refuse(s, start, 'the pattern ends behind a backslash');
@@ -48,7 +49,7 @@ export function lexEscape(s: Scanner): Atom | null {
   if (control !== undefined) return character(control, false);
   if (letter === 'b') return lexBoundary(s, start);
   if ('ABz<>'.includes(letter)) return { kind: 'assertion', node: ASSERTION };
-  // Every other ASCII character that is no letter may be escaped.
+  // All other ASCII characters except letters may be escaped.
   if (code < 0x80 && !/[A-Za-z]/.test(letter)) return character(code, false);
   return refuse(s, start, `the escape \\${String.fromCodePoint(code)} is unknown`);
 }
@@ -57,7 +58,7 @@ function character(code: number, byte: boolean): Atom {
   return { kind: 'character', code, byte };
 }
 
-/** `\xHH`, `\uHHHH`, `\UHHHHHHHH`, or any of them with braces. Only `\xHH` can be a bare byte. */
+/** Reads `\xHH`, `\uHHHH`, `\UHHHHHHHH`, or one of them with braces. Only `\xHH` can be a bare byte. */
 function lexHex(s: Scanner, start: number, letter: string): Atom | null {
   if (!bumpSpace(s)) return refuse(s, start, 'the escape is not complete');
   if (peek(s) === 0x7b) return lexHexBraces(s, start);
@@ -99,7 +100,7 @@ function hexDigit(code: number): number {
   return lower >= 0x61 && lower <= 0x66 && code < 0x80 ? lower - 0x57 : -1;
 }
 
-/** `\pL`, `\p{Greek}`, `\P{…}`: only under the flag u. */
+/** Reads `\pL`, `\p{Greek}` or `\P{…}`, which need the flag u. */
 function lexProperty(s: Scanner, start: number): Atom | null {
   if (!bumpSpace(s)) return refuse(s, start, 'the escape is not complete');
   let name = '';
@@ -118,7 +119,7 @@ function lexProperty(s: Scanner, start: number): Atom | null {
   return { kind: 'class', node: unicodeClass(unicodeClassSize(name)) };
 }
 
-/** `\b`, or `\b{start}` and its kin; other braces are a repetition. */
+/** Reads `\b`, `\b{start}` and the like. Braces without a letter or hyphen are a repetition. */
 function lexBoundary(s: Scanner, start: number): Atom | null {
   const boundary: Atom = { kind: 'assertion', node: ASSERTION };
   if (peek(s) !== 0x7b) return boundary;

@@ -1,12 +1,12 @@
-/** What follows an opening parenthesis: a group, a named one, flags. */
+/** The beginnings of groups, and flags. */
 import { atEnd, bump, peek, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
 
-/** `flags` is `(?i)`: no group, but a change of flags up to the end of the one around it. */
+/** `flags`, as in `(?i)`, is not a group: it changes the flags up to the end of the enclosing group. */
 type Group = 'capture' | 'plain' | 'flags';
 
 const LOOK_AROUND = ['?=', '?!', '?<=', '?<!'];
 
-/** Reads from `(` to where the group's content begins, or behind the `)` of flags, and sets the flags. */
+/** Reads from `(` to the content of the group, or past the `)` of flags. Sets the flags. */
 export function lexGroup(s: Scanner): Group | null {
   const start = s.pos;
   bump(s);
@@ -44,7 +44,7 @@ function isNameCharacter(code: number, first: boolean): boolean {
   return first ? /[_\p{Alphabetic}]/u.test(character) : /[_.[\]\p{Alphabetic}\p{N}]/u.test(character);
 }
 
-/** Up to the `:` or `)` behind the flags. Each may stand once, whether set or cleared. */
+/** Reads flags up to `:` or `)`. Each may appear once, either set or cleared. */
 function lexFlags(s: Scanner): boolean {
   let seen = '';
   while (peek(s) !== 0x3a && peek(s) !== 0x29) {

@@ -1,28 +1,28 @@
 /**
- * What the checker keeps of a piece of pattern: how deep its syntax tree is and about how many bytes
- * the engine's automaton takes for it. No tree is kept, so nothing can recurse over one.
+ * What the checker knows of a part of a pattern: the height of its syntax tree and the estimated size of the engine's
+ * automaton. There is no tree, so nothing can recurse over one.
  */
 export interface Node {
-  /** Levels of syntax tree above the leaves, as the engine counts them. */
+  /** Levels of the syntax tree above the leaves, as the engine counts them. */
   readonly height: number;
-  /** Estimated bytes of automaton; Infinity is possible. */
+  /** The estimated size of the automaton, in bytes; can be Infinity. */
   readonly bytes: number;
-  /** Ranges of the character class that it is, 0 when it is none. */
+  /** The number of ranges of a character class; 0 for anything else. */
   readonly ranges: number;
-  /** It can match nothing. */
+  /** Whether it can match the empty string. */
   readonly nullable: boolean;
-  /** It matches nothing else: an assertion, an empty group. */
+  /** Whether it matches only the empty string, as an assertion or an empty group does. */
   readonly empty: boolean;
-  /** Flags such as `(?i)`, which no repetition can follow. */
+  /** Whether it is flags such as `(?i)`, which cannot be repeated. */
   readonly directive: boolean;
 }
 
-/** The engine refuses deeper patterns. */
+/** The greatest height that the engine accepts. */
 export const MAX_HEIGHT = 250;
-/** And automata above this size. */
+/** The greatest size of an automaton that the engine accepts, in bytes. */
 export const MAX_BYTES = 10 * 1024 * 1024;
 
-// A state of the engine's automaton, a transition of a class, a branch.
+// The sizes in the engine's automaton, in bytes, of a state, of a transition of a class and of a branch.
 const STATE = 32;
 const TRANSITION = 8;
 const BRANCH = 4;
@@ -32,40 +32,46 @@ function leaf(bytes: number, ranges: number, empty: boolean): Node {
   return { height: 0, bytes, ranges, nullable: empty, empty, directive: false };
 }
 
+/** Matches the empty string. */
 const EMPTY = leaf(STATE, 0, true);
+/** An assertion, such as `^` or `\b`. */
 export const ASSERTION = EMPTY;
+/** One byte. */
 export const BYTE = leaf(STATE, 1, false);
 /** An ASCII letter that matches both cases. */
 export const FOLDED_BYTE = charClass(2);
+/** Flags such as `(?i)`. */
 export const DIRECTIVE: Node = { ...EMPTY, bytes: 0, directive: true };
 
-/** A character of so many bytes. */
+/** A character of `bytes` bytes. */
 export function literal(bytes: number): Node {
   return bytes === 1 ? BYTE : leaf(bytes * STATE, 0, false);
 }
 
-/** A set of so many ranges of bytes. */
+/** A set of `ranges` ranges of bytes. */
 export function charClass(ranges: number): Node {
   const most = Math.min(Math.max(ranges, 1), MAX_RANGES);
   return leaf(2 * STATE + most * TRANSITION, most, false);
 }
 
-/** A set of characters beyond ASCII, which the engine spells out in bytes. */
+/** A set with characters beyond ASCII; its automaton takes about `bytes` bytes. */
 export function unicodeClass(bytes: number): Node {
   return leaf(bytes, 0, false);
 }
 
+/** A node with another level around it. */
 export function nest(node: Node, height = node.height + 1): Node {
   return { ...node, height, directive: false };
 }
 
+/** A capturing group. */
 export function capture(node: Node): Node {
   return { ...nest(node), bytes: node.bytes + 2 * STATE, ranges: 0 };
 }
 
-/** `node{min,max}`; max may be Infinity. */
+/** `node{min,max}`; `max` can be Infinity. */
 export function repeat(node: Node, min: number, max: number): Node {
-  // What matches only the empty string gains nothing from being repeated.
+  // Repeating what matches only the empty string adds nothing.
   const [least, most] = node.empty ? [Math.min(min, 1), Math.min(max, 1)] : [min, max];
   return {
     height: node.height + 1,
@@ -84,21 +90,23 @@ function repeatedBytes(node: Node, min: number, max: number): number {
   return min * node.bytes + (max === min ? 0 : STATE + (max - min) * (node.bytes + choice));
 }
 
-/** A sequence under construction; its last piece is kept apart because a repetition may follow it. */
+/** A sequence that is being read. Its last part is separate, because a repetition may follow. */
 export interface Sequence {
   count: number;
   last: Node;
-  /** Over all pieces but the last. */
+  /** These are of all parts but the last. */
   height: number;
   bytes: number;
   nullable: boolean;
   empty: boolean;
 }
 
+/** A sequence without parts. */
 export function startSequence(): Sequence {
   return { count: 0, last: EMPTY, height: 0, bytes: 0, nullable: true, empty: true };
 }
 
+/** Adds a part to the end of a sequence. */
 export function append(sequence: Sequence, node: Node): void {
   if (sequence.count > 0) {
     const { last } = sequence;
@@ -111,6 +119,7 @@ export function append(sequence: Sequence, node: Node): void {
   sequence.last = node;
 }
 
+/** The node of a sequence. */
 export function finishSequence(sequence: Sequence): Node {
   const { last } = sequence;
   if (sequence.count <= 1) return last;
@@ -124,21 +133,23 @@ export function finishSequence(sequence: Sequence): Node {
   };
 }
 
-/** Branches under construction; `count` 0 until there is a second one. */
+/** An alternation that is being read: all branches so far. */
 export interface Alternation {
   count: number;
   height: number;
   bytes: number;
-  /** 0 once a branch is no class. */
+  /** 0 when a branch is not a class. */
   ranges: number;
   nullable: boolean;
   empty: boolean;
 }
 
+/** An alternation with its first branch. */
 export function startAlternation(first: Node): Alternation {
   return { count: 1, height: first.height, bytes: first.bytes, ranges: first.ranges, nullable: first.nullable, empty: first.empty };
 }
 
+/** Adds a branch to an alternation. */
 export function addBranch(alternation: Alternation, node: Node): void {
   alternation.count++;
   alternation.height = Math.max(alternation.height, node.height);
@@ -148,9 +159,10 @@ export function addBranch(alternation: Alternation, node: Node): void {
   alternation.empty &&= node.empty;
 }
 
+/** The node of an alternation. */
 export function finishAlternation(alternation: Alternation): Node {
   const height = alternation.height + 1;
-  // The engine makes one class of branches that are classes.
+  // If all branches are classes, the engine makes one class of them.
   if (alternation.ranges > 0) return nest(charClass(alternation.ranges), height);
   const { count, nullable, empty } = alternation;
   return { height, bytes: alternation.bytes + 2 * STATE + count * BRANCH, ranges: 0, nullable, empty, directive: false };

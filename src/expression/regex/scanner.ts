@@ -1,23 +1,29 @@
-/** Where the checker stands in a pattern, and the moves of its parts. Positions are UTF-16 units. */
+import { isWhiteSpace } from '../white-space.ts';
+
+/** The state of the checker in a pattern. Positions are UTF-16 code units. */
 export interface Scanner {
   readonly text: string;
   pos: number;
-  /** Characters looked at. */
+  /** Characters read: the measure of the work. */
   steps: number;
   fault: string | null;
-  /** The flags x, u and i as they stand here. */
+  /** The flag x: white space and comments are ignored. */
   verbose: boolean;
+  /** The flag u: characters are those of Unicode, not bytes. */
   unicode: boolean;
+  /** The flag i: letters match in both cases. */
   fold: boolean;
+  /** The names of the groups so far. */
   readonly names: Set<string>;
 }
 
-/** Notes what is wrong, and at which character of the pattern (from 1). */
+/** Notes the fault and the character of the pattern it is at (from 1). */
 export function refuse(s: Scanner, at: number, text: string): null {
   s.fault = `${text}, at character ${Array.from(s.text.slice(0, at)).length + 1} of the regular expression`;
   return null;
 }
 
+/** Whether the whole pattern is read. */
 export function atEnd(s: Scanner): boolean {
   return s.pos >= s.text.length;
 }
@@ -32,7 +38,7 @@ function codePoint(text: string, at: number): number {
   return unit >= 0xd800 && unit < 0xdc00 ? text.codePointAt(at)! : unit;
 }
 
-/** Moves past the code point here; false when that was the last one. */
+/** Moves past one code point. Returns whether another one follows. */
 export function bump(s: Scanner): boolean {
   if (atEnd(s)) return false;
   s.steps++;
@@ -40,14 +46,14 @@ export function bump(s: Scanner): boolean {
   return s.pos < s.text.length;
 }
 
-/** The same, then past what verbose mode ignores. */
+/** As `bump`, and then past what verbose mode ignores. */
 export function bumpSpace(s: Scanner): boolean {
   if (!bump(s)) return false;
   skipIgnored(s);
   return !atEnd(s);
 }
 
-/** In verbose mode: past white space and comments. */
+/** Moves past white space and comments in verbose mode. */
 export function skipIgnored(s: Scanner): void {
   if (!s.verbose) return;
   while (!atEnd(s)) {
@@ -60,6 +66,7 @@ export function skipIgnored(s: Scanner): void {
   }
 }
 
+/** Moves past `text` if it is here; returns whether it was. */
 export function takeText(s: Scanner, text: string): boolean {
   s.steps++;
   if (!s.text.startsWith(text, s.pos)) return false;
@@ -67,12 +74,12 @@ export function takeText(s: Scanner, text: string): boolean {
   return true;
 }
 
-/** The code unit behind the one here. */
+/** The code unit after the current one. */
 export function peekNext(s: Scanner): number {
   return s.text.charCodeAt(s.pos + 1);
 }
 
-/** The same, but in verbose mode the first that is neither white space nor the `#` of a comment, as the engine looks ahead. */
+/** As `peekNext`, but in verbose mode it skips white space and one `#`, which is how the engine looks ahead. */
 export function peekNextSpace(s: Scanner): number {
   if (!s.verbose) return peekNext(s);
   let comment = false;
@@ -84,20 +91,4 @@ export function peekNextSpace(s: Scanner): number {
     comment = true;
   }
   return peekNext(s);
-}
-
-/** Unicode White_Space, which is what Rust means by white space. */
-export function isWhiteSpace(code: number): boolean {
-  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-  return (
-    code === 0x85 ||
-    code === 0xa0 ||
-    code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200a) ||
-    code === 0x2028 ||
-    code === 0x2029 ||
-    code === 0x202f ||
-    code === 0x205f ||
-    code === 0x3000
-  );
 }

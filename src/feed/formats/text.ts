@@ -3,10 +3,10 @@ import type { FeedHeading, Render } from './format.ts';
 import { PLACEHOLDER } from './stamp.ts';
 
 /** Whole lines above the networks. In `{ before, after }` the instant at which the content first appeared stands between the two. */
-export type Header = string | { readonly before: string; readonly after: string };
+type Header = string | { readonly before: string; readonly after: string };
 
 /** How networks are written one after the other. */
-export interface TextLayout {
+interface TextLayout {
   /** Shown also when there are no networks. */
   readonly header?: (heading: FeedHeading, count: number) => Header;
   /** What stands before, between and after the networks; nothing of it when there are none. */

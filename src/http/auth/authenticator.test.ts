@@ -9,9 +9,9 @@ const KEY = 'weir_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
 const NOW = 1_800_000_000_000;
 const DAY = 24 * 3600 * 1000;
 
-/** A store that counts its reads and can be down. */
+/** A store that counts its reads and can be down. `set` is by how much the wall clock was set, ms. */
 function world(caller: Partial<Caller> = {}) {
-  const state = { now: NOW, revision: 1, down: false, reads: 0, lookups: 0, known: true };
+  const state = { now: NOW, set: 0, revision: 1, down: false, reads: 0, lookups: 0, known: true };
   const owner: Caller = {
     keyId: 'k',
     workspaceId: 'w',
@@ -34,14 +34,14 @@ function world(caller: Partial<Caller> = {}) {
       return state.known && Buffer.from(digest).equals(hash('sha256', KEY, 'buffer')) ? owner : undefined;
     },
   };
-  const auth = authenticator({ store, now: () => state.now });
+  const auth = authenticator({ store, now: () => state.now + state.set, monotonic: () => state.now });
   const ask = (authorization?: string, group: Group = 'feed', ip = '192.0.2.1') =>
     auth.authenticate(group, { ip, headers: { authorization } });
   const status = async (...args: Parameters<typeof ask>) => {
     const answer = await ask(...args);
     return 'status' in answer ? answer.status : 200;
   };
-  return { state, auth, ask, status };
+  return { state, store, auth, ask, status };
 }
 const bearer = (key: string) => `Bearer ${key}`;
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
@@ -53,6 +53,15 @@ test('5 Bearer on both groups, Basic with the user api on feeds only', async () 
   assert.equal(await status(basic(`api:${KEY}`), 'feed'), 200);
   assert.equal(await status(basic(`api:${KEY}`).replace('Basic', 'bAsIc'), 'feed'), 200);
   assert.equal(await status(basic(`api:${KEY}`), 'signal'), 401);
+  const encoded = Buffer.from(`api:${KEY}`).toString('base64');
+  for (const spelling of [
+    `${encoded.slice(0, 8)}!${encoded.slice(8)}`,
+    `${encoded.slice(0, 8)}-_${encoded.slice(8)}`,
+    `${encoded}AAAA`,
+    encoded.slice(1),
+  ]) {
+    assert.equal(await status(`Basic ${spelling}`), 401, spelling);
+  }
   for (const pair of [`Api:${KEY}`, `:${KEY}`, KEY, `api:x:${KEY}`, `api :${KEY}`]) assert.equal(await status(basic(pair)), 401, pair);
 });
 
@@ -164,7 +173,7 @@ test('D2 20 failed authentications a second and address, then 429; never against
   const answer = await ask(bearer('weir_wrong_key'));
   assert('status' in answer);
   assert.deepEqual([answer.status, answer.headers], [429, { 'Retry-After': '1' }]);
-  assert.equal(await status(), 429);
+  assert.equal(await status('Digest weir_wrong_key'), 429);
   assert.equal(await status(bearer(KEY)), 200);
   assert.equal(await status(bearer('weir_wrong_key'), 'feed', '192.0.2.2'), 401);
   state.now += 1000;
@@ -173,11 +182,78 @@ test('D2 20 failed authentications a second and address, then 429; never against
 
 test('D2 an IPv6 /64 counts as one address, an IPv4-mapped one as IPv4', async () => {
   const { status } = world();
-  for (let i = 0; i < 20; i += 1) assert.equal(await status(undefined, 'feed', `2001:db8::${i.toString(16)}`), 401);
-  assert.equal(await status(undefined, 'feed', '2001:db8::ffff:ffff:ffff:ffff'), 429);
-  assert.equal(await status(undefined, 'feed', '2001:db8:0:1::1'), 401);
-  for (let i = 0; i < 20; i += 1) assert.equal(await status(undefined, 'feed', '::ffff:192.0.2.9'), 401);
-  assert.equal(await status(undefined, 'feed', '192.0.2.9'), 429);
+  const guess = (ip: string) => status(bearer('weir_wrong_key'), 'feed', ip);
+  for (let i = 0; i < 20; i += 1) assert.equal(await guess(`2001:db8::${i.toString(16)}`), 401);
+  assert.equal(await guess('2001:db8::ffff:ffff:ffff:ffff'), 429);
+  assert.equal(await guess('2001:db8:0:1::1'), 401);
+  for (let i = 0; i < 20; i += 1) assert.equal(await guess('::ffff:192.0.2.9'), 401);
+  assert.equal(await guess('192.0.2.9'), 429);
+});
+
+test('D2.10 a request without credentials is challenged, never counted and never 429', async () => {
+  const { status, auth } = world();
+  for (let i = 0; i < 100; i += 1) assert.equal(await status(i % 2 === 0 ? undefined : ''), 401);
+  assert.deepEqual(auth.takeFailed(), []);
+  for (let i = 0; i < 20; i += 1) assert.equal(await status(bearer('weir_wrong_key')), 401);
+  assert.equal(await status(bearer('weir_wrong_key')), 429);
+  assert.equal(await status(), 401, 'also beside wrong keys of the same address');
+});
+
+test('D2.11 wrong keys are counted by address', async () => {
+  const { status, auth } = world();
+  for (let i = 0; i < 3; i += 1) await status(bearer(`weir_wrong_key_${i}`), 'feed', `2001:db8::${i}`);
+  for (let i = 0; i < 30; i += 1) await status('Basic junk', 'signal', '192.0.2.7');
+  await status(bearer(KEY));
+  assert.deepEqual(auth.takeFailed(), [
+    { source: '192.0.2.7', count: 30 },
+    { source: '2001:db8::/64', count: 3 },
+  ]);
+  assert.deepEqual(auth.takeFailed(), []);
+});
+
+test('D2.12 an unknown key is looked up once until the key revision moves; a key made in between works within 2 s', async () => {
+  const { state, status } = world();
+  state.known = false;
+  await Promise.all(Array.from({ length: 50 }, () => status(bearer(KEY))));
+  assert.equal(state.lookups, 1, 'shared');
+  for (let i = 0; i < 10; i += 1) {
+    state.now += 500;
+    assert.equal(await status(bearer(KEY), 'feed', `192.0.2.${i}`), 401);
+  }
+  assert.equal(state.lookups, 1, 'remembered');
+  state.known = true;
+  state.revision += 1;
+  state.now += 1000;
+  assert.equal(await status(bearer(KEY)), 200);
+  assert.equal(state.lookups, 2);
+});
+
+test('D2.9 a key that was unknown gets 500, not 401, while the store cannot be read', async () => {
+  const { state, status } = world();
+  assert.equal(await status(bearer('weir_wrong_key')), 401);
+  state.down = true;
+  state.now += 1000;
+  assert.equal(await status(bearer('weir_wrong_key')), 500);
+});
+
+test('D2.12 while 5,000 keys are looked up further unknown ones get 429; a key that was known never does', async () => {
+  const { state, status, store } = world();
+  assert.equal(await status(bearer(KEY)), 200);
+  const { findCaller } = store;
+  const answers = Promise.withResolvers<void>();
+  store.findCaller = async (digest) => {
+    await answers.promise;
+    return findCaller(digest);
+  };
+  state.revision += 1;
+  state.now += 1000;
+  const flood = Array.from({ length: 5100 }, (_, i) => status(bearer(`weir_wrong_key_${i}`), 'feed', `10.0.${i >> 8}.${i & 255}`));
+  const valid = status(bearer(KEY));
+  await new Promise(setImmediate);
+  answers.resolve();
+  assert.equal(await valid, 200);
+  const statuses = await Promise.all(flood);
+  assert.deepEqual([statuses.filter((each) => each === 401).length, statuses.filter((each) => each === 429).length], [5000, 100]);
 });
 
 test('D4 last-used instants are gathered in memory', async () => {
@@ -190,3 +266,32 @@ test('D4 last-used instants are gathered in memory', async () => {
   assert.deepEqual(auth.takeUsed(), [{ id: 'k', at: NOW + 5 }]);
   assert.deepEqual(auth.takeUsed(), []);
 });
+
+for (const [how, set] of [
+  ['back by an hour', -3_600_000],
+  ['forward by an hour', 3_600_000],
+  ['forward by a day', DAY],
+] as const) {
+  test(`D2.8 D2.9 D2.7 a clock set ${how} drops no remembered key, freezes no change, and counts no failure twice`, async () => {
+    const { state, ask, status } = world();
+    assert.equal(await status(bearer(KEY)), 200);
+    for (let i = 0; i < 21; i += 1) await status(bearer('weir_wrong_key'));
+    state.set = set;
+    assert(!(ask(bearer(KEY)) instanceof Promise), 'no read of the store');
+    assert.equal(await status(bearer('weir_wrong_key')), 429);
+    state.now += 1000;
+    assert.equal(await status(bearer('weir_wrong_key')), 401);
+    state.down = true;
+    state.now += 1000;
+    assert.equal(await status(bearer(KEY)), 200, 'remembered');
+    state.now += DAY - 2000;
+    assert.equal(await status(bearer(KEY)), 200, 'for 24 h');
+    state.now += 1001;
+    assert.equal(await status(bearer(KEY)), 500, 'not for longer');
+    Object.assign(state, { down: false, known: false, revision: 2 });
+    state.now += 2000;
+    await status(bearer(KEY));
+    await new Promise(setImmediate);
+    assert.equal(await status(bearer(KEY)), 401, 'a change is effective');
+  });
+}

@@ -4,9 +4,11 @@ import { within } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import { CHALLENGES, readKey } from './credentials.ts';
-import { failureLimiter } from './failures.ts';
+import { type Failures, failureLimiter } from './failures.ts';
 import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
+import { lookUps } from './look-ups.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
+import { unknownKeys } from './unknown-keys.ts';
 
 /** The parts of a request that authentication reads. */
 export interface Asker {
@@ -18,42 +20,61 @@ export interface Asker {
 export interface Authenticator {
   /**
    * The caller, or why the request is refused (spec 5.1). Answers at once for a remembered key while the key revision was read
-   * less than a second ago. Only a store that was read says 401; while it cannot be read, remembered keys are honoured.
+   * less than a second ago. Only a store that was read says 401; while it cannot be read, remembered keys are honoured. A request
+   * without credentials is challenged, and never counted.
    */
   authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** The caller, where `authenticate` would admit it at once; undefined otherwise, and no failure is counted. */
   recognise(group: Group, authorization: string | undefined): Caller | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
   takeUsed(): { id: string; at: number }[];
+  /** The wrong keys since the last call, by who sent them, most first. */
+  takeFailed(): Failures[];
 }
 
 interface AuthenticatorOptions {
   readonly store: Pick<StoreReads, 'keyRevision' | 'findCaller'>;
-  /** ms since 1970. */
+  /** ms since 1970: for the expiry of keys and their last use. */
   readonly now: () => number;
+  /** ms of the monotonic clock: for how long something is remembered. */
+  readonly monotonic: () => number;
 }
 
 /** How long the store may take to find a caller, ms. */
 const STORE_LIMIT = 1000;
+/** Keys that are looked up in the store at a time; further unknown ones get 429. */
+const MOST_LOOK_UPS = 5000;
+/** Unknown keys that are remembered as such. */
+const MOST_UNKNOWN = 10_000;
 /** How long a remembered key is honoured while the store cannot be read, ms. */
 const HONOURED = 24 * 3600 * 1000;
 
 const UNAVAILABLE: HttpFault = { status: 500 };
+const TOO_MANY_LOOK_UPS: HttpFault = { status: 429, headers: { 'Retry-After': '1' } };
+const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
 
 /** Authenticates API keys: from memory where it may, else from the store. Gathers when each key was last used. */
-export function authenticator({ store, now }: AuthenticatorOptions): Authenticator {
-  const revision = watchKeyRevision(() => store.keyRevision(), now);
+export function authenticator({ store, now, monotonic }: AuthenticatorOptions): Authenticator {
+  const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
+  const unknown = unknownKeys(MOST_UNKNOWN);
+  const asked = lookUps<Caller | undefined>(MOST_LOOK_UPS);
   const failures = failureLimiter();
   const used = new Map<string, number>();
 
   /** The caller, where memory alone may admit it. */
   function recall(digest: string): Caller | undefined {
     const at = now();
-    const key = revision.isFresh(at) ? keys.find(digest) : undefined;
-    return key !== undefined && isCurrent(key, revision) && !hasExpired(key, at) && isHonoured(key, revision, at)
+    const moment = monotonic();
+    const key = revision.isFresh(moment) ? keys.find(digest) : undefined;
+    return key !== undefined && isCurrent(key, revision) && !hasExpired(key, at) && isHonoured(key, revision, moment)
       ? admit(key, at)
       : undefined;
+  }
+
+  /** Whether memory alone tells that a key is unknown. */
+  function isUnknown(digest: string): boolean {
+    return revision.isFresh(monotonic()) && revision.readable && unknown.has(digest, revision.current!);
   }
 
   /** The caller as the store knows it; undefined when the key is not valid. */
@@ -63,12 +84,17 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
     if (known !== undefined && isCurrent(known, revision)) return decide(known);
     if (!revision.readable) return UNAVAILABLE;
     const before = revision.current!;
+    if (unknown.has(digest, before)) return undefined;
+    // Who has seen another revision asks anew.
+    const found = asked.run(`${before} ${digest}`, known !== undefined, () => store.findCaller(bytesOf(digest)));
+    if (found === undefined) return TOO_MANY_LOOK_UPS;
     try {
-      const caller = await within(store.findCaller(bytesOf(digest)), STORE_LIMIT, 'the store');
+      const caller = await within(found, STORE_LIMIT, 'the store');
       if (caller?.workspaceId && caller.organizationId) {
-        return decide(keys.remember(digest, { caller, revision: before, confirmedAt: now() }));
+        return decide(keys.remember(digest, { caller, revision: before, confirmedAt: monotonic() }));
       }
       keys.forget(digest);
+      if (known === undefined && before === revision.current) unknown.add(digest, before);
       return undefined;
     } catch {
       return known === undefined ? UNAVAILABLE : decide(known);
@@ -78,7 +104,7 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
   function decide(key: RememberedKey): Caller | HttpFault | undefined {
     const at = now();
     if (hasExpired(key, at)) return undefined;
-    return isHonoured(key, revision, at) ? admit(key, at) : UNAVAILABLE;
+    return isHonoured(key, revision, monotonic()) ? admit(key, at) : UNAVAILABLE;
   }
 
   function admit({ caller }: RememberedKey, at: number): Caller {
@@ -86,17 +112,17 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
     return caller;
   }
 
+  /** The answer to wrong credentials. */
   function refuse(group: Group, { ip }: Asker): HttpFault {
-    if (failures.count(ip, now())) {
-      return { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
-    }
-    return { status: 401, headers: { 'WWW-Authenticate': CHALLENGES[group] } };
+    return failures.count(ip, monotonic()) ? TOO_MANY_FAILURES : challenge(group);
   }
 
   return {
     authenticate(group, asker) {
-      const digest = digestOf(group, asker.headers.authorization);
-      if (digest === undefined) return refuse(group, asker);
+      const { authorization = '' } = asker.headers;
+      if (authorization === '') return challenge(group);
+      const digest = digestOf(group, authorization);
+      if (digest === undefined || isUnknown(digest)) return refuse(group, asker);
       return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker));
     },
     recognise(group, authorization) {
@@ -108,8 +134,12 @@ export function authenticator({ store, now }: AuthenticatorOptions): Authenticat
       used.clear();
       return taken;
     },
+    takeFailed: failures.take,
   };
 }
+
+/** Asks for credentials (SPEC D2.6). */
+const challenge = (group: Group): HttpFault => ({ status: 401, headers: { 'WWW-Authenticate': CHALLENGES[group] } });
 
 /** SHA-256 of the key in an Authorization header, as `RememberedKeys` takes it; undefined when the header holds no key. */
 function digestOf(group: Group, authorization: string | undefined): string | undefined {
@@ -120,10 +150,10 @@ function digestOf(group: Group, authorization: string | undefined): string | und
 /** Whether a remembered key counts without asking the store: nothing has changed, or the store cannot be asked. */
 const isCurrent = (key: RememberedKey, { current, readable }: KeyRevision): boolean => key.revision === current || !readable;
 
-/** Whether the caller's key has expired at `at` (ms). */
+/** Whether the caller's key has expired at `at` (ms since 1970). */
 const hasExpired = ({ caller }: RememberedKey, at: number): boolean => caller.expiresAt !== null && caller.expiresAt <= at;
 
-/** Whether the store confirms the key at `at` (ms), or did so within the last 24 h. Notes the instant when it does. */
+/** Whether the store confirms the key at `at` (ms, monotonic), or did so within the last 24 h. Notes the moment when it does. */
 function isHonoured(key: RememberedKey, { current, readable }: KeyRevision, at: number): boolean {
   if (readable && key.revision === current) key.confirmedAt = at;
   return at - key.confirmedAt <= HONOURED;

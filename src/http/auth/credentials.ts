@@ -16,5 +16,11 @@ export function readKey(group: Group, authorization = ''): string | undefined {
   const key = BEARER.exec(authorization)?.[1];
   if (key !== undefined || group !== 'feed') return key;
   const credentials = BASIC.exec(authorization)?.[1];
-  return credentials === undefined ? undefined : USER.exec(Buffer.from(credentials, 'base64').toString())?.[1];
+  return credentials === undefined ? undefined : USER.exec(decodeBase64(credentials))?.[1];
+}
+
+/** Strictly base64 as UTF-8, else ''. Node's decoder skips what is no base64, and one key would have many spellings. */
+function decodeBase64(text: string): string {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes.toString() : '';
 }

@@ -1,37 +1,55 @@
-import { formatNetwork } from '../../network/format.ts';
-import { parseNetwork } from '../../network/parse.ts';
+import { sourceOf } from '../source.ts';
 
 /** Failed authentications of one source in one second before it gets 429. */
 const PER_SECOND = 20;
+/** Sources that are counted at a time; failures of further ones are counted together. */
+const MOST_SOURCES = 10_000;
+/** Who stands for all further sources. */
+const OTHERS = 'other addresses';
 
-/** Counts failed authentications by address and second (decisions 2). */
+/** How many wrong keys came from one source: an IPv4 address, an IPv6 /64, or everybody who did not fit in. */
+export interface Failures {
+  readonly source: string;
+  readonly count: number;
+}
+
+/** Counts failed authentications by source and second (SPEC D2.7), and for the log since it was last asked. */
 export interface FailureLimiter {
-  /** Counts one failure at `now` (ms); true when the address has had more than 20 in this second. */
+  /** Counts one failure at `now` (ms, monotonic); true when the source of the address has had more than 20 in this second. */
   count(address: string, now: number): boolean;
+  /** The failures since the last call, most first. */
+  take(): Failures[];
 }
 
 /** A limiter that has counted nothing yet. */
 export function failureLimiter(): FailureLimiter {
   let second = 0;
-  const counts = new Map<string, number>();
+  const inSecond = new Map<string, number>();
+  const sinceTaken = new Map<string, number>();
+
   return {
     count(address, now) {
       if (Math.floor(now / 1000) !== second) {
         second = Math.floor(now / 1000);
-        counts.clear();
+        inSecond.clear();
       }
       const source = sourceOf(address);
-      const count = (counts.get(source) ?? 0) + 1;
-      counts.set(source, count);
-      return count > PER_SECOND;
+      add(sinceTaken, source);
+      return add(inSecond, source) > PER_SECOND;
+    },
+    take() {
+      const taken = [...sinceTaken].map(([source, count]) => ({ source, count })).sort((a, b) => b.count - a.count);
+      sinceTaken.clear();
+      return taken;
     },
   };
 }
 
-/** What counts as one client: an IPv4 address, or an IPv6 /64. */
-function sourceOf(address: string): string {
-  const bare = address.replace(/%.*$/, '');
-  const host = parseNetwork(bare);
-  const network = typeof host === 'string' || host.family === 4 ? host : parseNetwork(`${bare}/64`);
-  return typeof network === 'string' ? bare : formatNetwork(network);
+/** Counts one more of a source; returns its count, 1 for a source that no longer fits in. */
+function add(counts: Map<string, number>, source: string): number {
+  const isCounted = counts.has(source) || counts.size < MOST_SOURCES;
+  const counted = isCounted ? source : OTHERS;
+  const count = (counts.get(counted) ?? 0) + 1;
+  counts.set(counted, count);
+  return isCounted ? count : 1;
 }

@@ -49,3 +49,25 @@ test('a store that is down leaves the last revision, and nobody waits for it aga
   await new Promise(setImmediate);
   assert.equal(revision.readable, true);
 });
+
+test('a slow store is waited for only when its last answer is two seconds old', async () => {
+  let now = 0;
+  let answer: (() => void) | undefined;
+  const revision = watchKeyRevision(
+    () => new Promise((resolve) => (answer = () => resolve(7))),
+    () => now,
+  );
+  const first = revision.refresh();
+  answer!();
+  await first;
+  now = 1999;
+  await revision.refresh();
+  assert.equal(revision.isFresh(now), false, 'no answer yet');
+  now = 2000;
+  let waited = false;
+  const last = revision.refresh().then(() => (waited = true));
+  await new Promise(setImmediate);
+  assert.equal(waited, false);
+  answer!();
+  await last;
+});

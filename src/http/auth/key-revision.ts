@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../clock.ts';
 
 /** How long a key revision counts as current, and how long the store may take to tell it, ms. */
 const FRESH = 1000;
 const STORE_LIMIT = 1000;
+/** A change is effective within this time, ms: until then a slow store may be waited for later. */
+const EFFECTIVE = 2000;
+/** How long a request waits for a slow store where it need not, ms. */
+const PATIENCE = 50;
 
 /** The store's key revision as last read (decisions 2): while it stands still, no key, permission or subscription has changed. */
 export interface KeyRevision {
@@ -10,17 +15,22 @@ export interface KeyRevision {
   readonly current: number | undefined;
   /** Whether the store could be read when it was last asked. */
   readonly readable: boolean;
-  /** Whether the store was asked less than a second before `at` (ms). */
+  /** Whether the store was asked less than a second before `at` (ms, monotonic). */
   isFresh(at: number): boolean;
-  /** Reads the revision when it is due. Never rejects; while the store is known to be down it does not wait for the answer. */
+  /**
+   * Reads the revision when it is due. Never rejects. While the store is known to be down it does not wait for the answer, and
+   * while the last answer is less than two seconds old it does not wait for long.
+   */
   refresh(): Promise<void>;
 }
 
-/** Watches the revision that `read` gets from the store. Callers that refresh at once share one read. */
+/** Watches the revision that `read` gets from the store. Callers that refresh at once share one read. `now`: ms, monotonic. */
 export function watchKeyRevision(read: () => Promise<number>, now: () => number): KeyRevision {
   /** When the last finished read began. */
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
+  /** The same, but for PATIENCE at most. */
+  let briefly: Promise<void> | undefined;
 
   const revision = {
     current: undefined as number | undefined,
@@ -28,10 +38,13 @@ export function watchKeyRevision(read: () => Promise<number>, now: () => number)
     isFresh: (at: number) => Math.abs(at - readAt) < FRESH,
     async refresh() {
       if (revision.isFresh(now())) return;
-      reading ??= readNow().finally(() => {
-        reading = undefined;
-      });
-      if (revision.readable) await reading;
+      if (reading === undefined) {
+        reading = readNow().finally(() => {
+          reading = undefined;
+        });
+        briefly = Promise.race([reading, sleep(PATIENCE, undefined, { ref: false })]);
+      }
+      if (revision.readable) await (now() - readAt < EFFECTIVE ? briefly : reading);
     },
   };
   return revision;

@@ -8,7 +8,7 @@ export interface RememberedKey {
   readonly caller: Caller;
   /** The key revision before the caller was read: while the store has the same one, nothing has changed. */
   readonly revision: number;
-  /** When the store last confirmed the key, ms. */
+  /** When the store last confirmed the key, ms of the monotonic clock. */
   confirmedAt: number;
 }
 

@@ -1,6 +1,7 @@
 /** The headers of a feed's answers, made once for each representation and form. */
 import { FORMATS } from '../../feed/formats/table.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
+import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
 
 /** A successful answer: name, value, name, value, … and the whole body, absent on 304. */
@@ -41,6 +42,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
     ['Last-Modified', formatHttpDate(lastModified)],
     ['Cache-Control', 'private, max-age=30, must-revalidate'],
     ['Vary', 'Accept-Encoding, Authorization'],
+    NO_SNIFFING,
     ...entryHeaders(entryCount, entryLimit, staleSince),
   ];
   const type = form === 'md5' ? 'text/plain' : FORMATS[variant.format].mediaType;

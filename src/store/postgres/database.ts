@@ -5,7 +5,7 @@ import type { Outcome, Value as ScalarValue, Work } from '../work.ts';
 import { BinaryCopy, type RowHandler } from './copy.ts';
 import { connectionFault, PostgresFault, serverFault } from './fault.ts';
 
-type Value = ScalarValue | readonly string[] | readonly number[];
+type Value = ScalarValue | readonly string[] | readonly number[] | readonly Buffer[];
 
 /** One connection for the length of a transaction or read. */
 export interface Session {
@@ -49,14 +49,16 @@ const IDLE = 10_000;
 export interface DatabaseOptions {
   /** Connections at most. */
   readonly connections?: number;
+  /** How long connecting and one statement may take, ms. */
+  readonly limit?: number;
 }
 
 /** A pool of connections to the server behind `url`. Connects at the first call; nothing that happens to a connection ends the process. */
-export function openDatabase(url: string, { connections = 10 }: DatabaseOptions = {}): Database {
+export function openDatabase(url: string, { connections = 10, limit = LIMITS.statement }: DatabaseOptions = {}): Database {
   const pool = new Pool({
     connectionString: url,
     max: connections,
-    connectionTimeoutMillis: LIMITS.connect,
+    connectionTimeoutMillis: Math.min(LIMITS.connect, limit),
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -117,8 +119,7 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
     });
   }
 
-  const run = (text: string, ...values: Value[]) =>
-    retrying(() => lease(LIMITS.statement, (client) => sessionOn(client).run(text, ...values)));
+  const run = (text: string, ...values: Value[]) => retrying(() => lease(limit, (client) => sessionOn(client).run(text, ...values)));
 
   return {
     run,

@@ -10,7 +10,12 @@ import { deadLetterOf, keyOf, listOf, organizationOf, type Row, ruleOf, savedKey
 import { ruleCount } from '../rule-tables.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive } from './database.ts';
+import { gathered } from './gather.ts';
 import { scanInto, scanQuery } from './snapshot.ts';
+
+/** Queries for callers that run at a time, and callers that one of them asks for at most. */
+const CALLER_QUERIES = 2;
+const CALLERS = 1000;
 
 /** Rules fetched at a time where every column is wanted. */
 const PAGE = 1000;
@@ -21,36 +26,18 @@ const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revi
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
 const RULE_COUNT = ruleCount('$1', '$2');
 
-/** The reads of the PostgreSQL store. None of them waits for a lock of a writer. */
-export function postgresReads(db: Database): StoreReads {
+/** The reads of the PostgreSQL store. None of them waits for a lock of a writer; those through `watch` for no other call either. */
+export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
   const { rows, one } = db;
 
   return {
     async ping() {
-      return Number((await one(`SELECT ${NOW} AS now`))!.now);
+      return Number((await watch.one(`SELECT ${NOW} AS now`))!.now);
     },
     async keyRevision() {
-      return Number((await one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);
+      return Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);
     },
-    async findCaller(hash): Promise<Caller | undefined> {
-      const row = await one(
-        `SELECT keys.id, keys.list_id, keys.permissions, keys.expires_at, w.id AS workspace_id, o.id AS organization_id, o.subscription
-         FROM keys JOIN workspaces w ON w.pk = keys.workspace_pk JOIN organizations o ON o.pk = w.organization_pk
-         WHERE keys.hash = $1 AND keys.revoked_at IS NULL`,
-        Buffer.from(hash),
-      );
-      return (
-        row && {
-          keyId: String(row.id),
-          workspaceId: String(row.workspace_id),
-          organizationId: String(row.organization_id),
-          subscription: row.subscription as Subscription,
-          permissions: String(row.permissions).split(' ') as Permission[],
-          listId: row.list_id === null ? null : String(row.list_id),
-          expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-        }
-      );
-    },
+    findCaller: gathered(findCallers, CALLER_QUERIES, CALLERS),
     async directory(workspaceId) {
       return directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
     },
@@ -127,6 +114,18 @@ export function postgresReads(db: Database): StoreReads {
     },
   };
 
+  /** The caller behind each hash. A flood of unknown keys takes two connections at most. */
+  async function findCallers(hashes: readonly Uint8Array[]): Promise<(Caller | undefined)[]> {
+    const found = await rows(
+      `SELECT keys.hash, keys.id, keys.list_id, keys.permissions, keys.expires_at, w.id AS workspace_id, o.id AS organization_id, o.subscription
+       FROM keys JOIN workspaces w ON w.pk = keys.workspace_pk JOIN organizations o ON o.pk = w.organization_pk
+       WHERE keys.hash = ANY($1) AND keys.revoked_at IS NULL`,
+      hashes.map((hash) => Buffer.from(hash)),
+    );
+    const callers = new Map(found.map((row) => [(row.hash as Buffer).toString('hex'), callerOf(row)]));
+    return hashes.map((hash) => callers.get(Buffer.from(hash).toString('hex')));
+  }
+
   async function* accessRules(listPk: number, listId: string, now: number): AsyncIterable<StoredRule> {
     const page = (after: unknown) =>
       rows(
@@ -173,5 +172,15 @@ function directoryOf(workspaceId: string, rows: readonly Row[]): WorkspaceDirect
     lists: rows.map((row) => listOf(row, workspaceId)),
   };
 }
+
+const callerOf = (row: Row): Caller => ({
+  keyId: String(row.id),
+  workspaceId: String(row.workspace_id),
+  organizationId: String(row.organization_id),
+  subscription: row.subscription as Subscription,
+  permissions: String(row.permissions).split(' ') as Permission[],
+  listId: row.list_id === null ? null : String(row.list_id),
+  expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+});
 
 const letterOf = (row: Row) => deadLetterOf({ ...row, key: JSON.parse(String(row.key)), value: JSON.parse(String(row.value)) });

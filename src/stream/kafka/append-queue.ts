@@ -47,7 +47,7 @@ export interface QueuedRecord {
 }
 
 /** The records of a partition in the order of arrival, handed out a request at a time. */
-export interface AppendQueue {
+interface AppendQueue {
   readonly isEmpty: boolean;
   push(records: readonly MessageRecord[], append: PendingAppend): void;
   /** The next request: as many records as fit, at least one, without those whose caller has had its answer. */

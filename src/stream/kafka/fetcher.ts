@@ -10,7 +10,7 @@ const ANSWER_BYTES = 1_048_576;
 const FETCH_BY_ID = 13;
 
 /** Fetches records of one topic, by its id: one made anew under the same name has another id, and its records are not read. */
-export interface Fetcher {
+interface Fetcher {
   /** The records that the brokers have from `offset` on, after at most `waitMs`; `next` is the offset after them. */
   fetch(partition: number, offset: number, waitMs: number): Promise<{ records: StreamRecord[]; next: number }>;
   /** Closes the connections of all but these partitions; requests that wait there reject. */

@@ -15,7 +15,7 @@ const REVIEW = 5000;
 const LEAVE = 2000;
 
 /** A member of the consumer group, which only divides the partitions: positions are the store's, nothing is committed. */
-export interface GroupMember {
+interface GroupMember {
   /** The partitions that this member owns now. Throws when the membership is lost. */
   owned(): readonly number[];
   /** Whether it owns the partition; unlike `owned` it never throws. */

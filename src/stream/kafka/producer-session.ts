@@ -9,7 +9,7 @@ export interface ProducerIdentity {
   readonly epoch: number;
 }
 
-export interface ProducerSession {
+interface ProducerSession {
   /** The identity to send with; asks the brokers for one when there is none. */
   identity(): Promise<ProducerIdentity>;
   /** The number of the next record in this epoch. */

@@ -1,6 +1,6 @@
 /**
  * The appender thread of the embedded stream. Batches that arrive while one sync runs share the next.
- * In: { id, batch } · out: { ids } when durable, { ids, error } when not.
+ * In: { id, batch, more }, where more of the same id follow until one says no · out: { ids } when durable, { ids, error } when not.
  */
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type EncodedBatch, logAppender, openLog } from './log.ts';
@@ -8,6 +8,8 @@ import { type EncodedBatch, logAppender, openLog } from './log.ts';
 export interface AppendRequest {
   readonly id: number;
   readonly batch: EncodedBatch;
+  /** Another row of the same id follows; they become durable together. */
+  readonly more: boolean;
 }
 export interface AppendReply {
   readonly ids: number[];
@@ -22,15 +24,35 @@ const port = parentPort!;
 const append = logAppender(openLog(file));
 const wake = new BroadcastChannel(`appended ${file}`);
 
+/** Rows of requests that are not complete yet. */
+const begun = new Map<number, EncodedBatch[]>();
+
+interface Complete {
+  readonly id: number;
+  readonly batches: readonly EncodedBatch[];
+}
+
+/** The request with all of its rows once this is the last one. */
+function complete({ id, batch, more }: AppendRequest): Complete[] {
+  const batches = begun.get(id) ?? [];
+  batches.push(batch);
+  if (more) {
+    begun.set(id, batches);
+    return [];
+  }
+  begun.delete(id);
+  return [{ id, batches }];
+}
+
 port.on('message', (first: AppendRequest | 'close') => {
-  const requests: AppendRequest[] = [];
+  const requests: Complete[] = [];
   let closing = first === 'close';
-  if (first !== 'close') requests.push(first);
+  if (first !== 'close') requests.push(...complete(first));
   while (!closing && requests.length < MOST) {
     const next = receiveMessageOnPort(port) as { message: AppendRequest | 'close' } | undefined;
     if (next === undefined) break;
     if (next.message === 'close') closing = true;
-    else requests.push(next.message);
+    else requests.push(...complete(next.message));
   }
   if (requests.length > 0) port.postMessage(commit(requests));
   if (closing) {
@@ -39,11 +61,11 @@ port.on('message', (first: AppendRequest | 'close') => {
   }
 });
 
-function commit(requests: readonly AppendRequest[]): AppendReply {
+function commit(requests: readonly Complete[]): AppendReply {
   const ids = requests.map((request) => request.id);
   try {
     append(
-      requests.map((request) => request.batch),
+      requests.flatMap(({ batches }) => batches),
       Date.now(),
     );
     wake.postMessage(null);

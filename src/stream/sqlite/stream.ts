@@ -1,7 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { BroadcastChannel, Worker } from 'node:worker_threads';
-import type { Stream, StreamReader } from '../../ports/stream.ts';
+import type { Message, Stream, StreamReader } from '../../ports/stream.ts';
 import type { AppendReply, AppendRequest } from './appender.thread.ts';
-import { encodeBatch, logReader, openLog, streamFile, trimLog } from './log.ts';
+import { encodeBatch, logReader, openLog, rowsOf, streamFile, trimLog } from './log.ts';
 
 /** How often a waiting reader looks for messages that another process appended, ms. */
 const POLL = 100;
@@ -20,7 +21,7 @@ export function openSqliteStream(dataDir: string): Stream {
     async publish(messages) {
       if (messages.length === 0) return;
       appender ??= startAppender(file);
-      await appender.append(encodeBatch(messages));
+      await appender.append(messages);
     },
     async bounds() {
       return reader.bounds();
@@ -47,7 +48,7 @@ export function openSqliteStream(dataDir: string): Stream {
 
 /** The appender thread. */
 interface Appender {
-  append(batch: AppendRequest['batch']): Promise<void>;
+  append(messages: readonly Message[]): Promise<void>;
   /** Why the thread has ended; undefined while it runs. */
   readonly dead: Error | undefined;
   close(): Promise<void>;
@@ -79,13 +80,21 @@ function startAppender(file: string): Appender {
     });
   });
   return {
-    append: (batch) =>
-      new Promise((resolve, reject) => {
+    async append(messages) {
+      next += 1;
+      const id = next;
+      // A large batch goes over in rows, so that nobody waits for all of it to be encoded.
+      const rows = [...rowsOf(messages)];
+      for (const row of rows.slice(0, -1)) {
+        worker.postMessage({ id, batch: encodeBatch(row), more: true } satisfies AppendRequest);
+        await turn();
+      }
+      await new Promise<void>((resolve, reject) => {
         if (dead !== undefined) return reject(dead);
-        next += 1;
-        waiting.set(next, { resolve, reject });
-        worker.postMessage({ id: next, batch } satisfies AppendRequest);
-      }),
+        waiting.set(id, { resolve, reject });
+        worker.postMessage({ id, batch: encodeBatch(rows.at(-1)!), more: false } satisfies AppendRequest);
+      });
+    },
     get dead() {
       return dead;
     },

@@ -58,6 +58,7 @@ export function representationTests(feeds: () => FeedWorld): void {
           assert.deepEqual(rest, {
             'cache-control': 'private, max-age=30, must-revalidate',
             vary: 'Accept-Encoding, Authorization',
+            'x-content-type-options': 'nosniff',
             'x-feed-entry-count': '2',
             'x-feed-entry-limit': '131072',
             'content-type': `${FORMATS[format].mediaType}; charset=utf-8`,
@@ -221,6 +222,7 @@ export function representationTests(feeds: () => FeedWorld): void {
           assert.deepEqual(rest, {
             'cache-control': 'private, max-age=30, must-revalidate',
             vary: 'Accept-Encoding, Authorization',
+            'x-content-type-options': 'nosniff',
             'x-feed-entry-count': feed.headers['x-feed-entry-count'],
             'x-feed-entry-limit': '131072',
             'content-type': 'text/plain; charset=utf-8',

@@ -1,16 +1,18 @@
 /** Integers: decimal, octal (leading zero) or hexadecimal (0x), 64 bits with sign. */
-import type { Range } from './ast.ts';
-import { type Cursor, fail, failExpected, isHex, quote } from './cursor.ts';
+import type { Range } from '../ast.ts';
+import { type Cursor, fail, failExpected, isHex, quote } from '../cursor.ts';
 
 const LEAST = -(2n ** 63n);
 const GREATEST = 2n ** 63n - 1n;
-/** No more digits than this can fit 64 bits in any radix; so many in radix 16 are exact as a number. */
+/** No integer of more digits fits 64 bits, in any radix. */
 const MOST_DIGITS = 22;
+/** Integers of up to so many digits, in any radix, are exact as numbers. */
 const EXACT_DIGITS = 13;
 
 const RADIX_NAMES: Readonly<Record<number, string>> = { 8: 'octal (it begins with 0)', 10: 'decimal', 16: 'hexadecimal' };
 const PREFIXES: Readonly<Record<number, string>> = { 8: '0o', 10: '', 16: '0x' };
 
+/** Reads an integer. */
 export function lexInt(c: Cursor): bigint | null {
   const { text } = c;
   const start = c.pos;
@@ -25,7 +27,7 @@ export function lexInt(c: Cursor): bigint | null {
   return lexDigits(c, start, 10, negative);
 }
 
-/** The engine takes every hexadecimal digit in any radix and complains afterwards: `50and` is a faulty `50a`. */
+/** Reads digits as the engine does: hexadecimal digits in any radix, checked afterwards, so that `50and` is a faulty `50a`. */
 function lexDigits(c: Cursor, start: number, radix: number, negative: boolean): bigint | null {
   const { text } = c;
   const from = c.pos;
@@ -58,7 +60,7 @@ function badDigits(text: string, start: number, end: number, radix: number): str
   return `${quote(text.slice(start, end))} is no ${RADIX_NAMES[radix]} integer${glued}`;
 }
 
-/** `first..last`, or one integer. */
+/** Reads `first..last`, or one integer. */
 export function lexIntRange(c: Cursor): Range<bigint> | null {
   const start = c.pos;
   const first = lexInt(c);

@@ -1,14 +1,15 @@
-/** Regular expressions as literals: quoted, where escapes are left to the pattern, or raw. */
-import { type Cursor, fail, failExpected } from './cursor.ts';
-import { lexRaw } from './literal-string.ts';
-import { checkRegex } from './regex/check.ts';
+/** Regular-expression literals: quoted, with escapes left to the regular expression, or raw. */
+import { type Cursor, fail, failExpected } from '../cursor.ts';
+import { checkRegex } from '../regex/check.ts';
+import { lexRaw } from './string.ts';
 
+/** Reads a regular expression and checks its syntax. */
 export function lexRegex(c: Cursor): string | null {
   const { text } = c;
   const code = text.charCodeAt(c.pos);
   if (code === 0x72) {
     const inner = lexRaw(c);
-    // The engine points behind a raw literal.
+    // For a raw literal the engine reports the position after it.
     return inner === null ? null : check(c, text.slice(inner.start, inner.end), c.pos, text.length);
   }
   if (code !== 0x22) return failExpected(c, 'a regular expression in quotes');
@@ -17,7 +18,7 @@ export function lexRegex(c: Cursor): string | null {
   return pattern === null ? null : check(c, pattern, start, c.pos - 1);
 }
 
-/** Only `\"` is unescaped, and only outside a class; between `[` and the next `]` a quote does not end the literal. */
+/** Unescapes only `\"`, and only outside classes: between `[` and the next `]` a quote does not end the literal. */
 function lexQuoted(c: Cursor): string | null {
   const { text } = c;
   const start = c.pos + 1;

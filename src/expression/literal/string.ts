@@ -1,20 +1,20 @@
-/** String literals: quoted with escapes, raw, or bytes in hexadecimal. */
-import { type ByteString, encodeText } from './bytes.ts';
-import { type Cursor, fail, failExpected, isHex, type Span } from './cursor.ts';
+/** String literals: quoted and with escapes, raw, or bytes in hexadecimal. */
+import { type ByteString, encodeText } from '../bytes.ts';
+import { type Cursor, fail, failExpected, isHex, type Span } from '../cursor.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const MAX_HASHES = 255;
 const NO_END = 'the closing quote is missing';
 
-/** Any of the three forms. */
+/** Reads a string in any of the three forms. */
 export function lexBytes(c: Cursor): ByteString | null {
   const code = c.text.charCodeAt(c.pos);
   if (code === QUOTE || code === 0x72) return lexString(c);
   return c.pos === c.text.length ? failExpected(c, 'a string in quotes') : lexHexPairs(c);
 }
 
-/** Quoted or raw. */
+/** Reads a quoted or a raw string. */
 export function lexString(c: Cursor): ByteString | null {
   const code = c.text.charCodeAt(c.pos);
   c.steps++;
@@ -49,7 +49,7 @@ function lexQuoted(c: Cursor): ByteString | null {
   return fail(c, start, text.length, NO_END);
 }
 
-/** What stands behind a backslash: a quote, a backslash, xHH or OOO. */
+/** Reads the rest of an escape, after the backslash: a quote, a backslash, `xHH` or three octal digits. */
 function lexEscape(c: Cursor, literalStart: number): ByteString | null {
   const { text } = c;
   const start = c.pos;
@@ -78,7 +78,7 @@ function lexEscape(c: Cursor, literalStart: number): ByteString | null {
   );
 }
 
-/** Two or more pairs joined by `:`, `-` or `.`. */
+/** Reads two or more pairs of hexadecimal digits, joined by `:`, `-` or `.`. */
 function lexHexPairs(c: Cursor): ByteString | null {
   const first = lexHexPair(c, 'expected a string in quotes, or bytes such as 6f:72:67');
   if (first === null) return null;
@@ -108,7 +108,7 @@ function lexHexPair(c: Cursor, expected: string): ByteString | null {
   return String.fromCharCode(Number.parseInt(text.slice(signed ? start + 1 : start, start + 2), 16));
 }
 
-/** A raw string r"…", r#"…"#, …: the span between its quotes. */
+/** Reads a raw string, r"…" or r#"…"#; returns the span between its quotes. */
 export function lexRaw(c: Cursor): Span | null {
   const { text } = c;
   const start = c.pos + 1;
@@ -130,7 +130,7 @@ function isSeparator(code: number): boolean {
   return code === 0x3a || code === 0x2d || code === 0x2e;
 }
 
-/** The end of so many code points from here, at most the end of the text. */
+/** The position after `count` code points, or the end of the text. */
 function endOfCharacters(text: string, from: number, count: number): number {
   let end = from;
   for (let i = 0; i < count && end < text.length; i++) end += text.codePointAt(end)! > 0xffff ? 2 : 1;
