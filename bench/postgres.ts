@@ -107,9 +107,9 @@ function landingItem(workspaceId: string, n: number): LandingItem {
   };
 }
 
-const bareRow = ({ change, receivedAt }: LandingItem) =>
+const bareRow = ({ record, change, receivedAt }: LandingItem) =>
   change.change === 'upsert' && change.kind === 'access_rule'
-    ? accessRow({ workspace: 1, list: 1, change, createdAt: receivedAt, updatedAt: receivedAt })
+    ? accessRow({ workspace: 1, list: 1, id: record.offset + 1, change, createdAt: receivedAt, updatedAt: receivedAt })
     : {};
 
 function countingSink(): RuleSink & { count(): number } {

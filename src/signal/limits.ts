@@ -20,5 +20,11 @@ export const LIMITS = {
   expirySeconds: 3_155_760_000,
 } as const;
 
+/**
+ * Instants of acceptance (ms since 1970) that landing takes, from 2000 to 2199. Another producer's seconds, microseconds or nanoseconds
+ * lie outside; every store, and a year of four digits, can hold what lies inside with the longest expiry on top.
+ */
+export const ACCEPTANCE = { first: Date.UTC(2000, 0, 1), last: Date.UTC(2200, 0, 1) - 1 } as const;
+
 /** The caller-stable identifier of spec 2.2. */
 export const RULE_REF_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$';

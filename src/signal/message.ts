@@ -13,7 +13,7 @@ import {
   type Target,
 } from '../rule.ts';
 import { expiresAt, lifetime } from './expiry.ts';
-import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
+import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from './limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
 import type { Signal } from './schema.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
@@ -56,20 +56,36 @@ function isoInstant(at: number): string {
 
 type Landed = Omit<LandingItem, 'record'>;
 interface Poison {
+  /** Why the record can never land. */
   readonly poison: string;
+  /** What was thrown, where weir itself is at fault. */
+  readonly defect?: unknown;
 }
 
 /**
  * What a record of the stream does, or why it can never land. Checks the shape only: what was accepted is not judged again,
  * because geo data, limits and schemes may differ by then. Another producer may leave out every header but the workspace.
+ * Never throws: one record must not stop those behind it.
  */
 export function decodeSignalRecord(record: StreamRecord): Landed | Poison {
+  try {
+    return decodeRecord(record);
+  } catch (defect) {
+    return { poison: `weir failed to decode it: ${defect}`, defect };
+  }
+}
+
+function decodeRecord(record: StreamRecord): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
   if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
   if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
   const receivedAt = received === undefined ? record.timestamp : parseInstant(received);
-  if (Number.isNaN(receivedAt)) return { poison: 'header received_at is not an ISO 8601 instant' };
+  if (received !== undefined && Number.isNaN(receivedAt)) return { poison: 'header received_at is not an ISO 8601 instant' };
+  if (!Number.isInteger(receivedAt) || receivedAt < ACCEPTANCE.first || receivedAt > ACCEPTANCE.last) {
+    const source = received === undefined ? "the record's timestamp" : 'header received_at';
+    return { poison: `${source} is not an instant of the years 2000 to 2199 (milliseconds since 1970: ${receivedAt})` };
+  }
   const value = parseObject(record.value);
   if (value === undefined) return { poison: 'the value is not a JSON object' };
   const change = decode(value, receivedAt);

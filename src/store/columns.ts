@@ -39,3 +39,7 @@ export function packV6(target: Target): Uint8Array | null {
   bytes[16] = target.network.prefix;
   return bytes;
 }
+
+const [FIRST, LAST] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+/** The nearest instant (ms) that either store can hold and that a year of four digits can say; 0 for NaN. */
+export const nearestInstant = (at: number): number => Math.trunc(Math.min(Math.max(at, FIRST), LAST)) || 0;

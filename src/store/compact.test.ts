@@ -6,6 +6,7 @@ import { formatTarget } from '../signal/target.ts';
 import { compact, type ResolvedChange, type Run } from './compact.ts';
 
 interface Row {
+  readonly id: number;
   readonly place: string;
   readonly kind: Kind;
   readonly ruleRef: string | null;
@@ -21,7 +22,7 @@ class Model {
   rows: Row[] = [];
 
   upsert(
-    c: Pick<ResolvedChange, 'workspace' | 'list'>,
+    c: Pick<ResolvedChange, 'workspace' | 'list' | 'id'>,
     change: Extract<RuleChange, { change: 'upsert' }>,
     created: number,
     updated: number,
@@ -30,7 +31,7 @@ class Model {
     const old = this.rows.find((r) => sameRule(r, row));
     const active = old !== undefined && (old.expiresAt === null || old.expiresAt > created);
     this.rows = this.rows.filter((r) => r !== old);
-    this.rows.push({ ...row, createdAt: active ? old.createdAt : created, updatedAt: updated });
+    this.rows.push({ ...row, id: old?.id ?? c.id, createdAt: active ? old.createdAt : created, updatedAt: updated });
   }
   deleteRef(place: string, kind: Kind, ruleRef: string) {
     this.rows = this.rows.filter((r) => !(r.place === place && r.kind === kind && r.ruleRef === ruleRef));
@@ -63,7 +64,7 @@ function describe(c: Pick<ResolvedChange, 'workspace' | 'list'>, { kind, rule }:
   const value = 'target' in rule ? `${rule.action} ${formatTarget(rule.target)}` : '';
   return { place: place(c, kind), kind, ruleRef: rule.ruleRef, value, content: rule.reason ?? '', expiresAt: rule.expiresAt };
 }
-function sameRule(a: Row, b: Omit<Row, 'createdAt' | 'updatedAt'>) {
+function sameRule(a: Row, b: Omit<Row, 'id' | 'createdAt' | 'updatedAt'>) {
   if (a.place !== b.place || a.kind !== b.kind || a.ruleRef !== b.ruleRef) return false;
   return a.ruleRef !== null || a.value === b.value;
 }
@@ -116,11 +117,12 @@ const changes = fc.array(
   { maxLength: 40 },
 );
 /** List numbers are the store's own: a list belongs to one workspace. */
-const owned = changes.map((all) => all.map((c) => ({ ...c, list: c.workspace * 10 + c.list })));
+const ownedFrom = (firstId: number) =>
+  changes.map((all) => all.map((c, i) => ({ ...c, id: firstId + i, list: c.workspace * 10 + c.list })));
 
-test('D4 property: a folded batch lands exactly as its entries one by one, created_at included', () => {
+test('D4 property: a folded batch lands exactly as its entries one by one, id and created_at included', () => {
   fc.assert(
-    fc.property(owned, owned, (before, batch) => {
+    fc.property(ownedFrom(1), ownedFrom(1000), (before, batch) => {
       const slow = new Model();
       for (const c of before) slow.apply(c);
       const fast = new Model();
@@ -136,7 +138,7 @@ test('D4 property: a folded batch lands exactly as its entries one by one, creat
 test('D4 property: no run upserts or deletes a rule twice', () => {
   const unique = (keys: unknown[]) => new Set(keys.map((key) => JSON.stringify(key))).size === keys.length;
   fc.assert(
-    fc.property(owned, (batch) => {
+    fc.property(ownedFrom(1), (batch) => {
       for (const run of compact(batch)) {
         assert(unique(run.refDeletes.map((d) => [place(d, d.kind), d.kind, d.ruleRef])));
         assert(unique(run.valueDeletes.map((d) => [d.list, d.action, d.target])));
@@ -158,6 +160,7 @@ const upsert = (ref: string | null, country: string, receivedAt: number, lapse: 
   workspace: 1,
   list: 1,
   receivedAt,
+  id: 1,
   change: {
     change: 'upsert',
     kind: 'access_rule',
@@ -179,6 +182,7 @@ const unblock = (country: string): ResolvedChange => ({
   workspace: 1,
   list: 1,
   receivedAt: NOW,
+  id: 1,
   change: { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: { kind: 'country', country } },
 });
 

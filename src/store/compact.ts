@@ -7,6 +7,8 @@ export interface ResolvedChange {
   /** Ignored for the kinds that have no list. */
   readonly list: number;
   readonly receivedAt: number;
+  /** The id of the rule, if this change makes one. */
+  readonly id: number;
   readonly change: RuleChange;
 }
 
@@ -16,6 +18,8 @@ export interface CompactUpsert {
   readonly workspace: number;
   readonly list: number;
   readonly change: Change<'upsert'>;
+  /** The new rule's id, that of its first upsert in this run; a stored rule keeps its own. */
+  readonly id: number;
   /** When the rule was first upserted in this run: the new rule's `created_at`, kept from the stored rule if that is active at this instant. */
   readonly createdAt: number;
   /** When it was last upserted in this run. */
@@ -71,14 +75,15 @@ class OpenRun {
   private readonly refLists = new Set<number>();
 
   /** False when the change belongs to the next run. */
-  add({ workspace, list, receivedAt, change }: ResolvedChange): boolean {
+  add({ workspace, list, receivedAt, id, change }: ResolvedChange): boolean {
     switch (change.change) {
       case 'upsert': {
         const key = upsertKey(workspace, list, change);
         const earlier = this.upserts.get(key);
         const lapse = earlier?.change.rule.expiresAt ?? null;
         if (lapse !== null && lapse <= receivedAt) return false;
-        this.upserts.set(key, { workspace, list, change, createdAt: earlier?.createdAt ?? receivedAt, updatedAt: receivedAt });
+        const { id: firstId, createdAt } = earlier ?? { id, createdAt: receivedAt };
+        this.upserts.set(key, { workspace, list, change, id: firstId, createdAt, updatedAt: receivedAt });
         if (change.kind === 'access_rule' && change.rule.ruleRef !== null) this.refLists.add(list);
         return true;
       }

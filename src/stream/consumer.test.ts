@@ -9,7 +9,7 @@ const T0 = Date.parse('2026-11-20T10:00:00Z');
 const VALUE = JSON.stringify({ type: 'access_rules', action: 'block', ip: '192.0.2.1' });
 
 /** A stream of one partition and a store's positions in memory, both with switches for trouble. */
-function world(t: TestContext, trouble: { land?: string; join?: string; read?: string; rival?: boolean } = {}) {
+function world(t: TestContext, trouble: { land?: string; join?: string; read?: string; rival?: boolean; poison?: readonly string[] } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const log = { id: 'first', start: 0, records: [] as StreamRecord[] };
   const positions = new Map<string, number>();
@@ -56,7 +56,10 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
       failing(trouble.land);
       if (trouble.rival) positions.set(streamId, to);
       if ((positions.get(streamId) ?? null) !== from) return 'fenced' as const;
-      assert.deepEqual(poison, []);
+      assert.deepEqual(
+        poison.map(({ reason }) => reason),
+        trouble.poison ?? [],
+      );
       positions.set(streamId, to);
       landed.push(...items.map(({ record }) => record.offset));
       return 'landed' as const;
@@ -183,5 +186,28 @@ test('D4 another owner of the partition: the position is read again, nothing lan
   w.append(2);
   await w.pass(1100);
   assert.deepEqual(w.landed, [20, 21]);
+  await w.close();
+});
+
+test('D4.13 a message that weir fails to decode is a dead letter; the log names the defect once, and what is behind it lands', async (t) => {
+  const w = world(t, { poison: ['weir failed to decode it: Error: boom'], land: 'the engine is down' });
+  w.append(3);
+  const [, odd] = w.log.records;
+  Object.defineProperty(odd, 'value', {
+    get() {
+      throw new Error('boom');
+    },
+  });
+  await w.pass(5000);
+  delete w.trouble.land;
+  await w.pass(5100);
+  assert.deepEqual(w.landed, [0, 2]);
+  const told = w.told.filter((text) => /defect/.test(text));
+  assert.equal(told.length, 1, told.join('\n'));
+  assert.match(
+    told[0],
+    /^a defect of weir: a message \(partition 0, offset 1\) could not be decoded and is a dead letter now: Error: boom\n/,
+  );
+  w.trouble.poison = [];
   await w.close();
 });

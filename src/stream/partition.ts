@@ -65,7 +65,7 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
 
 /** Lands batch after batch. `fenced`: the store's position is not the one that was read; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
-  const { streamId, partition, reader, store, now, onProgress, stop } = parts;
+  const { streamId, partition, reader, store, now, log, onProgress, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
   while (isActive(parts)) {
     const records = await reader.read(partition, next, BATCH, WAIT);
@@ -78,8 +78,13 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
     if (records.length > 0) {
       begun = performance.now();
       const to = records[records.length - 1].offset + 1;
-      const result = await store.apply({ streamId, partition, from, to, ...decodeRecords(records), now: now() });
+      const { items, poison, defects } = decodeRecords(records);
+      const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
       if (result === 'fenced') return 'fenced';
+      for (const { offset, defect } of defects) {
+        const place = `${partitionName(partition)}, offset ${offset}`;
+        log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
+      }
       from = to;
       next = to;
     }
@@ -88,14 +93,27 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
   return 'ended';
 }
 
+interface DecodedRecords {
+  readonly items: readonly LandingItem[];
+  readonly poison: readonly PoisonRecord[];
+  /** What of the poison is weir's own fault. */
+  readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
+}
+
 /** Decodes what was read: items to land, and poison with its reason. */
-function decodeRecords(records: readonly StreamRecord[]): { items: LandingItem[]; poison: PoisonRecord[] } {
+function decodeRecords(records: readonly StreamRecord[]): DecodedRecords {
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];
+  const defects: { offset: number; defect: unknown }[] = [];
   for (const record of records) {
     const decoded = decodeSignalRecord(record);
-    if ('poison' in decoded) poison.push({ record, reason: decoded.poison });
-    else items.push({ record, ...decoded });
+    if (!('poison' in decoded)) items.push({ record, ...decoded });
+    else {
+      poison.push({ record, reason: decoded.poison });
+      if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });
+    }
   }
-  return { items, poison };
+  return { items, poison, defects };
 }
+
+const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { LandingItem, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { type AccessRule, EXPRESSION_KINDS, type ExpressionRule, type Kind, type RuleChange, type Target } from '../../src/rule.ts';
+import { type AccessRule, EXPRESSION_KINDS, type ExpressionRule, KINDS, type Kind, type RuleChange, type Target } from '../../src/rule.ts';
+import { LIMITS } from '../../src/signal/limits.ts';
+import { decodeSignalRecord } from '../../src/signal/message.ts';
 import { formatTarget } from '../../src/signal/target.ts';
+import { foreignRecord } from '../support/foreign-records.ts';
 
 interface StoreDriver {
   readonly name: string;
@@ -464,6 +468,123 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal(rows.length, 20_000);
     assert.equal(new Set(rows.map((r) => r.what)).size, 20_000);
     assert.equal(new Set(rows.map((r) => r.id)).size, 20_000);
+  });
+
+  test(`D4.13 store ${name}: whatever decodes lands, and reads back`, async (t) => {
+    const { store, workspace, rules } = await fixture(t, driver);
+    let position: number | null = null;
+    let landed = 0;
+    const records = fc.sample(foreignRecord(workspace.id), { seed: 12, numRuns: 1500 });
+    for (let at = 0; at < records.length; at += 100) {
+      const decoded = records
+        .slice(at, at + 100)
+        .map((record, i) => ({ record: { ...record, offset: at + i }, result: decodeSignalRecord(record) }));
+      const items = decoded.flatMap(({ record, result }) => ('poison' in result ? [] : [{ record, ...result }]));
+      const poison = decoded.flatMap(({ record, result }) => ('poison' in result ? [{ record, reason: result.poison }] : []));
+      landed += items.filter(({ workspaceId }) => workspaceId === workspace.id).length;
+      assert.equal(await store.apply({ streamId: STREAM, partition: 0, from: position, to: at + 100, items, poison, now: T0 }), 'landed');
+      position = at + 100;
+    }
+    assert.ok(landed > 100, `${landed} landed`);
+    assert.equal((await store.deadLetters(10_000)).length, records.length - landed);
+    for (const kind of KINDS) await rules(kind, 0);
+    assert.ok((await store.countRules(workspace.id, 0)) > 0);
+    await store.snapshot(workspace.id, null, 0, collectingSink().sink);
+  });
+
+  test(`D4.14 store ${name}: a dead letter keeps its instant, as near as a year of four digits comes to it`, async (t) => {
+    const { store } = await fixture(t, driver);
+    const years = (text: string) => Date.parse(text);
+    const instants: [given: number, kept: number][] = [
+      [T0, T0],
+      [-1, -1],
+      [T0 * 1e6, years('9999-12-31T23:59:59.999Z')],
+      [2 ** 63, years('9999-12-31T23:59:59.999Z')],
+      [-(2 ** 63), years('0000-01-01T00:00:00.000Z')],
+      [Number.NaN, 0],
+    ];
+    const record = { key: 'k', headers: {}, value: '{}' };
+    const poison = instants.map(([timestamp], offset) => ({ record: { ...record, offset, timestamp }, reason: 'r' }));
+    await store.apply({ streamId: STREAM, partition: 0, from: null, to: poison.length, items: [], poison, now: T0 });
+    assert.deepEqual(
+      (await store.deadLetters(10)).map(({ timestamp }) => timestamp),
+      instants.map(([, kept]) => kept),
+    );
+  });
+
+  test(`D4.15 store ${name}: the n-th entry of a batch makes the rule with the n-th id, and an update keeps the id`, async (t) => {
+    const { land, rules } = await fixture(t, driver);
+    const ids = async () =>
+      (await Promise.all(KINDS.map((kind) => rules(kind, 0))))
+        .flat()
+        .map(({ id, rule: { name } }) => [name, id])
+        .sort();
+    const [first, second] = [ip('192.0.2.1'), ip('192.0.2.2')];
+    await land([
+      upsert(access(first, { ruleRef: 'r', name: 'by ref' })),
+      upsert(access(first, { name: 'by value' })),
+      { change: 'upsert', kind: 'waf_rule', rule: waf('w', { name: 'waf' }) },
+      { change: 'delete', kind: 'access_rule', ruleRef: 'never there' },
+      { workspaceId: randomUUID(), change: upsert(access(second)) },
+      { change: 'upsert', kind: 'smart_firewall_rule', rule: waf('w', { name: 'smart' }) },
+      upsert(access(first, { ruleRef: 'r', name: 'by ref' })),
+      upsert(access(second, { action: 'allow', name: 'allowed' })),
+    ]);
+    const made = [
+      ['allowed', 8],
+      ['by ref', 1],
+      ['by value', 2],
+      ['smart', 6],
+      ['waf', 3],
+    ];
+    assert.deepEqual(await ids(), made);
+    await land([
+      upsert(access(second, { ruleRef: 'r', name: 'by ref' })),
+      { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: first },
+      upsert(access(first, { name: 'by value', expiresAt: T0 + 1000 })),
+      { change: 'upsert', kind: 'waf_rule', rule: waf('w', { name: 'waf' }) },
+    ]);
+    assert.deepEqual(await ids(), made.with(2, ['by value', 11]));
+    // A rule that has lapsed is a new rule, in its old place.
+    await land([upsert(access(first, { name: 'by value' }))], T0 + 5000);
+    assert.deepEqual(await ids(), made.with(2, ['by value', 11]));
+  });
+
+  test(`D3.5 store ${name}: an expiry of up to a hundred years is exact`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const seconds = [60, 2 ** 31, 2 ** 32 - T0 / 1000, 2_600_000_000, LIMITS.expirySeconds];
+    const change = (expiration: number, i: number) => {
+      const value = JSON.stringify({ type: 'access_rules', action: 'block', ip: `192.0.2.${i}`, expiration });
+      const decoded = decodeSignalRecord({ offset: 0, timestamp: T0, key: workspace.id, headers: { workspace_id: workspace.id }, value });
+      return 'poison' in decoded ? assert.fail(decoded.poison) : decoded.change;
+    };
+    await land(seconds.map(change));
+    const expiries = seconds.map((lifetime) => T0 / 1000 + lifetime);
+    assert.deepEqual(
+      (await rules()).map(({ rule }) => rule.expiresAt),
+      expiries.map((second) => second * 1000),
+    );
+    const { rows, sink } = collectingSink();
+    await store.snapshot(workspace.id, null, T0, sink);
+    assert.deepEqual(
+      rows.map(({ expires }) => expires).sort((a, b) => a - b),
+      expiries,
+    );
+    assert.deepEqual(
+      (
+        await store.ruleStates(
+          workspace.id,
+          rows.map(({ id }) => id),
+        )
+      )
+        .map(({ expires }) => expires)
+        .sort((a, b) => a - b),
+      expiries,
+    );
+    for (const [i, second] of expiries.entries()) {
+      assert.equal(await store.countRules(workspace.id, second * 1000 - 1), seconds.length - i);
+      assert.equal(await store.countRules(workspace.id, second * 1000), seconds.length - i - 1);
+    }
   });
 
   test(`4.4 store ${name}: a list is found by its UUID or its exact name, without a look at the others`, async (t) => {

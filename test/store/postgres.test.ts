@@ -11,6 +11,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { accessUpsert } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { ACCESS_BY_VALUE } from '../../src/store/rule-tables.ts';
+import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
 import {
@@ -107,6 +108,13 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     assert.equal((await stores[0].keys(made[0].workspaceId)).length, 1);
   });
 
+  test('D4.14 store postgres: a database of the first version opens with its rules; instants that are no milliseconds break no read', async (t) => {
+    const url = await postgres.createDatabase();
+    await administer(url, 'CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)');
+    await administer(url, firstVersion('postgres'));
+    await assertFirstVersion(await opener(t, url)());
+  });
+
   test('D1 a schema of a newer version is refused', async (t) => {
     const { url } = await open(t);
     await administer(url, "INSERT INTO migrations VALUES ('999-future.sql', 0)");
@@ -133,7 +141,13 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     assert.deepEqual((await addresses(store, workspaceId)).found, ['10.0.0.1']);
     // What it would be without folding.
     const row = { list_pk: 1, action: 0, levels: 0, target: 'x', created_at: 0, updated_at: 0 };
-    const twice = accessUpsert(ACCESS_BY_VALUE).replace('$1', `'${JSON.stringify([row, row])}'`);
+    const twice = accessUpsert(ACCESS_BY_VALUE).replace(
+      '$1',
+      `'${JSON.stringify([
+        { ...row, id: 10 },
+        { ...row, id: 11 },
+      ])}'`,
+    );
     await assert.rejects(administer(url, twice), { code: '21000' });
   });
 

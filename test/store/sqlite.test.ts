@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
-import { migrateDatabase } from '../../src/store/sqlite/database.ts';
+import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { storeConformance } from '../conformance/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -37,6 +38,17 @@ test('D4.12 store sqlite: every statement of the tests above finds its rows thro
   using db = new DatabaseSync(':memory:');
   migrateDatabase(db);
   assertPlans(recorded.map((text) => [text, searches(text, db.prepare(`EXPLAIN QUERY PLAN ${text}`).all())]));
+});
+
+test('D4.14 store sqlite: a file of the first version opens with its rules; instants that are no milliseconds break no read', async (t) => {
+  const folder = temporaryFolder(t);
+  const old = openDatabase(join(folder, 'weir.db'));
+  old.exec('CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');
+  old.exec(firstVersion('sqlite'));
+  old.close();
+  const store = await openSqliteStore(folder);
+  t.after(() => store.close());
+  await assertFirstVersion(store);
 });
 
 /** Reads lines such as `SEARCH r USING INDEX access_rules_ref (list_pk=? AND rule_ref=?)` and `SCAN keys`. */

@@ -1,4 +1,5 @@
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
+import { nearestInstant } from '../columns.ts';
 import { compact, type ResolvedChange } from '../compact.ts';
 import type { Database, Session } from './database.ts';
 import { runStatements } from './rule-statements.ts';
@@ -15,7 +16,7 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const workspaces = await lockWorkspaces(session, batch.items);
-      const { changes, poison } = resolve(batch.items, workspaces);
+      const { changes, poison } = resolve(batch.items, workspaces, await takeIds(session, batch.items.length));
       for (const run of compact(changes)) {
         for (const { text, rows } of runStatements(run)) await session.run(text, JSON.stringify(rows));
       }
@@ -94,15 +95,22 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
 /** A header of a foreign message may hold U+0000, which nothing here is named. */
 const isText = (text: string) => !text.includes('\0');
 
-function resolve(items: readonly LandingItem[], workspaces: ReadonlyMap<string, ResolvedWorkspace>) {
+/** One id for each item, in the order of the items: which rule has which id does not depend on the engine. */
+async function takeIds(session: Session, count: number): Promise<number[]> {
+  if (count === 0) return [];
+  const { rows } = await session.run("SELECT nextval('rule_ids') AS id FROM generate_series(1, $1)", count);
+  return rows.map(({ id }) => Number(id));
+}
+
+function resolve(items: readonly LandingItem[], workspaces: ReadonlyMap<string, ResolvedWorkspace>, ids: readonly number[]) {
   const changes: ResolvedChange[] = [];
   const poison: PoisonRecord[] = [];
-  for (const { record, workspaceId, listId, receivedAt, change } of items) {
+  for (const [i, { record, workspaceId, listId, receivedAt, change }] of items.entries()) {
     const workspace = workspaces.get(workspaceId);
     if (workspace === undefined) poison.push({ record, reason: `unknown workspace ${workspaceId}` });
     else {
       const list = (listId === null ? undefined : workspace.lists.get(listId)) ?? workspace.defaultList;
-      changes.push({ workspace: workspace.pk, list, receivedAt, change });
+      changes.push({ workspace: workspace.pk, list, receivedAt, id: ids[i], change });
     }
   }
   return { changes, poison };
@@ -113,7 +121,7 @@ async function keepLetters(session: Session, { streamId, partition, now }: Landi
   const rows = poison.map(({ record: { offset, timestamp, key, headers, value }, reason }) => ({
     reason: reason.replaceAll('\0', '\u2400').toWellFormed(),
     record_offset: offset,
-    timestamp,
+    timestamp: nearestInstant(timestamp),
     key: JSON.stringify(key),
     headers: JSON.stringify(headers),
     value: JSON.stringify(value),

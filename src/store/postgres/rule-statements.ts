@@ -53,6 +53,7 @@ const expressionDelete = (
   WHERE r.workspace_pk = given.workspace_pk AND r.rule_ref = given.rule_ref`;
 
 const ACCESS_COLUMNS = {
+  id: 'bigint',
   list_pk: 'int',
   rule_ref: 'text',
   action: 'smallint',
@@ -72,6 +73,7 @@ const ACCESS_COLUMNS = {
 export const accessUpsert = (identity: string): string => upsertInto('access_rules', ACCESS_COLUMNS, identity);
 
 const EXPRESSION_COLUMNS = {
+  id: 'bigint',
   workspace_pk: 'int',
   rule_ref: 'text',
   name: 'text',
@@ -92,7 +94,7 @@ const expressionUpsert = (kind: ExpressionKind) => upsertInto(RULE_KINDS[kind].t
 function upsertInto(table: string, columns: Record<string, string>, identity: string): string {
   const names = Object.keys(columns);
   const types = names.map((name) => `${name} ${columns[name]}`).join(', ');
-  const sets = names.filter((name) => name !== 'created_at').map((name) => `${name} = excluded.${name}`);
+  const sets = names.filter((name) => name !== 'id' && name !== 'created_at').map((name) => `${name} = excluded.${name}`);
   return `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM ${rowsOf(types)}
   ON CONFLICT ${identity} DO UPDATE SET ${sets.join(', ')},
   ${keepCreated(table)}`;
@@ -107,8 +109,9 @@ const expressionRef = ({ workspace, ruleRef }: RefDelete) => ({ workspace_pk: wo
 const valueRow = ({ list, action, target }: ValueDelete) => ({ list_pk: list, action: actionCode(action), target });
 
 /** The row of an access rule as `accessUpsert` takes it. */
-export function accessRow({ list, change: { rule }, createdAt, updatedAt }: AccessUpsert): object {
+export function accessRow({ list, change: { rule }, id, createdAt, updatedAt }: AccessUpsert): object {
   return {
+    id,
     list_pk: list,
     rule_ref: rule.ruleRef,
     action: actionCode(rule.action),
@@ -126,8 +129,9 @@ export function accessRow({ list, change: { rule }, createdAt, updatedAt }: Acce
   };
 }
 
-function expressionRow({ workspace, change: { rule }, createdAt, updatedAt }: ExpressionUpsert): object {
+function expressionRow({ workspace, change: { rule }, id, createdAt, updatedAt }: ExpressionUpsert): object {
   return {
+    id,
     workspace_pk: workspace,
     rule_ref: rule.ruleRef,
     name: rule.name,

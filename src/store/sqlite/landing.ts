@@ -3,7 +3,7 @@ import { levelCode } from '../../feed/levels.ts';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
 import { type AccessRule, EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule, perKind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
+import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 import { transaction } from './database.ts';
 
@@ -92,7 +92,8 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       for (const pk of touchedWorkspaces) touchWorkspace.run(pk);
       for (const { record, reason } of poison) {
         const { offset, timestamp, key, headers, value } = record;
-        letter.run(batch.now, reason, batch.streamId, batch.partition, offset, timestamp, key, JSON.stringify(headers), value);
+        const at = nearestInstant(timestamp);
+        letter.run(batch.now, reason, batch.streamId, batch.partition, offset, at, key, JSON.stringify(headers), value);
       }
       return 'landed';
     });

@@ -1,0 +1,22 @@
+-- Rules and dead letters of other producers may hold instants that are no milliseconds: an instant of acceptance is brought into the years
+-- 2000 to 2199, an expiry to a hundred years behind them, a dead letter's into the years 0 to 9999.
+UPDATE access_rules SET
+  created_at = CASE WHEN created_at < 946684800000 THEN 946684800000 WHEN created_at > 7258118399999 THEN 7258118399999 ELSE created_at END,
+  updated_at = CASE WHEN updated_at < 946684800000 THEN 946684800000 WHEN updated_at > 7258118399999 THEN 7258118399999 ELSE updated_at END,
+  expires_at = CASE WHEN expires_at > 10413878399000 THEN 10413878399000 ELSE expires_at END
+  WHERE created_at NOT BETWEEN 946684800000 AND 7258118399999 OR updated_at NOT BETWEEN 946684800000 AND 7258118399999
+    OR expires_at > 10413878399000;
+UPDATE waf_rules SET
+  created_at = CASE WHEN created_at < 946684800000 THEN 946684800000 WHEN created_at > 7258118399999 THEN 7258118399999 ELSE created_at END,
+  updated_at = CASE WHEN updated_at < 946684800000 THEN 946684800000 WHEN updated_at > 7258118399999 THEN 7258118399999 ELSE updated_at END,
+  expires_at = CASE WHEN expires_at > 10413878399000 THEN 10413878399000 ELSE expires_at END
+  WHERE created_at NOT BETWEEN 946684800000 AND 7258118399999 OR updated_at NOT BETWEEN 946684800000 AND 7258118399999
+    OR expires_at > 10413878399000;
+UPDATE smart_firewall_rules SET
+  created_at = CASE WHEN created_at < 946684800000 THEN 946684800000 WHEN created_at > 7258118399999 THEN 7258118399999 ELSE created_at END,
+  updated_at = CASE WHEN updated_at < 946684800000 THEN 946684800000 WHEN updated_at > 7258118399999 THEN 7258118399999 ELSE updated_at END,
+  expires_at = CASE WHEN expires_at > 10413878399000 THEN 10413878399000 ELSE expires_at END
+  WHERE created_at NOT BETWEEN 946684800000 AND 7258118399999 OR updated_at NOT BETWEEN 946684800000 AND 7258118399999
+    OR expires_at > 10413878399000;
+UPDATE dead_letters SET timestamp = CASE WHEN timestamp < 0 THEN -62167219200000 ELSE 253402300799999 END
+  WHERE timestamp NOT BETWEEN -62167219200000 AND 253402300799999;
