@@ -40,10 +40,10 @@ export function deadLetterCommands(add: AddCommand): void {
       await publish(
         context,
         stream,
-        letters.map(({ key, headers, value, timestamp }) => ({
-          key,
-          headers: { ...headers, received_at: headers.received_at ?? new Date(timestamp).toISOString() },
-          value,
+        letters.map((letter) => ({
+          key: letter.key,
+          headers: { ...letter.headers, received_at: letter.headers.received_at ?? isoTime(acceptedAt(letter))! },
+          value: letter.value,
         })),
         'the dead letters are as they were',
       );
@@ -73,6 +73,9 @@ export function deadLetterCommands(add: AddCommand): void {
     show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning, within seconds`,
   });
 }
+
+/** When a message was first accepted, ms: it has a timestamp between 1970 and the instant at which it became a dead letter, or that one counts. */
+const acceptedAt = ({ timestamp, at }: DeadLetter): number => (timestamp > 0 && timestamp < at ? timestamp : at);
 
 /** Whether the store's positions are those of this stream, so that landing goes on from them. */
 async function hasLanded(stream: Stream, store: Store): Promise<boolean> {

@@ -76,7 +76,7 @@ async function* workspaceLines(store: StoreReads, workspace: Workspace, now: num
   yield* keys.map(keyLine);
   for await (const rule of allRules(store, workspace.id, lists, now)) {
     counts.rules += 1;
-    yield ruleLine(rule);
+    yield ruleLine(rule, now);
   }
   yield endLine(counts);
 }

@@ -1,5 +1,6 @@
 /** `weir expression check`: judges filter expressions as the signal endpoint does, before they are sent. */
 
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { WeirError } from '../errors.ts';
@@ -13,7 +14,7 @@ import type { AddCommand } from './command.ts';
 import { writeLine } from './context.ts';
 import { oneOf } from './usage.ts';
 
-/** One expression and where it was found; `file` is null for standard input. */
+/** One expression and where it was found; `file` is null for standard input and the command line. */
 interface Source {
   readonly file: string | null;
   /** The line that it begins on when a file holds one a line; null when it is the whole file. */
@@ -28,7 +29,7 @@ const STANDARD_INPUT = '-';
 export function expressionCommands(add: AddCommand): void {
   add(
     'expression check [files...]',
-    'check filter expressions, one a file; without a file, or for -, standard input',
+    'check filter expressions, one a file; what names no file is an expression; without any, or for -, standard input',
     (c) =>
       c
         .requiredOption('--kind <kind>', EXPRESSION_KINDS.join(' or '), oneOf('--kind', EXPRESSION_KINDS))
@@ -36,11 +37,15 @@ export function expressionCommands(add: AddCommand): void {
     {
       async run(context, files, options) {
         const scheme = readSchemes(context.config.schemesFile)[options.kind as ExpressionKind];
-        const [split, print] = [options.lines ? lines : whole, options.json ? verdictJson : verdictText];
-        for (const file of files.length > 0 ? files : [STANDARD_INPUT]) {
-          for (const source of split(file === STANDARD_INPUT ? null : file, await readText(file))) {
+        const print = options.json ? verdictJson : verdictText;
+        for (const argument of files.length > 0 ? files : [STANDARD_INPUT]) {
+          const isExpression = !options.lines && argument !== STANDARD_INPUT && !existsSync(argument);
+          for (const source of isExpression ? whole(null, argument) : await readSources(argument, options.lines)) {
             const verdict = judge(source.expression, scheme);
-            if (verdict.fault !== null) context.exitCode = 1;
+            if (verdict.fault !== null) {
+              if (isExpression) refuseName(argument, verdict.fault);
+              context.exitCode = 1;
+            }
             await writeLine(context.stdout, print(source, verdict));
           }
         }
@@ -48,6 +53,17 @@ export function expressionCommands(add: AddCommand): void {
       show: () => '',
     },
   );
+}
+
+/** A faulty expression without a blank is more likely the name of a file that is not there. */
+function refuseName(argument: string, fault: ParseError): void {
+  if (/\s/.test(argument)) return;
+  throw new WeirError('USAGE', `there is no file "${argument}", and it is no expression either: ${faultLine(fault)}`);
+}
+
+async function readSources(file: string, isLines: boolean): Promise<Source[]> {
+  const text = await readText(file);
+  return (isLines ? lines : whole)(file === STANDARD_INPUT ? null : file, text);
 }
 
 /** A byte order mark at the beginning is the file's and not the expression's. */

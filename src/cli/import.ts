@@ -85,7 +85,9 @@ export function importCommand(add: AddCommand): void {
 function report({ lists, keys, rules, lapsed, unlanded, new_list_ids, known_keys }: Imported): string {
   return [
     ...Object.entries(new_list_ids).map(([before, after]) => `list ${before} is ${after} here: another list has its id`),
-    ...known_keys.map(({ id, prefix, name }) => `key ${id} (${prefix}…, ${name ?? 'no name'}) is known here already and stays as it is`),
+    ...known_keys.map(
+      ({ id, prefix, name }) => `key ${id} (${prefix && `${prefix}…, `}${name ?? 'no name'}) is known here already and stays as it is`,
+    ),
     ...(lapsed > 0 ? [`${lapsed} rules have lapsed since the export and are left out`] : []),
     ...(unlanded > 0 ? [`${unlanded} messages wait on the stream: the rules land when weir runs with the role consumer`] : []),
     `${lists} lists, ${keys} keys, ${rules} rules imported`,

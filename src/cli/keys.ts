@@ -53,7 +53,7 @@ export function keyCommands(add: AddCommand): void {
     show: (rows) =>
       table(
         ['ID', 'PREFIX', 'NAME', 'PERMISSIONS', 'LIST', 'EXPIRES', 'REVOKED', 'LAST USED'],
-        rows.map((k) => [k.id, k.prefix, k.name, k.permissions.join(' '), k.list_id, k.expires_at, k.revoked_at, k.last_used_at]),
+        rows.map((k) => [k.id, k.prefix || null, k.name, k.permissions.join(' '), k.list_id, k.expires_at, k.revoked_at, k.last_used_at]),
       ),
   });
   add('key revoke <id>', 'revoke a key, for good', noOptions, {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import about from '../../package.json' with { type: 'json' };
 import { type Config, readConfig } from '../config.ts';
 import { codeOf, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
@@ -25,6 +26,19 @@ interface Streams {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
+/** Commands that stand together under one word, and what help says of it. */
+const GROUPS = {
+  org: 'organizations and their subscription',
+  workspace: 'workspaces',
+  key: 'API keys',
+  list: 'lists and the stored defaults of their feeds',
+  rule: 'rules that are active',
+  'dead-letter': 'messages that could not land',
+  stream: 'the stream that landing reads',
+  geo: 'country and ASN data',
+  expression: 'filter expressions',
+};
+
 /** How long a command that writes waits for the lock of the embedded store, ms. */
 const LOCK_LIMIT = 30_000;
 
@@ -47,14 +61,29 @@ const COMMANDS = [
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<number> {
   const { stdout, stderr } = streams;
   let exitCode = 0;
+  let hasHelped = false;
   const root = new Command('weir')
     .description('Security signals in, threat feeds out.')
+    .version(about.version, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} });
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {}, outputError: () => {} });
+  /** A group that is called without a command answers with its help, as a mistake does. */
+  const group = (name: keyof typeof GROUPS) =>
+    root.commands.find((command) => command.name() === name) ??
+    root
+      .command(name)
+      .description(GROUPS[name])
+      .exitOverride()
+      .configureOutput({
+        writeErr(text) {
+          hasHelped = true;
+          stderr.write(text);
+        },
+      });
 
   const add: AddCommand = (words, summary, options, { run, show }) => {
-    const [group, rest] = splitWords(words);
-    const parent = group === undefined ? root : subcommand(root, group);
+    const [first, rest] = splitWords(words);
+    const parent = first === undefined ? root : group(first);
     const command = options(parent.command(rest).description(summary).option('--json', 'print JSON for programs'));
     command.exitOverride().action(async (...given: unknown[]) => {
       const parsed = command.opts();
@@ -77,6 +106,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (hasHelped) return 2;
     const sentence = readable(error);
     if (sentence === undefined) throw error;
     for (const line of sentence.split('\n')) stderr.write(`weir: ${line}\n`);
@@ -97,13 +127,9 @@ function readable(error: unknown): string | undefined {
   return undefined;
 }
 
-function splitWords(words: string): [string | undefined, string] {
-  const [first, second, ...rest] = words.split(' ');
-  return second === undefined || /^[<[]/.test(second) ? [undefined, words] : [first, [second, ...rest].join(' ')];
-}
-
-function subcommand(root: Command, name: string): Command {
-  return root.commands.find((command) => command.name() === name) ?? root.command(name).exitOverride();
+function splitWords(words: string): [keyof typeof GROUPS | undefined, string] {
+  const [first, ...rest] = words.split(' ');
+  return Object.hasOwn(GROUPS, first) ? [first as keyof typeof GROUPS, rest.join(' ')] : [undefined, words];
 }
 
 async function withContext({ environment, stdout, stderr }: Streams, work: (context: Context) => Promise<void>): Promise<number> {

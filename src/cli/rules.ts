@@ -2,7 +2,7 @@ import type { StoredRule } from '../ports/rule-store.ts';
 import { KINDS } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { findList, isoTime, workspaceId, writeLine } from './context.ts';
+import { type Context, findList, isoTime, workspaceId, writeLine } from './context.ts';
 import { oneOf } from './usage.ts';
 
 /** A stored rule in the words of the wire. */
@@ -33,22 +33,57 @@ function ruleLine({ rule }: StoredRule): string {
   return line.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
+/** Prints rules as they come: a list of any length needs no memory. */
+type Print = (context: Context, rules: AsyncIterable<StoredRule>) => Promise<void>;
+
+const lines =
+  (line: (rule: StoredRule) => string): Print =>
+  async ({ stdout }, rules) => {
+    for await (const rule of rules) await writeLine(stdout, line(rule));
+  };
+const text = lines(ruleLine);
+const ndjson = lines((rule) => JSON.stringify(ruleJson(rule)));
+
+async function* counted<T>(items: AsyncIterable<T>, progress: { read: number }): AsyncGenerator<T> {
+  for await (const item of items) {
+    progress.read += 1;
+    yield item;
+  }
+}
+
+/** A JSON array, one rule a line. Where it has to be cut, its end is missing: no reader takes it for whole. */
+const jsonArray: Print = async ({ stdout }, rules) => {
+  let begin = '[';
+  for await (const rule of rules) {
+    await writeLine(stdout, `${begin}${JSON.stringify(ruleJson(rule))}`);
+    begin = ',';
+  }
+  await writeLine(stdout, begin === '[' ? '[]' : ']');
+};
+
 export function ruleCommands(add: AddCommand): void {
   add(
     'rule ls',
-    'list the active rules of a workspace, one a line',
+    'list the active rules of a workspace',
     (c) =>
       c
         .requiredOption('--workspace <workspace>', 'id or unique name of the workspace')
         .option('--list <list>', 'only this list')
-        .option('--kind <kind>', KINDS.join(', '), oneOf('--kind', KINDS), 'access_rule'),
+        .option('--kind <kind>', KINDS.join(', '), oneOf('--kind', KINDS), 'access_rule')
+        .option('--ndjson', 'print JSON for programs, one object a line'),
     {
       async run(context, _args, options) {
         const store = await context.reads();
         const workspace = await workspaceId(store, options.workspace);
         const listId = options.list === undefined ? undefined : (await findList(store, workspace, options.list)).id;
-        for await (const rule of store.rules(workspace, { listId, kind: options.kind, now: Date.now() })) {
-          await writeLine(context.stdout, options.json ? JSON.stringify(ruleJson(rule)) : ruleLine(rule));
+        const print = options.ndjson ? ndjson : options.json ? jsonArray : text;
+        const progress = { read: 0 };
+        try {
+          await print(context, counted(store.rules(workspace, { listId, kind: options.kind, now: Date.now() }), progress));
+        } catch (error) {
+          if (progress.read === 0) throw error;
+          context.exitCode = 1;
+          context.stderr.write(`weir: the list is cut after ${progress.read} rules: ${(error as Error).message}\n`);
         }
       },
       show: () => '',

@@ -6,6 +6,7 @@ import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
+import { LIMITS } from '../signal/limits.ts';
 import { isoTime } from './context.ts';
 import { readLines, readUtf8 } from './lines.ts';
 import { KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
@@ -25,8 +26,21 @@ export const headLine = ({ id, name }: Workspace, now: number): string =>
   JSON.stringify({ weir_export: VERSION, at: isoTime(now), workspace: { id, name } });
 export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST_LINE.write(list) });
 export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
-export const ruleLine = (rule: SavedRule): string => JSON.stringify({ rule: RULE_LINE.write(rule) });
+/** `now` (ms) is the instant of the export. */
+export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
 export const endLine = (counts: Counts): string => JSON.stringify({ end: counts });
+
+const DAY = 86_400_000;
+
+/** The rule with instants that a signal can give: messages of other producers may have brought others. */
+function withinReach(saved: SavedRule, now: number): SavedRule {
+  const past = (ms: number) => (ms > 0 ? Math.min(ms, now + DAY) : 0);
+  const updatedAt = past(saved.updatedAt);
+  const createdAt = Math.min(past(saved.createdAt), updatedAt);
+  const { expiresAt } = saved.rule;
+  const last = (Math.ceil(updatedAt / 1000) + LIMITS.expirySeconds) * 1000;
+  return { ...saved, createdAt, updatedAt, rule: { ...saved.rule, expiresAt: expiresAt === null ? null : Math.min(expiresAt, last) } };
+}
 
 /** The size of a file that can be read twice, bytes. */
 export async function fileSize(path: string): Promise<number> {

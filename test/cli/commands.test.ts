@@ -1,11 +1,12 @@
 /** Every command of the command line beside a running server, for programs and for people (decisions, section 1). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -214,7 +215,7 @@ suite('weir', () => {
     assert.deepEqual(revoked.map(({ id }) => id).sort(), [key.id, bound.id].sort());
   });
 
-  test('D1.7 weir rule ls: every kind, one list, one rule a line', async () => {
+  test('D1.7, D1.15 weir rule ls: every kind, one list, one rule a line', async () => {
     const waf = {
       type: 'custom',
       expression: 'http.request.method eq "PUT"',
@@ -246,10 +247,7 @@ suite('weir', () => {
     await post([{ kind: 'access_rule', op: 'upsert', rule: { target: { asn: 'AS64500' } } }], '/v2/signal?list=second');
     const lines = async (...args: string[]) => {
       const { stdout } = await weir(['rule', 'ls', '--workspace', 'default', ...args, '--json'], settings);
-      return stdout
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Json);
+      return JSON.parse(stdout) as Json[];
     };
     const access = await eventually(async () => {
       const found = await lines();
@@ -310,6 +308,18 @@ suite('weir', () => {
       /^challenge {2}custom .*PUT.* {2}w-1 {2}no expiry {2}no puts\n$/,
     );
     assert.equal(await person('rule', 'ls', '--workspace', 'edge'), '');
+
+    // D1.15
+    const ndjson = await person('rule', 'ls', '--workspace', 'default', '--ndjson');
+    assert.deepEqual(
+      ndjson
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+      access,
+    );
+    assert.equal(await person('rule', 'ls', '--workspace', 'edge', '--ndjson'), '');
+    assert.deepEqual(await program('rule', 'ls', '--workspace', 'edge'), []);
   });
 
   test('D1.7 weir rule ls ends quietly when nobody reads on', async () => {
@@ -387,9 +397,9 @@ suite('weir', () => {
       ]);
       const rule = await eventually(async () => {
         const { stdout } = await command(['rule', 'ls', '--workspace', 'default', '--json'], settings);
-        const found = stdout.split('\n').find((line) => line.includes('192.0.2.101'));
+        const found = (JSON.parse(stdout) as Json[]).find(({ target }) => target === '192.0.2.101');
         assert.ok(found);
-        return JSON.parse(found) as Json;
+        return found;
       });
       assert.equal(rule.created_at, first.timestamp, 'expiry counts from the first acceptance');
       const again = await eventually(async () => {
@@ -472,7 +482,7 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'list set': ['--workspace', '--description', '--format', '--family', '--action', '--max-entries', '--confidence', '--severity'],
     'list ls': ['--workspace'],
     'list delete': ['--workspace'],
-    'rule ls': ['--workspace', '--list', '--kind'],
+    'rule ls': ['--workspace', '--list', '--kind', '--ndjson'],
     'dead-letter ls': ['--json'],
     'dead-letter replay': ['--json'],
     'dead-letter drop': ['--json'],
@@ -487,13 +497,51 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
   assert.equal((await weir(['--help'], settings)).stdout, root);
 });
 
+test('D1.16 weir help, groups of commands and the version', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  assert.deepEqual(await command(['--version'], settings), { code: 0, stdout: `${version}\n`, stderr: '' });
+  const help = await command(['--help'], settings);
+  assert.deepEqual(await command(['help'], settings), help);
+  for (const group of ['org', 'workspace', 'key', 'list', 'rule', 'dead-letter', 'stream', 'geo', 'expression']) {
+    assert.match(help.stdout, new RegExp(`^  ${group}  +\\w`, 'm'));
+    const { code, stdout } = await command(['help', group], settings);
+    assert.equal(code, 0);
+    assert.deepEqual(await command([group], settings), { code: 2, stdout: '', stderr: stdout });
+  }
+  assert.match((await command(['key'], settings)).stderr, /^Usage: weir key .*\n(.*\n)* {2}create .*\n {2}ls .*\n {2}revoke /);
+  assert.deepEqual(await command(['key', 'help', 'ls'], settings), await command(['key', 'ls', '--help'], settings));
+});
+
+test('D1.15 a list that cannot be read to its end has no end, its reason on standard error and another exit code than 0', async (t) => {
+  const DATA_DIR = temporaryFolder(t);
+  const store = await openSqliteStore(DATA_DIR);
+  const { id: organization } = await store.createOrganization('o', 'active');
+  const { id: workspaceId } = await store.createWorkspace(organization, 'w');
+  const rule = { name: null, reason: null, labels: null, config: null, expiresAt: null, order: null, shortDescription: null };
+  const items = ['a', 'b', 'c'].map((ruleRef, offset) => ({
+    record: { offset, timestamp: 1, key: workspaceId, headers: {}, value: '' },
+    workspaceId,
+    listId: null,
+    receivedAt: 1,
+    change: { change: 'upsert', kind: 'waf_rule', rule: { ...rule, ruleRef, type: 'custom', expression: 'x', action: 'block' } } as const,
+  }));
+  await store.apply({ streamId: 's', partition: 0, from: null, to: 3, items, poison: [], now: 1 });
+  await store.close();
+  const db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
+  db.exec("UPDATE waf_rules SET labels = '{' WHERE rule_ref = 'b'");
+  db.close();
+  const { code, stdout, stderr } = await weir(['rule', 'ls', '--workspace', 'w', '--kind', 'waf_rule', '--json'], { DATA_DIR });
+  assert.equal(code, 1);
+  assert.match(stdout, /^\[\{"id":.*"rule_ref":"a".*\}\n$/);
+  assert.match(stderr, /^weir: the list is cut after 1 rules: .+\n$/);
+});
+
 test('D1.7 a mistake at the command line: one readable sentence on standard error, exit 2, no stack trace', async (t) => {
   const own = { ...settings, DATA_DIR: join(temporaryFolder(t), 'data'), BOOTSTRAP_API_KEY: '' };
   await command(['org', 'create', 'o'], own);
   await command(['workspace', 'create', 'w', '--org', 'o'], own);
   const MISTAKES: [string, RegExp][] = [
     ['', /name a command; weir --help lists them/],
-    ['key', /name a command/],
     ['bake', /unknown command 'bake'/],
     ['key bake', /unknown command 'bake'/],
     ['kez ls', /unknown command 'kez'.*key/],

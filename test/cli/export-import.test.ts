@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { KINDS } from '../../src/rule.ts';
+import { type AccessRule, KINDS } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, commandJson } from '../support/command.ts';
@@ -125,10 +125,7 @@ async function rulesOf(settings: Settings): Promise<Row[]> {
   const rules: Row[] = [];
   for (const kind of KINDS) {
     const { stdout } = await command(['rule', 'ls', '--workspace', 'main', '--kind', kind, '--json'], settings);
-    for (const line of stdout.split('\n').filter(Boolean)) {
-      const { id: _, ...rule } = JSON.parse(line);
-      rules.push(rule);
-    }
+    for (const { id: _, ...rule } of JSON.parse(stdout)) rules.push(rule);
   }
   return rules.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
@@ -543,6 +540,55 @@ describe('D4 moving between the engines', { skip: noPostgres() || noKafkaAtAll()
       );
     }
   });
+});
+
+test('D1.18, D4.11 rules and dead letters with instants of another producer can be shown, exported and imported', async (t) => {
+  const [from, to] = [embedded(t), embedded(t)];
+  const file = join(temporaryFolder(t), 'main.ndjson');
+  await emptyWorkspace(from);
+  const store = await openSqliteStore(from.DATA_DIR);
+  const [{ id: workspaceId }] = await store.workspaces();
+  const far = Date.UTC(9999, 11, 31, 23, 59, 59);
+  const instants = [-1, far, 253_402_300_800_000, 8_640_000_000_000_001, Number.MAX_SAFE_INTEGER];
+  const records = instants.map((timestamp, offset) => ({ offset, timestamp, key: workspaceId, headers: {}, value: '{}' }));
+  const items = records.map((record, i) => {
+    const target = { kind: 'asn', asn: i + 1 } as const;
+    const given = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
+    const rule: AccessRule = { ...given, ruleRef: `r${i}`, action: 'block', target, expiresAt: far + 1000 * i };
+    return {
+      record,
+      workspaceId,
+      listId: null,
+      receivedAt: record.timestamp,
+      change: { change: 'upsert', kind: 'access_rule', rule } as const,
+    };
+  });
+  const stream = openSqliteStream(from.DATA_DIR);
+  await stream.publish(records);
+  const streamId = await stream.id();
+  const poison = records.map((record) => ({ record, reason: 'not understood' }));
+  await store.apply({ streamId, partition: 0, from: null, to: records.length, items, poison, now: Date.now() });
+  await stream.close();
+  await store.close();
+
+  const letters = await json<Row[]>(from, 'dead-letter', 'ls');
+  assert.deepEqual(
+    letters.map(({ timestamp }) => timestamp),
+    ['1970-01-01T00:00:00.000Z', '9999-12-31T23:59:59.000Z', ...Array(3).fill('9999-12-31T23:59:59.999Z')],
+  );
+  const ids = letters.map(({ id }) => String(id));
+  assert.equal((await outcome(from, 'dead-letter', 'replay', ...ids)).code, 0);
+  const shown = await rulesOf(from);
+  assert.deepEqual([shown.length, shown.filter(({ created_at }) => created_at === '1970-01-01T00:00:00.000Z').length], [5, 1]);
+
+  const server = await serve(t, from);
+  await eventually(async () => assert.equal((await json<Row[]>(from, 'dead-letter', 'ls')).length, 5));
+  await server.kill('SIGKILL');
+  assert.equal((await json(from, 'export', file, '--workspace', 'main')).rules, 5);
+  await serve(t, to);
+  await emptyWorkspace(to);
+  assert.equal((await json(to, 'import', file, '--workspace', 'main')).rules, 5);
+  assert.deepEqual((await rulesOf(to)).map(({ target }) => target).sort(), ['AS1', 'AS2', 'AS3', 'AS4', 'AS5']);
 });
 
 test('D4 moving: a stream that was set back is refused: nothing would land', async (t) => {

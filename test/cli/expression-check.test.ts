@@ -132,3 +132,21 @@ test('D1.9 expression check: SCHEMES_FILE adds fields, a broken one is exit 2', 
   assert.equal(broken.code, 2);
   assert.match(broken.stderr, /^weir: SCHEMES_FILE [^\n]+\n$/);
 });
+
+test('D1.17 expression check: an argument that names no file is the expression', async () => {
+  const good = await check([...WAF, 'http.request.path == "/x"', 'threat.score>5']);
+  assert.deepEqual(good, {
+    code: 0,
+    stdout: 'valid, request phase, uses http.request.path\nvalid, request phase, uses threat.score\n',
+    stderr: '',
+  });
+  const bad = await check([...WAF, 'threat.score ==']);
+  assert.deepEqual([bad.code, bad.stderr], [1, '']);
+  assert.match(bad.stdout, /^\(1:16\) .*\n {2}threat\.score ==\n {17}\^\n$/);
+  assert.equal(JSON.parse((await check([...WAF, '--json', 'threat.score > 5'])).stdout).file, null);
+  // A name of a file that is not there is told as one; so is every name with --lines.
+  const missing = await check([...WAF, 'rules/waf.expr']);
+  assert.deepEqual([missing.code, missing.stdout], [2, '']);
+  assert.match(missing.stderr, /^weir: there is no file "rules\/waf\.expr", and it is no expression either: \(1:\d+\) .*\n$/);
+  assert.equal((await check([...WAF, '--lines', 'threat.score > 5'])).code, 2);
+});

@@ -103,10 +103,7 @@ suite('weir send to a weir', { concurrency: 2 }, () => {
 
   const landed = async (list: string) => {
     const { stdout } = await command(['rule', 'ls', '--workspace', 'default', '--list', list, '--json'], settings);
-    return stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => (JSON.parse(line) as { target: string }).target);
+    return (JSON.parse(stdout) as { target: string }[]).map(({ target }) => target);
   };
 
   const INPUTS: Record<string, { content: (entries: Json[]) => string; stdin: boolean }> = {

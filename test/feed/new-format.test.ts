@@ -133,7 +133,7 @@ suite('a format that is one row more', { timeout: 240_000 }, () => {
     const help = await feeds.world.text(['list', 'create', '--help']);
     assert.ok(help.replaceAll(/\s+/g, ' ').includes(`--format <format> ${SUPPORTED.join(', ')} --family`), help);
     await list('edge', '--format', 'acme');
-    const lists = (await feeds.world.json(['list', 'ls', '--workspace', id])).flat();
+    const lists = await feeds.world.json(['list', 'ls', '--workspace', id]);
     assert.equal(lists.find(({ name }) => name === 'edge')!.format, 'acme_wall');
     await block(['192.0.2.1'], 'edge');
     await reads('/edge?format=plain', '192.0.2.1/32\n');

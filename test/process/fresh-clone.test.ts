@@ -127,14 +127,7 @@ suite('a fresh clone', () => {
     const { pid, output, exited } = await start('./weir serve');
     assert.doesNotMatch(output.stderr, /installing/);
     const direct = await weir(['./weir', 'rule', 'ls', '--workspace', 'default', '--json']);
-    assert.deepEqual(
-      direct.stdout
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => (JSON.parse(line) as { target: string }).target)
-        .sort(),
-      ['192.0.2.1', '192.0.2.2'],
-    );
+    assert.deepEqual((JSON.parse(direct.stdout) as { target: string }[]).map(({ target }) => target).sort(), ['192.0.2.1', '192.0.2.2']);
     const throughNpm = await weir(['npm', 'run', '-s', 'weir', '--', 'rule', 'ls', '--workspace', 'default', '--json']);
     assert.deepEqual([throughNpm.stdout, throughNpm.stderr, direct.stderr], [direct.stdout, '', '']);
     const elsewhere = await promisify(execFile)(join(clone, 'weir'), ['rule', 'ls', '--workspace', 'default', '--json'], {

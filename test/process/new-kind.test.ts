@@ -162,11 +162,9 @@ describe('a made-up kind of rule', () => {
       return stdout;
     };
     const rules = async (workspace: string) =>
-      (await run('rule', 'ls', '--workspace', workspace, '--kind', 'dns_rule', '--json'))
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .map(({ id: _, ...rule }) => rule);
+      (JSON.parse(await run('rule', 'ls', '--workspace', workspace, '--kind', 'dns_rule', '--json')) as Record<string, unknown>[]).map(
+        ({ id: _, ...rule }) => rule,
+      );
 
     const api = (await (await fetch(`${server.url}/docs/signal/swagger/json`)).json()) as {
       info: { description: string };

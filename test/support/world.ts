@@ -30,7 +30,7 @@ export interface World {
   stop(): Promise<void>;
   /** Runs a command beside the server, as an operator does; what it prints. */
   text(args: readonly string[]): Promise<string>;
-  /** The same with --json; the objects that it prints, one a line. */
+  /** The same with --json; the object, or the objects of the array, that it prints. */
   json(args: readonly string[]): Promise<Json[]>;
   /** `keyOptions` are those of `weir key create`. */
   client(...keyOptions: string[]): Promise<Client>;
@@ -43,11 +43,7 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
   const organization = `org-${weir.pid}`;
   let clients = 0;
   const text = (args: readonly string[]) => commandText(args, settings);
-  const json = async (args: readonly string[]): Promise<Json[]> =>
-    (await text([...args, '--json']))
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line));
+  const json = async (args: readonly string[]): Promise<Json[]> => [JSON.parse(await text([...args, '--json'])) as Json | Json[]].flat();
 
   await text(['org', 'create', organization]);
   return {

@@ -28,8 +28,8 @@ export async function openPostgresStore(url: string, options: DatabaseOptions = 
 }
 
 /** The reads alone, for a process that must not change anything. Rejects with REFUSED where there is no store, or one to be migrated. */
-export async function openPostgresReads(url: string, options: DatabaseOptions = {}): Promise<StoreReads & { close(): Promise<void> }> {
-  const db = openDatabase(url, options);
+export async function openPostgresReads(url: string): Promise<StoreReads & { close(): Promise<void> }> {
+  const db = openDatabase(url);
   try {
     await requireMigrated(db);
   } catch (error) {
