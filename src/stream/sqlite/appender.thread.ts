@@ -1,13 +1,14 @@
 /**
  * The appender thread of the embedded stream. Batches that arrive while one sync runs share the next.
- * In: { id, batch } · out: { ids } when durable, { ids, error } when not.
+ * In: { id, batch }, without batch for a probe · out: { ids } when durable, { ids, error } when not.
  */
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type EncodedBatch, logAppender, openLog } from './log.ts';
 
 export interface AppendRequest {
   readonly id: number;
-  readonly batch: EncodedBatch;
+  /** undefined probes whether the file can be written. */
+  readonly batch: EncodedBatch | undefined;
 }
 export interface AppendReply {
   readonly ids: number[];
@@ -19,7 +20,7 @@ const MOST = 256;
 
 const { file } = workerData as { file: string };
 const port = parentPort!;
-const append = logAppender(openLog(file));
+const log = logAppender(openLog(file));
 const wake = new BroadcastChannel(`appended ${file}`);
 
 port.on('message', (first: AppendRequest | 'close') => {
@@ -42,11 +43,12 @@ port.on('message', (first: AppendRequest | 'close') => {
 function commit(requests: readonly AppendRequest[]): AppendReply {
   const ids = requests.map((request) => request.id);
   try {
-    append(
-      requests.map((request) => request.batch),
-      Date.now(),
-    );
-    wake.postMessage(null);
+    const batches = requests.flatMap(({ batch = [] }) => batch);
+    if (batches.length === 0) log.probe();
+    else {
+      log.append(batches, Date.now());
+      wake.postMessage(null);
+    }
     return { ids };
   } catch (error) {
     return { ids, error: (error as Error).message };

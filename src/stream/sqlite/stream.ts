@@ -12,6 +12,11 @@ export function openSqliteStream(dataDir: string): Stream {
   const db = openLog(file);
   const reader = logReader(db);
   let appender: Appender | undefined;
+  /** The appender; another one when its thread has ended. */
+  const running = () => {
+    if (appender === undefined || appender.dead) appender = startAppender(file);
+    return appender;
+  };
 
   return {
     async id() {
@@ -19,8 +24,7 @@ export function openSqliteStream(dataDir: string): Stream {
     },
     async publish(messages) {
       if (messages.length === 0) return;
-      appender ??= startAppender(file);
-      await appender.append(encodeBatch(messages));
+      await running().append(encodeBatch(messages));
     },
     async bounds() {
       return reader.bounds();
@@ -36,8 +40,8 @@ export function openSqliteStream(dataDir: string): Stream {
     },
     async ping() {
       reader.bounds();
-      if (appender?.dead !== undefined) throw appender.dead;
     },
+    probe: () => running().append(undefined),
     async close() {
       await appender?.close();
       db.close();
@@ -47,9 +51,10 @@ export function openSqliteStream(dataDir: string): Stream {
 
 /** The appender thread. */
 interface Appender {
+  /** Appends a batch; undefined probes whether one could be appended. */
   append(batch: AppendRequest['batch']): Promise<void>;
-  /** Why the thread has ended; undefined while it runs. */
-  readonly dead: Error | undefined;
+  /** Whether the thread has ended. */
+  readonly dead: boolean;
   close(): Promise<void>;
 }
 
@@ -87,7 +92,7 @@ function startAppender(file: string): Appender {
         worker.postMessage({ id: next, batch } satisfies AppendRequest);
       }),
     get dead() {
-      return dead;
+      return dead !== undefined;
     },
     async close() {
       worker.postMessage('close');
