@@ -90,7 +90,13 @@ const SERIES: readonly [name: string, path: string, entry: (n: number) => unknow
 /** Milliseconds of each answer, per series; the series take turns, and a batch is sent when the last one has landed. */
 async function batchLatencies(turns: number, perTurn: number): Promise<{ latencies: number[]; bytes: number }[]> {
   const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-  const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', LOG_LEVEL: 'error' });
+  const weir = await startWeir({
+    DATA_DIR: dir,
+    BOOTSTRAP_API_KEY: KEY,
+    RATE_LIMIT_SIGNALS: '0',
+    RATE_LIMIT_ENTRIES: '0',
+    LOG_LEVEL: 'error',
+  });
   const [reads, stream] = [openSqliteReads(dir), openSqliteStream(dir)];
   const streamId = await stream.id();
   const landed = async () => {

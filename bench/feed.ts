@@ -79,6 +79,7 @@ const weir: Weir = await startWeir({
   BOOTSTRAP_API_KEY: KEY,
   RATE_LIMIT_FEEDS: '0',
   RATE_LIMIT_SIGNALS: '0',
+  RATE_LIMIT_ENTRIES: '0',
   FEED_REBUILD_SECONDS: '3600',
   LOG_LEVEL: 'error',
 });

@@ -86,7 +86,13 @@ function bareLoop(count: number, perTransaction: number): number {
 /** Sends entries for a while, with at most `backlog` of them waiting to be landed (if finite, all of them land); entries a second. */
 async function weirRun(seconds: number, perRequest: number, lanes: number, backlog: number) {
   const dir = folder();
-  const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', LOG_LEVEL: 'error' });
+  const weir = await startWeir({
+    DATA_DIR: dir,
+    BOOTSTRAP_API_KEY: KEY,
+    RATE_LIMIT_SIGNALS: '0',
+    RATE_LIMIT_ENTRIES: '0',
+    LOG_LEVEL: 'error',
+  });
   const reads = openSqliteReads(dir);
   const stream = openSqliteStream(dir);
   const streamId = await stream.id();
@@ -121,7 +127,13 @@ async function weirRun(seconds: number, perRequest: number, lanes: number, backl
 /** Batches at a steady rate; ms from each answer until its entries have landed. */
 async function freshness(seconds: number, entriesPerSecond: number): Promise<number[]> {
   const dir = folder();
-  const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', LOG_LEVEL: 'error' });
+  const weir = await startWeir({
+    DATA_DIR: dir,
+    BOOTSTRAP_API_KEY: KEY,
+    RATE_LIMIT_SIGNALS: '0',
+    RATE_LIMIT_ENTRIES: '0',
+    LOG_LEVEL: 'error',
+  });
   const reads = openSqliteReads(dir);
   const stream = openSqliteStream(dir);
   const streamId = await stream.id();

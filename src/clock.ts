@@ -13,6 +13,15 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
+/** One point in time on both clocks, ms. */
+export interface Instant {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/** The present instant. */
+export const instantOf = (clock: Clock): Instant => ({ wall: clock.now(), monotonic: clock.monotonic() });
+
 /** The time of this machine. */
 export const systemClock: Clock = {
   now: Date.now,

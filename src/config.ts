@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { LIMITS } from './signal/limits.ts';
 
 /** The parts of the service that a process may run. */
 export const ROLES = ['signals', 'consumer', 'feeds'] as const;
@@ -32,7 +33,9 @@ export interface Config {
   readonly geoAsnFile: string | undefined;
   readonly schemesFile: string | undefined;
   readonly rateLimitSignals: number;
+  readonly rateLimitEntries: number;
   readonly rateLimitFeeds: number;
+  readonly bodyBudgetMb: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
@@ -239,11 +242,23 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     parse: integer(0, 1_000_000_000),
     meaning: 'signal requests per key and minute in this process; 0 = no limit',
   },
+  rateLimitEntries: {
+    variable: 'RATE_LIMIT_ENTRIES',
+    fallback: '600000',
+    parse: (value) => (value === '0' ? 0 : integer(LIMITS.batchEntries, 1_000_000_000)(value)),
+    meaning: `entries of signals per key and minute in this process, at least ${LIMITS.batchEntries}; 0 = no limit`,
+  },
   rateLimitFeeds: {
     variable: 'RATE_LIMIT_FEEDS',
     fallback: '6000',
     parse: integer(0, 1_000_000_000),
     meaning: 'feed requests per key and minute in this process; 0 = no limit',
+  },
+  bodyBudgetMb: {
+    variable: 'BODY_BUDGET_MB',
+    fallback: '256',
+    parse: integer(LIMITS.batchBytes / 1024 / 1024, 1_048_576),
+    meaning: 'request bodies that are held in memory at one time, MiB; one key may hold a quarter, but always one whole body',
   },
   maxConnections: {
     variable: 'MAX_CONNECTIONS',

@@ -10,6 +10,7 @@ import { FeedCache } from './feed/serve/cache.ts';
 import { isCountry } from './geo/iso3166.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
+import { rateLimiter } from './http/auth/rate-limit.ts';
 import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import type { Store } from './ports/store.ts';
@@ -91,7 +92,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: takesSignals ? signalEndpoint(store, appends, schemes, geo, logger) : undefined,
+      submitSignals: takesSignals ? signalEndpoint(store, appends, config, schemes, geo, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
       readiness: readiness({
         store,
@@ -151,12 +152,21 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
-function signalEndpoint(store: Store, stream: Pick<Stream, 'publish'>, schemes: Schemes, geo: GeoInUse, logger: Logger): SubmitSignals {
+function signalEndpoint(
+  store: Store,
+  stream: Pick<Stream, 'publish'>,
+  config: Config,
+  schemes: Schemes,
+  geo: GeoInUse,
+  logger: Logger,
+): SubmitSignals {
   return signalSubmission({
     store,
     stream,
+    entryLimit: rateLimiter(config.rateLimitEntries),
     check: () => ({ schemes, hasAsn: (asn) => geo.database().hasAsn(asn), isCountry }),
     now,
+    monotonic,
     logFailure: (err, what) => logger.error({ err }, what),
   });
 }

@@ -9,7 +9,7 @@ import { KEY } from '../../test/support/weir.ts';
 const BATCH = 1000;
 
 /** A block of one IPv4 host. */
-const blockHost = (address: number, expiresAt: number | null): RuleChange => ({
+export const blockHost = (address: number, expiresAt: number | null, ruleRef: string | null = null): RuleChange => ({
   change: 'upsert',
   kind: 'access_rule',
   rule: {
@@ -18,7 +18,7 @@ const blockHost = (address: number, expiresAt: number | null): RuleChange => ({
     labels: null,
     config: null,
     expiresAt,
-    ruleRef: null,
+    ruleRef,
     action: 'block',
     target: { kind: 'ip', network: { family: 4, address: address >>> 0, prefix: 32 } },
     confidence: null,

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const TRIES = 8;
 const FIRST_PAUSE = 250;
 const MOST_PAUSE = 15_000;
+/** A service that asks for a longer pause than this, ms, is not waited for. */
+const PATIENCE = 600_000;
 
 export interface Target {
   readonly url: URL;
@@ -18,16 +20,17 @@ export class SendFailure extends Error {
   override readonly name = 'SendFailure';
 }
 
-/** The reasons of the entries that failed, in the service's words (spec 2.5). */
-export async function postBatch({ url, key, onRetry }: Target, entries: readonly object[]): Promise<readonly string[]> {
-  const body = JSON.stringify(entries);
+/** Posts a JSON array. Resolves with the reasons of the entries that failed, in the service's words (spec 2.5); rejects with SendFailure. */
+export async function postBatch({ url, key, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<readonly string[]> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
     const answer = await request(url, { method: 'POST', body, headers, redirect: 'manual' });
     if (answer.status === 200 || answer.status === 206) return errorsOf(answer);
-    const again = answer.status === undefined || answer.status === 429 || answer.status >= 500;
-    if (!again) throw new SendFailure(answer.reason);
+    if (!answer.again) throw new SendFailure(answer.reason);
     if (attempt === TRIES) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
+    if (answer.retryAfter > PATIENCE) {
+      throw new SendFailure(`${answer.reason}; it asks for ${answer.retryAfter / 1000} s of patience, more than ${PATIENCE / 1000} s`);
+    }
     const wait = Math.max(pause, answer.retryAfter);
     onRetry(`${answer.reason}; next try in ${wait / 1000} s`);
     await sleep(wait);
@@ -39,9 +42,30 @@ interface Answer {
   readonly status: number | undefined;
   readonly text: string;
   readonly reason: string;
+  /** Whether the same request may succeed later. */
+  readonly again: boolean;
   /** ms; 0 when the service does not say. */
   readonly retryAfter: number;
 }
+
+/** Codes of faults that may pass. Others stay: a certificate, a port that is never asked, a name that does not exist. */
+const PASSING = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
 
 async function request(url: URL, options: RequestInit): Promise<Answer> {
   try {
@@ -52,12 +76,13 @@ async function request(url: URL, options: RequestInit): Promise<Answer> {
       status: response.status,
       text,
       reason: `${url} answered ${response.status}: ${message ?? response.headers.get('location') ?? text.slice(0, 200)}`,
+      again: response.status === 429 || response.status >= 500,
       retryAfter: readRetryAfter(response.headers.get('retry-after')),
     };
   } catch (error) {
-    const { message, cause } = error as Error & { cause?: Error };
-    const reason = `${url} cannot be reached: ${cause?.message || message}`;
-    return { status: undefined, text: '', reason, retryAfter: 0 };
+    const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+    const reason = `${url} cannot be reached: ${cause?.message || cause?.code || message}`;
+    return { status: undefined, text: '', reason, again: PASSING.has(cause?.code ?? ''), retryAfter: 0 };
   }
 }
 
@@ -76,9 +101,9 @@ function read(text: string): object {
   }
 }
 
-/** RFC 9110, 10.2.3: seconds or a date. */
+/** RFC 9110, 10.2.3: seconds or a date; ms. */
 function readRetryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? 0 : ms;
+  return Number.isNaN(ms) ? 0 : Math.max(0, ms);
 }

@@ -1,12 +1,14 @@
 /** `weir send`: a file of signals to the service, batch by batch. */
 import { hasCode, WeirError } from '../errors.ts';
+import { LIMITS } from '../signal/limits.ts';
 import type { AddCommand } from './command.ts';
 import { type Context, writeLine } from './context.ts';
 import { postBatch, SendFailure, type Target } from './post.ts';
 import { startProgress } from './progress.ts';
 import { type FileSignal, type Input, openInput, readSignals, type Version } from './signal-file.ts';
 
-const BATCH = 1000;
+/** Entries and bytes that the service takes in one request. */
+const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
 
 export function sendCommand(add: AddCommand): void {
   add(
@@ -15,18 +17,23 @@ export function sendCommand(add: AddCommand): void {
     (c) =>
       c
         .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080', readUrl)
-        .option('--key <key>', 'API key; also from WEIR_API_KEY'),
+        .option('--list <list>', 'UUID or name of the list that access rules go to; else the list of the key or the default one')
+        .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list'),
     {
       async run(context, [file], options) {
         const key = options.key ?? context.environment.WEIR_API_KEY;
         if (!key) throw new WeirError('USAGE', 'give an API key with --key or in WEIR_API_KEY');
         if (!/^[\x21-\x7e]+$/.test(key)) throw new WeirError('USAGE', 'an API key has visible ASCII characters only');
-        await sendFile(context, await openInput(file), { url: options.url, key }, options.json ? jsonReport : textReport);
+        const input = await openInput(file);
+        if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
+        await sendFile(context, input, { url: options.url, list: options.list, key }, options.json ? jsonReport : textReport);
       },
       show: () => '',
     },
   );
 }
+
+const KEY_WARNING = 'every user of this machine sees a key that is given with --key in the process list; WEIR_API_KEY is not shown there';
 
 /** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
 interface Report {
@@ -54,7 +61,7 @@ function jsonReport({ stdout }: Context): Report {
 async function sendFile(
   context: Context,
   input: Input,
-  { url, key }: Pick<Target, 'url' | 'key'>,
+  { url, list, key }: Pick<Target, 'url' | 'key'> & { readonly list: string | undefined },
   reporter: (context: Context) => Report,
 ): Promise<void> {
   const report = reporter(context);
@@ -63,15 +70,14 @@ async function sendFile(
     progress.clear();
     context.stderr.write(`weir: ${text}\n`);
   };
-  const target = (version: Version) => ({ url: endpoint(url, version), key, onRetry: say });
+  const target = (version: Version) => ({ url: endpoint(url, version, list), key, onRetry: say });
   let bytes = 0;
   let processed = 0;
   let failed = 0;
   try {
     for await (const batch of batches(readSignals(counted(input.chunks, (length) => (bytes += length))))) {
       const first = processed + failed;
-      const entries = batch.map(({ value }) => value);
-      const errors = await postBatch(target(batch[0].version), entries).catch((error: unknown) => {
+      const errors = await postBatch(target(batch[0].version), bodyOf(batch)).catch((error: unknown) => {
         throw inFile(error, first);
       });
       processed += batch.length - errors.length;
@@ -95,8 +101,16 @@ async function sendFile(
 const afterwards = (sent: number) => (sent === 0 ? '; nothing was sent' : `; the ${sent} signals before its batch were sent`);
 
 /** The service's address may have a path of its own, behind a proxy. */
-function endpoint(base: URL, version: Version): URL {
-  return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal`, base);
+function endpoint(base: URL, version: Version, list: string | undefined): URL {
+  const query = list === undefined ? '' : `?list=${encodeURIComponent(list)}`;
+  return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal${query}`, base);
+}
+
+const [BEGIN, COMMA, END] = ['[', ',', ']'].map((mark) => Buffer.from(mark));
+
+/** A JSON array of the signals' own bytes. */
+function bodyOf(batch: readonly FileSignal[]): Buffer<ArrayBuffer> {
+  return Buffer.concat([...batch.flatMap(({ json }, i) => [i === 0 ? BEGIN : COMMA, json]), END]);
 }
 
 function readUrl(text: string): URL {
@@ -104,7 +118,8 @@ function readUrl(text: string): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new WeirError('USAGE', '--url must be an address that begins with http:// or https://');
   if (url.username !== '' || url.password !== '')
-    throw new WeirError('USAGE', '--url takes no user or password; give the key with --key or in WEIR_API_KEY');
+    throw new WeirError('USAGE', '--url takes no user or password; give the key in WEIR_API_KEY or with --key');
+  if (/[?#]/.test(text)) throw new WeirError('USAGE', '--url takes no query and no fragment; name a list with --list');
   return url;
 }
 
@@ -117,12 +132,19 @@ async function* counted(chunks: Input['chunks'], onChunk: (bytes: number) => voi
 
 async function* batches(items: AsyncIterable<FileSignal>): AsyncGenerator<FileSignal[]> {
   let batch: FileSignal[] = [];
+  // One byte stands before each entry, one behind them all.
+  let bytes = 1;
   for await (const item of items) {
-    batch.push(item);
-    if (batch.length === BATCH) {
+    const size = item.json.length + 1;
+    if (batch.length > 0 && bytes + size > BATCH_BYTES) {
       yield batch;
-      batch = [];
+      [batch, bytes] = [[], 1];
     }
+    batch.push(item);
+    bytes += size;
+    if (batch.length < BATCH) continue;
+    yield batch;
+    [batch, bytes] = [[], 1];
   }
   if (batch.length > 0) yield batch;
 }

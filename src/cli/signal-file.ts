@@ -1,20 +1,21 @@
-/** Reads a file of signals for `weir send`: a JSON array, or NDJSON (one object a line), in constant memory. */
+/**
+ * Reads a file of signals for `weir send`: a JSON array, or NDJSON (one object a line), in constant memory. What is sent are the bytes of
+ * the file: nothing is read as a number or a text and written again.
+ */
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import chain from 'stream-chain';
-import { parser } from 'stream-json';
-import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { WeirError } from '../errors.ts';
+import { createEntryScanner } from '../signal/scan.ts';
+import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';
 
 export type Version = 1 | 2;
 
 export interface FileSignal {
   /** An object with `kind` goes to v2, with `type` to v1. */
   readonly version: Version;
-  readonly value: object;
+  /** Its JSON, as the file has it. */
+  readonly json: Buffer;
 }
 
 export interface Input {
@@ -31,29 +32,46 @@ export async function openInput(file: string): Promise<Input> {
   return { chunks: createReadStream(file), size: found.isFile() ? found.size : undefined };
 }
 
-/** The signals one by one. Throws a UsageError at the first that is none, or is of another version than those before it. */
+/** The signals one by one. Throws USAGE at the first that is none, is not UTF-8, or is of another version than those before it. */
 export async function* readSignals(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileSignal> {
   let before: Version | undefined;
-  for await (const { value, place } of items(chunks)) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new WeirError('USAGE', `${place} is not an object`);
-    const version: Version | undefined = 'kind' in value ? 2 : 'type' in value ? 1 : undefined;
-    if (version === undefined) throw new WeirError('USAGE', `${place} has neither "kind" (v2) nor "type" (v1)`);
+  for await (const { json, place } of items(chunks)) {
+    const version = versionOf(json, place);
     if (before !== undefined && before !== version) {
       throw new WeirError('USAGE', `${place} is a v${version} signal among v${before} signals; send them as two files`);
     }
     before = version;
-    yield { version, value };
+    yield { version, json };
   }
 }
 
-/** A value of the file and where it stands, for messages. */
+function versionOf(json: Buffer, place: string): Version {
+  const text = readUtf8(json);
+  if (text === undefined) throw new WeirError('USAGE', `${place} is not UTF-8`);
+  const value = parse(text, place);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new WeirError('USAGE', `${place} is not an object`);
+  if ('kind' in value) return 2;
+  if ('type' in value) return 1;
+  throw new WeirError('USAGE', `${place} has neither "kind" (v2) nor "type" (v1)`);
+}
+
+function parse(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new WeirError('USAGE', `${place} is not JSON`);
+  }
+}
+
+/** The bytes of a value and where it stands, for messages. */
 interface Item {
-  readonly value: unknown;
+  readonly json: Buffer;
   readonly place: string;
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const BLANK = new Set(Buffer.from(' \t\r\n'));
+const LF = 0x0a;
 
 /** Looks at the first character that is not white space: `[` begins an array, anything else is one object a line. */
 async function* items(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
@@ -67,36 +85,61 @@ async function* items(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
     if (head.subarray(0, 3).equals(BYTE_ORDER_MARK)) head = head.subarray(3);
     first = head.find((byte) => !BLANK.has(byte));
   }
-  const input = Readable.from(joined(head, source), { objectMode: false });
+  const input = joined(head, source);
   yield* first === '['.charCodeAt(0) ? arrayItems(input) : lineItems(input);
 }
 
 async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield head;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-}
-
-async function* arrayItems(input: Readable): AsyncGenerator<Item> {
-  const values = chain([input, parser(), streamArray()] as never) as unknown as AsyncIterable<{ key: number; value: unknown }>;
   try {
-    for await (const { key, value } of values) yield { value, place: `entry ${key}` };
-  } catch (error) {
-    throw new WeirError('USAGE', `the file is not a JSON array: ${(error as Error).message}`);
+    yield head;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
   }
 }
 
-async function* lineItems(input: Readable): AsyncGenerator<Item> {
+async function* arrayItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
+  const scanner = createEntryScanner();
+  let entries = 0;
+  let lines = 1;
+  /** The bytes from `from` on that are still needed. */
+  let held = Buffer.alloc(0);
+  let from = 0;
+  for await (const chunk of chunks) {
+    held = Buffer.concat([held, chunk]);
+    for (const piece of upToEachLf(chunk)) {
+      for (const { start, end } of scanner.push(piece)) {
+        yield { json: held.subarray(start - from, end - from), place: `entry ${entries}` };
+        entries += 1;
+      }
+      if (scanner.fault !== undefined) throw noArray(`line ${lines} ${scanner.fault}`);
+      if (piece.at(-1) === LF) lines += 1;
+    }
+    const begin = scanner.open?.start ?? from + held.length;
+    held = held.subarray(begin - from);
+    from = begin;
+    if (held.length > MAX_LINE_BYTES) throw new WeirError('USAGE', `entry ${entries} is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB`);
+  }
+  scanner.end();
+  if (scanner.fault !== undefined) throw noArray(`line ${lines} ${scanner.fault}`);
+}
+
+/** The same bytes in pieces that end behind each LF, so that a fault is known by its line. */
+function* upToEachLf(chunk: Buffer): Generator<Buffer> {
+  for (let from = 0; from < chunk.length; ) {
+    const at = chunk.indexOf(LF, from);
+    const end = at < 0 ? chunk.length : at + 1;
+    yield chunk.subarray(from, end);
+    from = end;
+  }
+}
+
+const noArray = (why: string) => new WeirError('USAGE', `the file is not a JSON array: ${why}`);
+
+async function* lineItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
   let number = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const json of readLines(chunks)) {
     number += 1;
-    if (line.trim() !== '') yield { value: parseLine(line, number), place: `line ${number}` };
-  }
-}
-
-function parseLine(line: string, number: number): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new WeirError('USAGE', `line ${number} is not JSON`);
+    if (!json.every((byte) => BLANK.has(byte))) yield { json, place: `line ${number}` };
   }
 }

@@ -1,11 +1,13 @@
 /** A workspace's file as a whole (docs/moving.md): head, lists, keys, rules, end, one JSON object a line. */
 
-import { open, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import { isoTime } from './context.ts';
+import { readLines, readUtf8 } from './lines.ts';
 import { KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
 
 /** Version of the format. */
@@ -39,19 +41,15 @@ export async function fileSize(path: string): Promise<number> {
  * only known to be whole after the last entry. `onLine` hears how many bytes each line has.
  */
 export async function* readEntries(path: string, onLine: (bytes: number) => void): AsyncGenerator<Entry> {
-  const handle = await open(path);
   const check = fileChecker();
   let number = 0;
-  try {
-    for await (const line of handle.readLines()) {
-      number += 1;
-      const found = check.line(line);
-      if (typeof found === 'string') throw new WeirError('USAGE', `line ${number} of ${path}: ${found}`);
-      if (found !== undefined) yield found;
-      onLine(Buffer.byteLength(line) + 1);
-    }
-  } finally {
-    await handle.close();
+  for await (const line of readLines(createReadStream(path))) {
+    number += 1;
+    const text = readUtf8(line);
+    const found = text === undefined ? 'this is not UTF-8' : check.line(text);
+    if (typeof found === 'string') throw new WeirError('USAGE', `line ${number} of ${path}: ${found}`);
+    if (found !== undefined) yield found;
+    onLine(line.length + 1);
   }
   if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
 }

@@ -2,7 +2,14 @@
  * The seam between two threads: the main thread serves feeds (`serve/`) and asks for builds, the feed thread holds the rules and
  * makes them (`build/`). All that crosses is in this file.
  */
+import type { Instant } from '../clock.ts';
 import type { Variant } from './variant.ts';
+
+/**
+ * How many seconds a content may wait for its beginning, so far as its Last-Modified lies ahead. An instant further ahead comes from
+ * a clock that was wrong or was set, and must not hold a change back.
+ */
+export const LONGEST_WAIT = 3;
 
 /** The content of a variant that this replica served last. */
 export interface PreviousContent {
@@ -33,13 +40,15 @@ export interface BuildRequest {
 export interface BuildSource {
   readonly revision: number;
   readonly generation: number;
-  /** When its read began by this machine's clock, ms. */
-  readonly readAt: number;
+  /** When its read began. */
+  readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
   readonly takenAt: number;
   readonly geoVersion: string;
   readonly entryCount: number;
   readonly entryLimit: number;
+  /** Whole seconds: when the build was made, without the rules that had expired by then. */
+  readonly asOf: number;
   /** Whole seconds: while that lies ahead, the previous content is to be served. */
   readonly servableFrom: number;
   /** Whole seconds: from then on this build must not be served, because a rule in it expires. Infinity when none does. */

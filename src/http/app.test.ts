@@ -10,6 +10,7 @@ import type { Message } from '../ports/stream.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { type AppParts, createApp } from './app.ts';
 import { authenticator } from './auth/authenticator.ts';
+import { rateLimiter } from './auth/rate-limit.ts';
 import { signalSubmission } from './signals/submit.ts';
 
 const KEY = 'weir_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
@@ -38,6 +39,7 @@ interface World {
   streamDown?: boolean;
   storeDown?: boolean;
   rateLimit?: number;
+  entryLimit?: number;
   settings?: Partial<AppParts['settings']>;
   ready?: boolean;
   answerFeed?: AppParts['answerFeed'];
@@ -68,6 +70,7 @@ function world(given: World = {}) {
       maxConnectionsPerAddress: 1000,
       rateLimitSignals: given.rateLimit ?? 0,
       rateLimitFeeds: given.rateLimit ?? 0,
+      bodyBudgetMb: 64,
       baseUrl: undefined,
       ...given.settings,
     },
@@ -89,6 +92,12 @@ function world(given: World = {}) {
                 if (given.storeDown) throw new Error('SQLITE_BUSY');
                 return { id: 'w', name: 'w', revision: 1, lists, takenAt: now() };
               },
+              async findList(_workspace, ref) {
+                if (given.storeDown) throw new Error('SQLITE_BUSY');
+                const byId = lists.filter(({ id }) => id === ref.toLowerCase());
+                const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);
+                return { id: 'w', name: 'w', revision: 1, lists: found, takenAt: now() };
+              },
             },
             stream: {
               async publish(messages) {
@@ -96,8 +105,10 @@ function world(given: World = {}) {
                 published.push(...messages);
               },
             },
+            entryLimit: rateLimiter(given.entryLimit ?? 0),
             check: () => ({ hasAsn: () => true, isCountry: (code) => code === 'NL', schemes: packagedSchemes() }),
             now,
+            monotonic: now,
             logFailure: (err, what) => logger.error({ err }, what),
           }),
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
@@ -525,4 +536,126 @@ test('7.2 a client that goes away in the middle of a body does no harm', async (
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal((await fetch(`${url}/healthz`)).status, 200);
   assert.doesNotMatch(log.join(''), /failed/);
+});
+
+test('D3.24 a compressed body: 415 that says so; identity is none', async () => {
+  const { post, published } = world();
+  for (const coding of ['gzip', 'identity, br', 'Deflate', 'nonsense']) {
+    const answer = await post('/v1/signal', [EVENT], { ...HEADERS, 'content-encoding': coding });
+    assert.deepEqual([answer.statusCode, answer.json().error, answer.json().code], [415, 'UnsupportedMediaType', 415], coding);
+    assert.match(answer.json().message, /Content-Encoding/);
+    assert.equal(answer.headers['accept-encoding'], 'identity');
+  }
+  assert.equal(published.length, 0);
+  for (const coding of ['identity', 'Identity ']) {
+    assert.equal((await post('/v1/signal', [EVENT], { ...HEADERS, 'content-encoding': coding })).statusCode, 200);
+  }
+  assert.equal((await post('/v1/signal', [EVENT], { 'content-encoding': 'gzip' })).statusCode, 401);
+});
+
+test('D3.27 a key that has sent its entries of this minute: 429, and nothing of the batch is processed', async () => {
+  const { post, published } = world({ entryLimit: 1000 });
+  assert.equal((await post('/v1/signal', Array(600).fill(EVENT))).statusCode, 200);
+  assert.equal((await post('/v1/signal', Array(1001).fill(EVENT))).statusCode, 400);
+  const over = await post('/v1/signal', Array(500).fill(EVENT));
+  assert.deepEqual([over.statusCode, over.headers['retry-after'], over.json().error], [429, '6', 'TooManyRequests']);
+  assert.equal((await post('/v1/signal', Array(400).fill(EVENT))).statusCode, 200);
+  assert.equal(published.length, 1000);
+});
+
+/** A post over a connection of its own: its answer's status as soon as it comes, and the way to send more or to leave. */
+function posting(url: string, headers: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(`POST /v1/signal HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n${headers}\r\n\r\n`);
+  const text = () => new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())));
+  return { socket, status: async () => Number((await text()).split(' ')[1]), text };
+}
+const MEBIBYTE = 1024 * 1024;
+
+test('D3.25 bodies over the budget: 429 with Retry-After before they are read; room comes back when a client leaves', async (t) => {
+  const { url, log } = await listening(t);
+  const slow = [1, 2, 3, 4].map(() => posting(url, `Content-Length: ${4 * MEBIBYTE}`));
+  for (const { socket } of slow) socket.write('[');
+  // The share of a key is 16 MiB of 64: these four hold it.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const small = () => fetch(`${url}/v1/signal`, { method: 'POST', headers: HEADERS, body: JSON.stringify([EVENT]) });
+  const over = await small();
+  assert.deepEqual(
+    [over.status, over.headers.get('retry-after'), ((await over.json()) as { error: string }).error],
+    [429, '1', 'TooManyRequests'],
+  );
+  const large = posting(url, `Content-Length: ${15 * MEBIBYTE}`);
+  const answer = await large.text();
+  assert.match(answer, /^HTTP\/1.1 429 .*Retry-After: 1\r\n.*Connection: close\r\n/s);
+  large.socket.write(Buffer.alloc(MEBIBYTE, ' '), () => large.socket.destroy());
+  const chunked = posting(url, 'Transfer-Encoding: chunked');
+  assert.equal(await chunked.status(), 429);
+  chunked.socket.destroy();
+  for (const { socket } of slow) socket.destroy();
+  let status = 0;
+  for (let tries = 0; status !== 200 && tries < 100; tries += 1) {
+    status = (await small()).status;
+    if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.equal(status, 200);
+  for (let i = 0; i < 8; i += 1) {
+    const body = Buffer.alloc(12 * MEBIBYTE, ' ').fill(JSON.stringify([EVENT]), 0, JSON.stringify([EVENT]).length);
+    assert.equal((await fetch(`${url}/v1/signal`, { method: 'POST', headers: HEADERS, body })).status, 200);
+  }
+  assert.doesNotMatch(log.join(''), /failed/);
+});
+
+test('D3.25 a body without Content-Length counts as it comes, up to 16 MiB', async (t) => {
+  const { url } = await listening(t);
+  const stream = (pieces: number) =>
+    fetch(`${url}/v1/signal`, {
+      method: 'POST',
+      headers: HEADERS,
+      duplex: 'half',
+      body: ReadableStream.from(
+        (function* () {
+          yield Buffer.from(JSON.stringify([EVENT]));
+          for (let i = 0; i < pieces; i += 1) yield Buffer.alloc(MEBIBYTE / 2, ' ');
+        })(),
+      ),
+    } as RequestInit);
+  assert.equal((await stream(31)).status, 200);
+  const over = await stream(33).then(
+    (answer) => answer.status,
+    () => 'reset',
+  );
+  assert.equal(over, 400);
+  assert.equal((await stream(0)).status, 200);
+});
+
+test('D3.26 100 Continue only once the key is admitted and there is room', async (t) => {
+  const { url } = await listening(t);
+  const body = JSON.stringify([EVENT]);
+  const expecting = (length: number, more = '') => posting(url, `${more}Content-Length: ${length}\r\nExpect: 100-continue`);
+  const good = expecting(body.length);
+  assert.match(await good.text(), /^HTTP\/1.1 100 Continue\r\n\r\n$/);
+  good.socket.write(body);
+  assert.equal(await good.status(), 200);
+  const holder = posting(url, `Content-Length: ${16 * MEBIBYTE}`);
+  holder.socket.write('[');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const full = expecting(body.length);
+  const ended = new Promise((resolve) => full.socket.once('close', resolve));
+  assert.equal(await full.status(), 429);
+  await ended;
+  holder.socket.destroy();
+  assert.equal(await expecting(17 * MEBIBYTE).status(), 400);
+  assert.equal(await expecting(body.length, 'Content-Encoding: gzip\r\n').status(), 415);
+  const stranger = connect(Number(new URL(url).port), '127.0.0.1');
+  const refused = new Promise<string>((resolve) => stranger.once('data', (bytes) => resolve(bytes.toString())));
+  stranger.write('POST /v1/signal HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n');
+  assert.match(await refused, /^HTTP\/1.1 401 .*Connection: close/s);
+});
+
+test('D3.22 one entry that nobody can read is the fault of that entry, not of the batch', async () => {
+  const { post, published } = world();
+  const answer = await post('/v2/signal', [ENVELOPE, { ...ENVELOPE, kind: { toString: 1 } }]);
+  assert.deepEqual([answer.statusCode, answer.json().message], [206, 'Processed 1 entries, 1 failed']);
+  assert.equal(published.length, 1);
 });

@@ -14,6 +14,7 @@ import { feedShortcut, registerFeeds } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
 import { groupOf, unhandled } from './routes.ts';
 import { closeServer, createHttpServer, refuseConnection } from './server.ts';
+import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
 
@@ -25,6 +26,8 @@ export interface AppParts {
     /** Requests per key and minute; 0 = no limit. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
+    /** Request bodies in memory at one time, MiB. */
+    readonly bodyBudgetMb: number;
     /** Open connections, in all and from one address. */
     readonly maxConnections: number;
     readonly maxConnectionsPerAddress: number;
@@ -54,7 +57,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, readiness, draining, monotonic, logger } = parts;
   const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), monotonic);
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
-  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), submit: submitSignals };
+  const signals = submitSignals && {
+    gate: gateOf('signal', settings.rateLimitSignals),
+    budget: bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes),
+    submit: submitSignals,
+  };
   const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };
 
   const shortcut = feeds && feedShortcut(feeds);
@@ -73,7 +80,6 @@ export function createApp(parts: AppParts): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (parent) => parent,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
-    bodyLimit: LIMITS.batchBytes,
     serverFactory(handler) {
       const server = createHttpServer(handler, shortcut, draining);
       limitConnections(server);
@@ -92,7 +98,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });
 
-  acceptAnyBody(app);
+  leaveBodies(app);
   answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...(feeds ? (['feed'] as const) : [])]);
   if (signals !== undefined) registerSignals(app, signals);
   if (feeds !== undefined) registerFeeds(app, feeds);
@@ -101,10 +107,10 @@ export function createApp(parts: AppParts): FastifyInstance {
   return app;
 }
 
-/** Any content type, or none: a body is judged by its bytes. */
-function acceptAnyBody(app: FastifyInstance): void {
+/** Bodies of any content type, or none, are left to the routes that read them. */
+function leaveBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
 
 /** Answers 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer, send } from './answer.ts';
 import type { Group, HttpFault } from './errors.ts';
 import { groupOf } from './routes.ts';
-import { BODY_TOO_LARGE, MALFORMED } from './signals/submit.ts';
+import { MALFORMED } from './signals/submit.ts';
 
 /**
  * Answers an error of Fastify or of a handler, in the shape of the address's group. An error that is not the client's is logged and
@@ -15,7 +15,6 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
 
 /** What the client did wrong; undefined when the error is ours. */
 function clientFault({ code, statusCode = 500 }: FastifyError, group: Group): HttpFault | undefined {
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return BODY_TOO_LARGE;
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404 };
   if (statusCode < 400 || statusCode > 499) return undefined;
   return group === 'feed' ? { status: 400, message: 'Malformed request' } : MALFORMED;

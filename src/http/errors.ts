@@ -11,6 +11,7 @@ const NAMES: Record<number, string> = {
   405: 'MethodNotAllowed',
   408: 'RequestTimeout',
   409: 'Conflict',
+  415: 'UnsupportedMediaType',
   417: 'ExpectationFailed',
   429: 'TooManyRequests',
   431: 'RequestHeaderFieldsTooLarge',

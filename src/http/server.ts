@@ -34,11 +34,17 @@ export function createHttpServer(handler: RequestListener, shortcut: Shortcut | 
     // Node's own answer has no body.
     requireHostHeader: false,
   };
-  const server = createServer(options, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
     if (!namesOneHost(request)) refuse(request, response, WRONG_HOST);
     else if (!shortcut?.(request, response)) handler(request, response);
+  };
+  const server = createServer(options, answer);
+  // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
+  server.on('checkContinue', (request, response) => {
+    response.shouldKeepAlive = false;
+    answer(request, response);
   });
   return server.on('checkExpectation', (request, response) => refuse(request, response, UNKNOWN_EXPECTATION));
 }

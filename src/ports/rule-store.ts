@@ -120,6 +120,13 @@ export interface StoredRule {
 export interface RuleReads {
   /** undefined for an unknown workspace. */
   directory(workspaceId: string): Promise<WorkspaceDirectory | undefined>;
+  /**
+   * The directory with those lists only that `ref` stands for: the one with that UUID (any letter case), else every list with exactly
+   * that name, oldest first. Costs the same however many lists there are. undefined for an unknown workspace.
+   */
+  findList(workspaceId: string, ref: string): Promise<WorkspaceDirectory | undefined>;
+  /** How many lists a workspace has; 0 for an unknown one. */
+  listCount(workspaceId: string): Promise<number>;
   /** Reads rules that are active at `now` (ms), both actions, and the head, in one read transaction. undefined when workspace or list is gone. */
   snapshot(workspaceId: string, listId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */

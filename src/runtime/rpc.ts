@@ -41,7 +41,8 @@ async function answer(target: Methods, call: Call): Promise<Reply> {
 }
 
 function failure(id: number, cause: unknown): Reply {
-  const error = cause as Error & { code?: unknown };
+  // Anything can be thrown, also undefined.
+  const error = Object(cause) as Partial<Error> & { code?: unknown };
   return { id, error: { message: error.message ?? String(cause), code: error.code } };
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { packagedSchemes } from '../expression/scheme.ts';
-import { validateBatch } from './batch.ts';
-import type { Signal } from './schema.ts';
+import { batchSteps, inOneGo, scanSteps, validateBatch } from './batch.ts';
+import { AnyEnvelope, EXPRESSION_FIELDS, type Signal, V1Event } from './schema.ts';
 import type { EnvelopeCheck } from './v2.ts';
 
 const check: EnvelopeCheck = {
@@ -14,7 +14,13 @@ const check: EnvelopeCheck = {
 };
 const HUNDRED_YEARS = 3_155_760_000;
 
-const run = (version: 1 | 2, body: unknown, more: Partial<EnvelopeCheck> = {}) => validateBatch(version, body, { ...check, ...more });
+const runText = (version: 1 | 2, json: string, more: Partial<EnvelopeCheck> = {}) => validateBatch(version, json, { ...check, ...more });
+const errorsOf = (version: 1 | 2, json: string) => {
+  const result = runText(version, json);
+  assert(result.refused === undefined, JSON.stringify(result));
+  return result.errors;
+};
+const run = (version: 1 | 2, body: unknown, more?: Partial<EnvelopeCheck>) => runText(version, JSON.stringify(body), more);
 const refused = (version: 1 | 2, body: unknown) => {
   const result = run(version, body);
   assert(result.refused !== undefined, JSON.stringify(result));
@@ -99,8 +105,10 @@ test('4.2 refused whole: rule.type missing, empty or not allowed', () => {
 test('D3 details: at most 100 rows, values cut', () => {
   assert.equal(refused(1, Array(1000).fill({})).length, 100);
   assert.equal(String(refused(1, [v1({ action: 'x'.repeat(9000) })])[0]!.value).length, 201);
-  const deep = JSON.parse(`${'['.repeat(500_000)}${']'.repeat(500_000)}`);
-  assert.equal(refused(1, [v1({ action: deep })])[0]!.value, '[…]');
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const [{ value }] = runText(1, `[${nested(500_000)}]`).refused!;
+  assert.equal(value, `${'['.repeat(200)}…`);
+  assert.equal(runText(1, `[{"action":${nested(40)}}]`).refused![1]!.value, nested(40));
 });
 
 test('D3 entry errors: index, field path, several faults joined', () => {
@@ -198,10 +206,13 @@ test('2.2 the rule body is omitted when op is delete; by value it needs a target
   assert.equal(fault(2, access({ rule: { target: 'x' } })), 'rule.target: must be an object');
 });
 
-test('2.3, D3 action of an access rule, confidence and severity in its config', () => {
+test('2.3, D3.13 action of an access rule in any letter case, confidence and severity in its config', () => {
   assert.equal(envelope(access()).rule.action, 'block');
   assert.equal(envelope(access({}, { action: null })).rule.action, 'block');
   assert.equal(envelope(access({}, { action: 'allow' })).rule.action, 'allow');
+  assert.equal(envelope(access({}, { action: 'ALLOW' })).rule.action, 'allow');
+  assert.equal(envelope(access({ op: 'delete' }, { action: 'Block' })).rule.action, 'block');
+  assert.equal(fault(2, access({}, { action: 'bloc\u212a' })), 'rule.action: must be one of: block, allow');
   assert.equal(fault(2, access({}, { action: 'challenge' })), 'rule.action: must be one of: block, allow');
   const config = { confidence: 'HIGH', severity: 'Low', note: { x: [1, null] } };
   assert.deepEqual(envelope(access({}, { config })).rule.config, { note: { x: [1, null] }, confidence: 'high', severity: 'low' });
@@ -280,9 +291,13 @@ test('D3 one entry has at most 64 KiB in all, unknown properties included', () =
   assert.equal(fault(1, { ...base, extra: 'x'.repeat(room) }), '');
   assert.equal(fault(1, { ...base, extra: 'x'.repeat(room + 1) }), 'entry: must be at most 65536 bytes as JSON');
   assert.equal(fault(1, { ...base, extra: 'ä'.repeat(room / 2 + 1) }), 'entry: must be at most 65536 bytes as JSON');
-  const deep = JSON.parse(`${'['.repeat(500_000)}${']'.repeat(500_000)}`);
-  assert.equal(fault(1, { ...base, extra: deep }), 'entry: is nested too deeply');
-  assert.match(fault(2, access({ labels: { deep } })), /^entry: /);
+  const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  for (const levels of [64, 500_000]) {
+    const text = `[${JSON.stringify(base).replace('""', deep(levels))}, {"kind":"access_rule","op":"upsert","labels":{"a":${deep(levels)}}}]`;
+    assert.deepEqual(errorsOf(1, text.replace(/, \{.*/, ']')), ['Entry 0: Schema validation failed: entry: is nested too deeply']);
+    assert.deepEqual(errorsOf(2, text)[1], 'Entry 1: Schema validation failed: entry: is nested too deeply');
+  }
+  assert.deepEqual(errorsOf(1, `[${JSON.stringify(base).replace('""', deep(63))}]`), []);
 });
 
 test('D3 U+0000 and lone surrogates are faults, in keys and nested values too', () => {
@@ -310,7 +325,8 @@ test('D3 unknown properties are ignored, __proto__ and constructor are plain dat
   const event = JSON.parse('{"type":"access_rules","action":"block","ip":"1.1.1.1","__proto__":{"asn":"AS1"},"name":null,"y":[]}');
   assert.deepEqual(accepted(1, event), { version: 1, event: { type: 'access_rules', action: 'block', ip: '1.1.1.1', name: null } });
   assert.equal(JSON.stringify(JSON.parse('{"a":1e999}')), '{"a":null}');
-  assert.match(fault(2, { ...entry, labels: JSON.parse('{"a":1e999}') }), /^labels: must not hold a number beyond/);
+  const infinite = JSON.stringify([entry]).replace('{"__proto__":{"a":1},"constructor":"c"}', '{"a":1e999}');
+  assert.match(errorsOf(2, infinite)[0]!, /: labels: must not hold a number beyond/);
 });
 
 test('D2 a key bound to a list sends access rules only', () => {
@@ -356,5 +372,100 @@ test('D3 property: any JSON gets a verdict, one per entry, and no exception', ()
       },
     ),
     { seed: 3, numRuns: 2000 },
+  );
+});
+
+test('D3.23 integers in labels and config that a double cannot hold are faults', () => {
+  const judged = (number: string) => {
+    const labels = `[{"kind":"access_rule","op":"upsert","labels":{"a":[${number}]},"rule":{"target":{"ip":"1.1.1.1"}}}]`;
+    const config = `[{"kind":"access_rule","op":"upsert","rule":{"target":{"ip":"1.1.1.1"},"config":{"a":${number}}}}]`;
+    return [errorsOf(2, labels)[0], errorsOf(2, config)[0]].map((error) => error?.replace('Entry 0: Schema validation failed: ', ''));
+  };
+  const message = 'must not hold an integer beyond ±9007199254740991; send it as text';
+  for (const number of ['9007199254740992', '-9007199254740993', '123456789012345678901', '1e300']) {
+    assert.deepEqual(judged(number), [`labels: ${message}`, `rule.config: ${message}`], number);
+  }
+  for (const number of ['9007199254740991', '-9007199254740991', '0.1', '1e15', '12345678901234.5']) {
+    assert.deepEqual(judged(number), [undefined, undefined], number);
+  }
+});
+
+test('D3.22 what is thrown while one entry is judged is the fault of that entry, and told once', () => {
+  const told: unknown[] = [];
+  const scanned = inOneGo(scanSteps(Buffer.from(JSON.stringify([v1({ asn: 'AS1' }), v1({ ip: '1.1.1.1' }), v1({ asn: 'AS2' })]))));
+  assert(scanned.refused === undefined);
+  const broken = {
+    ...check,
+    hasAsn(): boolean {
+      throw new TypeError('a defect');
+    },
+  };
+  const accepted: Signal[] = [];
+  const result = inOneGo(
+    batchSteps(1, scanned, { ...broken, accept: (signal) => accepted.push(signal), report: (error) => told.push(error) }),
+  );
+  const text = 'Schema validation failed: entry: could not be judged, because of a defect of this service';
+  assert.deepEqual(result, { accepted: 1, errors: [`Entry 0: ${text}`, `Entry 2: ${text}`] });
+  assert.equal(accepted.length, 1);
+  assert.deepEqual(told.map(String), ['TypeError: a defect']);
+});
+
+test('D3.22 a kind that cannot be made a property key is a fault like any other', () => {
+  const message = 'kind: must be one of: access_rule, waf_rule, smart_firewall_rule';
+  for (const kind of [{ toString: 1 }, { toString: null, valueOf: {} }, ['access_rule'], 7])
+    assert.equal(fault(2, access({ kind })), message);
+});
+
+test('D3.22 property: arbitrary JSON in every field gets an answer of the contract, and nothing is thrown', () => {
+  const keys = ['toString', 'valueOf', 'toJSON', '__proto__', 'then', 'constructor', 'length', 'a'];
+  const hostile = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.jsonValue({ maxDepth: 1 }),
+      tie('object'),
+      fc.array(tie('value'), { maxLength: 3 }),
+    ),
+    object: fc.array(fc.tuple(fc.constantFrom(...keys), tie('value')), { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs)),
+  })).value;
+  const fields = {
+    1: [...Object.keys(V1Event.properties), ...keys],
+    2: [...Object.keys(AnyEnvelope.properties), ...keys],
+  };
+  const ruleFields = ['target', ...EXPRESSION_FIELDS, ...keys];
+  const entryOf = (version: 1 | 2) =>
+    fc
+      .tuple(
+        fc.constantFrom<object>(v1({ ip: '1.1.1.1' }), access(), waf(), smart()),
+        fc.constantFrom(...fields[version]),
+        fc.constantFrom(...ruleFields),
+        hostile,
+        fc.nat(2),
+      )
+      .map(([base, field, ruleField, value, where]) => {
+        // A computed key makes even __proto__ a property of its own.
+        const rule = 'rule' in base ? (base.rule as { target?: object }) : {};
+        if (where === 0) return { ...base, [field]: value };
+        return {
+          ...base,
+          rule: where === 1 ? { ...rule, [ruleField]: value } : { ...rule, target: { ...rule.target, [ruleField]: value } },
+        };
+      });
+  const batch = fc
+    .constantFrom(1 as const, 2 as const)
+    .chain((version) => fc.tuple(fc.constant(version), fc.array(entryOf(version), { minLength: 1, maxLength: 4 })));
+  fc.assert(
+    fc.property(batch, ([version, entries]) => {
+      const result = run(version, entries);
+      if (result.refused === undefined) {
+        assert.equal(result.accepted.length + result.errors.length, entries.length);
+        for (const error of result.errors) assert.match(error, /^Entry \d+: (Schema|Expression) validation failed: [\w./]+: ./);
+        return;
+      }
+      for (const { index, field, message, value } of result.refused) {
+        assert(Number.isInteger(index) && field !== '' && message !== '', JSON.stringify(result.refused));
+        assert(value === null || ['string', 'number', 'boolean'].includes(typeof value));
+      }
+    }),
+    { seed: 29, numRuns: 4000 },
   );
 });

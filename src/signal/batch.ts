@@ -1,6 +1,7 @@
-import { shown, sizeFault } from './check.ts';
+import { SHOWN, shown } from './check.ts';
 import { LIMITS } from './limits.ts';
-import { type Fields, isObject } from './normalize.ts';
+import type { Fields } from './normalize.ts';
+import { createEntryScanner, type EntrySpan } from './scan.ts';
 import type { Signal } from './schema.ts';
 import { eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, envelopeRefusals, parseEnvelope, refusedRuleType } from './v2.ts';
@@ -14,40 +15,139 @@ export interface BatchFault extends FieldFault {
   readonly index?: number;
 }
 
+interface Refused {
+  readonly refused: readonly BatchFault[];
+}
+
+/** The bytes of a batch and where its entries stand in them. */
+export interface ScannedBatch {
+  readonly refused?: undefined;
+  readonly bytes: Buffer;
+  readonly entries: readonly EntrySpan[];
+}
+
 /** A batch is refused whole, or each entry is taken or has an error of its own (spec 4.1, 4.2). */
-type BatchResult =
-  | { readonly refused: readonly BatchFault[] }
-  | { readonly refused?: undefined; readonly accepted: readonly Signal[]; readonly errors: string[] };
+export type BatchResult = Refused | { readonly refused?: undefined; readonly accepted: number; readonly errors: string[] };
+
+/** How the entries of a batch are judged. */
+export interface BatchCheck extends EnvelopeCheck {
+  /** Takes an accepted entry. Where the batch is refused later on, what it took counts for nothing. */
+  readonly accept: (signal: Signal) => void;
+  /** Told, once a batch, what was thrown while an entry was judged: a defect of ours. */
+  readonly report: (error: unknown) => void;
+}
 
 const MAX_DETAILS = 100;
+/** Bytes that are scanned in one step. */
+const PIECE = 64 * 1024;
 
-/** Validates a parsed request body: `version` is that of the path. Nothing is published or stored here. */
-export function validateBatch(version: 1 | 2, body: unknown, check: EnvelopeCheck): BatchResult {
-  const work = batchSteps(version, body, check);
+/**
+ * Looks at a request body byte by byte, in steps of 64 KiB, before anything is built from it: it is refused, or its entries are
+ * known. Nothing is published or stored here.
+ */
+export function* scanSteps(bytes: Buffer): Generator<undefined, ScannedBatch | Refused> {
+  const scanner = createEntryScanner(LIMITS.batchEntries);
+  const entries: EntrySpan[] = [];
+  for (let at = 0; at < bytes.length && scanner.fault === undefined; at += PIECE) {
+    entries.push(...scanner.push(bytes.subarray(at, at + PIECE)));
+    yield;
+  }
+  entries.push(...scanner.end());
+  const { fault, isArray, count } = scanner;
+  if (fault !== undefined) return { refused: [{ field: 'body', message: fault, value: null }] };
+  if (!isArray) return { refused: [{ field: 'body', message: 'must be a JSON array', value: shownEntry(bytes, entries[0]!) }] };
+  if (count === 0 || count > LIMITS.batchEntries) {
+    return { refused: [{ field: 'body', message: `must have 1 to ${LIMITS.batchEntries} entries`, value: count }] };
+  }
+  return { bytes, entries };
+}
+
+/** Judges a whole request body in one go, where nobody waits. A defect of ours is thrown. */
+export function validateBatch(
+  version: 1 | 2,
+  json: string,
+  check: EnvelopeCheck,
+): Refused | { readonly refused?: undefined; readonly accepted: readonly Signal[]; readonly errors: string[] } {
+  const scanned = inOneGo(scanSteps(Buffer.from(json)));
+  if (scanned.refused !== undefined) return scanned;
+  const accepted: Signal[] = [];
+  const report = (error: unknown) => {
+    throw error;
+  };
+  const result = inOneGo(batchSteps(version, scanned, { ...check, accept: (signal) => accepted.push(signal), report }));
+  return result.refused === undefined ? { ...result, accepted } : result;
+}
+
+/** Runs a generator to its end in one go. */
+export function inOneGo<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;
   }
 }
 
-/** The same in steps of one entry: a thousand long expressions are not judged in one go where others wait. */
-export function* batchSteps(version: 1 | 2, body: unknown, check: EnvelopeCheck): Generator<undefined, BatchResult> {
-  if (!Array.isArray(body)) return { refused: [{ field: 'body', message: 'must be a JSON array', value: shown(body) }] };
-  if (body.length === 0 || body.length > LIMITS.batchEntries) {
-    return { refused: [{ field: 'body', message: `must have 1 to ${LIMITS.batchEntries} entries`, value: body.length }] };
-  }
-  const refused = refusals(version, body);
-  if (refused.length > 0) return { refused };
-
-  const accepted: Signal[] = [];
+/** Judges the entries of a batch one by one, a step each; `version` is that of the path. No more than one entry is parsed at a time. */
+export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, check: BatchCheck): Generator<undefined, BatchResult> {
+  const refused: BatchFault[] = [];
   const errors: string[] = [];
-  for (const [index, entry] of (body as Fields[]).entries()) {
-    const result = parseEntry(version, entry, check);
-    if ('version' in result) accepted.push(result);
-    else errors.push(`Entry ${index}: ${describe(result)}`);
+  let accepted = 0;
+  let defects = 0;
+  const report = (error: unknown) => {
+    defects += 1;
+    if (defects === 1) check.report(error);
+  };
+  for (const [index, span] of entries.entries()) {
+    if (span.isObject) {
+      const judged = judge(version, bytes, span, { ...check, report }, refused.length > 0);
+      if (typeof judged === 'string') errors.push(`Entry ${index}: ${judged}`);
+      else if (judged === undefined) accepted += 1;
+      else for (const fault of judged) refused.push({ index, ...fault });
+    } else refused.push({ index, field: 'entry', message: 'must be an object', value: shownEntry(bytes, span) });
+    if (refused.length >= MAX_DETAILS) break;
     yield;
   }
-  return { accepted, errors };
+  return refused.length > 0 ? { refused: refused.slice(0, MAX_DETAILS) } : { accepted, errors };
+}
+
+/** An entry's error, the faults for which the whole batch is refused, or undefined when it is accepted. */
+function judge(
+  version: 1 | 2,
+  bytes: Buffer,
+  span: EntrySpan,
+  check: BatchCheck,
+  refusedAlready: boolean,
+): string | BatchFault[] | undefined {
+  const unfit = sizeFault(span);
+  if (unfit !== undefined) return describe({ faults: [{ field: 'entry', message: unfit }] });
+  try {
+    const entry = parse(bytes, span) as Fields;
+    const refusals = refusalsOf(version, entry);
+    if (refusals.length > 0) return refusals;
+    // Of a batch that is refused only the reasons count.
+    if (refusedAlready) return undefined;
+    const result = parseEntry(version, entry, check);
+    if (!('version' in result)) return describe(result);
+    check.accept(result);
+    return undefined;
+  } catch (error) {
+    check.report(error);
+    return describe({ faults: [{ field: 'entry', message: 'could not be judged, because of a defect of this service' }] });
+  }
+}
+
+/** Why an entry is too large or too deep to be parsed, or undefined. */
+function sizeFault({ start, end, size, depth }: EntrySpan): string | undefined {
+  if (depth > LIMITS.entryDepth) return 'is nested too deeply';
+  if (end - start > LIMITS.entryRawBytes) return `must be at most ${LIMITS.entryRawBytes} bytes with its white space and escapes`;
+  return size > LIMITS.entryBytes ? `must be at most ${LIMITS.entryBytes} bytes as JSON` : undefined;
+}
+
+const parse = (bytes: Buffer, { start, end }: EntrySpan): unknown => JSON.parse(bytes.toString('utf8', start, end));
+
+/** An entry as it is shown back; one that is not parsed, by the beginning of its text. */
+function shownEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {
+  if (sizeFault(span) === undefined) return shown(parse(bytes, span));
+  return `${bytes.toString('utf8', span.start, span.start + SHOWN * 4).slice(0, SHOWN)}…`;
 }
 
 interface EntryFaults {
@@ -56,8 +156,6 @@ interface EntryFaults {
 }
 
 function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck): Signal | EntryFaults {
-  const tooLarge = sizeFault(entry);
-  if (tooLarge !== undefined) return { faults: [{ field: 'entry', message: tooLarge }] };
   if (version === 2) return parseEnvelope(entry, check);
   const result = parseEvent(entry, check);
   return Array.isArray(result) ? { faults: result } : result;
@@ -69,14 +167,8 @@ function describe({ faults, expression }: EntryFaults): string {
   return `${faults.length === 0 ? 'Expression' : 'Schema'} validation failed: ${lines.join('; ')}`;
 }
 
-function refusals(version: 1 | 2, body: unknown[]): BatchFault[] {
-  const refused: BatchFault[] = [];
-  for (const [index, entry] of body.entries()) {
-    if (!isObject(entry)) refused.push({ index, field: 'entry', message: 'must be an object', value: shown(entry) });
-    else if (version === 1) {
-      for (const fault of eventRefusals(entry)) refused.push({ index, ...fault, value: shown(entry[fault.field]) });
-    } else for (const fault of envelopeRefusals(entry)) refused.push({ index, ...fault, value: shown(refusedRuleType(entry)) });
-    if (refused.length >= MAX_DETAILS) return refused.slice(0, MAX_DETAILS);
-  }
-  return refused;
+/** The faults of an entry for which the whole batch is refused. */
+function refusalsOf(version: 1 | 2, entry: Fields): BatchFault[] {
+  if (version === 1) return eventRefusals(entry).map((fault) => ({ ...fault, value: shown(entry[fault.field]) }));
+  return envelopeRefusals(entry).map((fault) => ({ ...fault, value: shown(refusedRuleType(entry)) }));
 }

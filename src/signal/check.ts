@@ -1,5 +1,4 @@
 import type { Target } from '../rule.ts';
-import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import { readTarget, TARGET_FIELDS } from './target.ts';
 import type { FieldFault } from './validate.ts';
@@ -37,31 +36,12 @@ function missing(target: Target, geo: GeoCheck): string | undefined {
   return undefined;
 }
 
-/** Why an entry is too large or too deep to be looked at, or undefined. */
-export function sizeFault(entry: Fields): string | undefined {
-  try {
-    const json = JSON.stringify(entry);
-    // A code unit is three bytes at most.
-    const small = json.length * 3 <= LIMITS.entryBytes || Buffer.byteLength(json) <= LIMITS.entryBytes;
-    return small ? undefined : `must be at most ${LIMITS.entryBytes} bytes as JSON`;
-  } catch (error) {
-    if (error instanceof RangeError) return 'is nested too deeply';
-    throw error;
-  }
-}
-
 /** A caller's value, to be shown back to him: scalars as they are, the rest as the beginning of its JSON. */
 export function shown(value: unknown): string | number | boolean | null {
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
-  const text = typeof value === 'string' ? value : beginning(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
 }
-const SHOWN = 200;
 
-function beginning(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return Array.isArray(value) ? '[…]' : '{…}';
-  }
-}
+/** Characters that are shown of a text. */
+export const SHOWN = 200;

@@ -5,6 +5,10 @@ export const LIMITS = {
   batchEntries: 1000,
   batchBytes: 16 * 1024 * 1024,
   entryBytes: 64 * 1024,
+  /** One entry with its white space and escapes: every character of the largest one escaped, and a third more. */
+  entryRawBytes: 512 * 1024,
+  /** Far more than any known field may have. */
+  entryDepth: 64,
   name: 256,
   text: 2048,
   expression: MAX_CHARACTERS,

@@ -1,4 +1,4 @@
-import { EXPRESSION_KINDS, type JsonObject, type Kind, perKind } from '../rule.ts';
+import { EXPRESSION_KINDS, type JsonObject, KINDS, type Kind, perKind } from '../rule.ts';
 import { AnyEnvelope, ENVELOPES, EXPRESSION_FIELDS, V1Event } from './schema.ts';
 import { TARGET_FIELDS } from './target.ts';
 
@@ -34,15 +34,17 @@ export function normalizeEnvelope(entry: Fields): Fields {
   const isDelete = envelope.op === 'delete';
   if (!isDelete && present(entry.expires_in)) envelope.expires_in = entry.expires_in;
   const byRef = envelope.rule_ref !== undefined || envelope.kind !== 'access_rule';
-  if (present(entry.rule) && !(isDelete && byRef)) envelope.rule = normalizeRule(envelope.kind as Kind, entry.rule, isDelete);
+  if (present(entry.rule) && !(isDelete && byRef)) envelope.rule = normalizeRule(envelope.kind, entry.rule, isDelete);
   return envelope;
 }
 
-function normalizeRule(kind: Kind, value: unknown, isDelete: boolean): unknown {
-  if (!isObject(value) || !Object.hasOwn(RULE_FIELDS, kind)) return value;
+function normalizeRule(given: unknown, value: unknown, isDelete: boolean): unknown {
+  // The kind may be anything yet, even an object that cannot be made a property key.
+  const kind = KINDS.find((known) => known === given);
+  if (!isObject(value) || kind === undefined) return value;
   const rule = pick(value, RULE_FIELDS[kind]);
   if (kind === 'access_rule') {
-    rule.action ??= 'block';
+    rule.action = lower(rule.action ?? 'block');
     if (isObject(rule.target)) {
       rule.target = pick(rule.target, TARGET_FIELDS);
       dropEmptyTargets(rule.target as Fields);

@@ -36,6 +36,8 @@ function ip(text: string): { wire: object; target: Target } {
 
 const seconds = fc.option(fc.oneof(fc.nat(200), fc.nat(3_155_760_000)), { nil: undefined });
 const text = fc.option(fc.string({ unit: 'binary', maxLength: 20 }).filter((s) => !s.includes('\0') && s.isWellFormed()));
+/** Integers that a double does not hold exactly are faults. */
+const isExact = (value: unknown) => !Number.isInteger(value) || Number.isSafeInteger(value);
 const json = fc
   .dictionary(
     fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString'), fc.string({ maxLength: 5 })),
@@ -45,7 +47,7 @@ const json = fc
       noNullPrototype: true,
     },
   )
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
+  .map((value) => JSON.parse(JSON.stringify(value), (_key, inner) => (isExact(inner) ? inner : 0)) as JsonObject)
   .filter((value) => !JSON.stringify(value).includes('\\u'));
 const ref = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/);
 const anyCase = (word: string) => fc.constantFrom(word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1));
@@ -160,7 +162,7 @@ test('6, D4 property: what is accepted and sent through the stream does what the
   const context = { organizationId: 'o', workspaceId: 'w', listId: 'l', receivedAt: RECEIVED, signalId: 's' };
   fc.assert(
     fc.property(fc.oneof(v1, access, expression), ({ version, entry, change }) => {
-      const result = validateBatch(version, JSON.parse(JSON.stringify([entry])), check);
+      const result = validateBatch(version, JSON.stringify([entry]), check);
       assert(result.refused === undefined, JSON.stringify(result));
       assert.deepEqual(result.errors, []);
       const message = encodeMessage(result.accepted[0]!, context);

@@ -21,7 +21,12 @@ import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 const text = (maxLength: number, description: string, options: object = {}) =>
   Type.String({ maxLength, format: 'text', description, ...options });
 const freeForm = (maxBytes: number, description: string, options: object = {}) =>
-  Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxBytes, maxDepth: LIMITS.jsonDepth }, description, ...options });
+  Type.Unsafe<JsonObject>({
+    type: 'object',
+    'x-json': { maxBytes, maxDepth: LIMITS.jsonDepth, safeIntegers: true },
+    description,
+    ...options,
+  });
 const seconds = (description: string) => Type.Integer({ minimum: 0, maximum: LIMITS.expirySeconds, description, examples: [3600] });
 
 const targetFields = {
@@ -54,7 +59,10 @@ const AccessRuleBody = Type.Object(
   {
     target: Type.Object(targetFields, { description: 'Exactly one of ip, asn, country.' }),
     action: Type.Optional(
-      Type.Enum([...ACCESS_ACTIONS], { default: 'block', description: 'block, or allow for the never-block list; omitted means block.' }),
+      Type.Enum([...ACCESS_ACTIONS], {
+        default: 'block',
+        description: 'block, or allow for the never-block list; omitted means block. Any letter case, stored lowercase.',
+      }),
     ),
     config: Type.Optional(
       Type.Unsafe<JsonObject & { confidence?: (typeof LEVELS)[number]; severity?: (typeof LEVELS)[number] }>({

@@ -14,7 +14,7 @@ import { one, run, type Transact, type Value, type Work } from './work.ts';
 export type Management = Omit<AccountWrites, 'restoreLists' | 'restoreKeys'> & Pick<RuleWrites, 'dropDeadLetter' | 'adoptStream'>;
 
 /** Keys that one statement marks as used. */
-const TOUCHED = 1000;
+const TOUCHED = 100;
 
 export function management(transact: Transact): Management {
   return {
@@ -43,7 +43,7 @@ export function management(transact: Transact): Management {
     setSubscription: (organizationId, subscription) =>
       transact(
         function* (now) {
-          const { count } = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
+          const count = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
           if (count === 0) throw noSuch('organization', organizationId);
           yield* moveKeyRevision();
           yield* audit(now, `subscription set to ${subscription}`, organizationId);
@@ -55,7 +55,7 @@ export function management(transact: Transact): Management {
     revokeKey: (id) =>
       transact(
         function* (now) {
-          const { count } = yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE id = $1`, id);
+          const count = yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE id = $1`, id);
           if (count === 0) return false;
           yield* moveKeyRevision();
           yield* audit(now, 'key revoked', id);
@@ -110,7 +110,7 @@ export function management(transact: Transact): Management {
       }),
     dropDeadLetter: (id) =>
       transact(function* (now) {
-        const { count } = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
+        const count = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
         if (count > 0) yield* audit(now, 'dead letter dropped', String(id));
         return count > 0;
       }),
@@ -147,11 +147,12 @@ export function* moveKeyRevision(): Work<void> {
   yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 
-/** Writes a row into a table and returns it; `more` holds columns whose values are expressions. */
-export function* insert(table: string, row: Readonly<Record<string, Value>>, more: Readonly<Record<string, string>> = {}): Work<Row> {
-  const columns = [...Object.keys(row), ...Object.keys(more)];
-  const values = [...Object.keys(row).map((_, i) => `$${i + 1}`), ...Object.values(more)];
-  return (yield* one(`INSERT INTO ${table} (${columns}) VALUES (${values}) RETURNING *`, ...Object.values(row)))!;
+/** Writes a row that is made now, and returns it. */
+function* create(now: string, table: string, row: Readonly<Record<string, Value>>): Work<Row> {
+  const columns = Object.keys(row);
+  const values = columns.map((_, i) => `$${i + 1}`);
+  const text = `INSERT INTO ${table} (${columns}, created_at) VALUES (${values}, ${now}) RETURNING *`;
+  return (yield* one(text, ...Object.values(row)))!;
 }
 
 /** The columns of a list that can be set, with their values. */
@@ -163,7 +164,7 @@ export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 
 
 export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
   const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, ...listColumns(list) };
-  return insert('lists', row, { created_at: now });
+  return create(now, 'lists', row);
 }
 
 function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
@@ -193,7 +194,7 @@ function* defaultWorkspace(now: string): Work<string> {
 }
 
 function* insertOrganization(now: string, name: string, subscription: Subscription): Work<Organization> {
-  const organization = organizationOf(yield* insert('organizations', { id: randomUUID(), name, subscription }, { created_at: now }));
+  const organization = organizationOf(yield* create(now, 'organizations', { id: randomUUID(), name, subscription }));
   yield* audit(now, 'organization created', organization.id);
   return organization;
 }
@@ -202,7 +203,7 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
   const organization = yield* one('SELECT pk FROM organizations WHERE id = $1', organizationId);
   if (organization === undefined) throw noSuch('organization', organizationId);
   const id = randomUUID();
-  const row = yield* insert('workspaces', { id, organization_pk: Number(organization.pk), name }, { created_at: now });
+  const row = yield* create(now, 'workspaces', { id, organization_pk: Number(organization.pk), name });
   const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', description: null, isDefault: true };
   yield* insertList(now, Number(row.pk), defaultList);
   yield* audit(now, 'list created', defaultList.id);
@@ -214,11 +215,16 @@ function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo
   const { hash, prefix, name, permissions, listId, expiresAt } = key;
   const id = randomUUID();
   const workspacePk = yield* findWorkspace(workspaceId);
-  const row = yield* insert(
-    'keys',
-    { id, hash, prefix, workspace_pk: workspacePk, list_id: listId, name, permissions: permissions.join(' '), expires_at: expiresAt },
-    { created_at: now },
-  );
+  const row = yield* create(now, 'keys', {
+    id,
+    hash,
+    prefix,
+    workspace_pk: workspacePk,
+    list_id: listId,
+    name,
+    permissions: permissions.join(' '),
+    expires_at: expiresAt,
+  });
   yield* moveKeyRevision();
   yield* audit(now, 'key created', id);
   return keyOf(row, workspaceId);

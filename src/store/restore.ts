@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
-import { audit, changeWorkspace, findWorkspace, insert, insertList, listColumns, moveKeyRevision } from './management.ts';
+import { audit, changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './management.ts';
 import type { Row } from './rows.ts';
-import { one, run, type Transact, type Work } from './work.ts';
+import { all, one, run, type Transact, type Work } from './work.ts';
 
 /** A workspace may have thousands of lists and keys, ms. */
 const LIMIT = 60_000;
@@ -41,7 +41,7 @@ export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' 
 
 /** Returns the id that the list has here. */
 function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {
-  const { rows } = yield* run(
+  const rows = yield* all(
     'SELECT pk, id, workspace_pk, is_default FROM lists WHERE id = $1 OR (workspace_pk = $2 AND is_default = 1)',
     list.id,
     workspacePk,
@@ -81,18 +81,20 @@ function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]): Li
 function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
   if ((yield* one('SELECT id FROM keys WHERE hash = $1', key.hash)) !== undefined) return false;
   const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
-  yield* insert('keys', {
-    id: taken === undefined ? key.id : randomUUID(),
-    hash: key.hash,
-    prefix: key.prefix,
-    workspace_pk: workspacePk,
-    list_id: key.listId,
-    name: key.name,
-    permissions: key.permissions.join(' '),
-    created_at: key.createdAt,
-    expires_at: key.expiresAt,
-    revoked_at: key.revokedAt,
-    last_used_at: key.lastUsedAt,
-  });
+  yield* run(
+    `INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, name, permissions, created_at, expires_at, revoked_at, last_used_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    taken === undefined ? key.id : randomUUID(),
+    key.hash,
+    key.prefix,
+    workspacePk,
+    key.listId,
+    key.name,
+    key.permissions.join(' '),
+    key.createdAt,
+    key.expiresAt,
+    key.revokedAt,
+    key.lastUsedAt,
+  );
   return true;
 }

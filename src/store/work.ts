@@ -8,9 +8,11 @@ import type { Row } from './rows.ts';
 export type Value = string | number | null | Uint8Array;
 
 export interface Statement {
-  /** Placeholders are `$1`, `$2`, …: numbered parameters of PostgreSQL, and names of parameters for SQLite. The text uses every value. */
+  /** Placeholders are PostgreSQL's: `$1`, `$2`, … */
   readonly text: string;
   readonly values: readonly Value[];
+  /** Whether its rows are wanted. */
+  readonly reads: boolean;
 }
 
 export interface Outcome {
@@ -33,11 +35,17 @@ export interface TransactOptions {
 /** Does all of the work in one transaction, or nothing. `now` is the store's clock, ms since 1970, as an expression of the dialect. */
 export type Transact = <T>(work: (now: string) => Work<T>, options?: TransactOptions) => Promise<T>;
 
-export function* run(text: string, ...values: Value[]): Work<Outcome> {
-  return yield { text, values };
+/** Runs a statement without rows; returns how many rows it wrote. */
+export function* run(text: string, ...values: Value[]): Work<number> {
+  return (yield { text, values, reads: false }).count;
+}
+
+/** The rows of a statement. */
+export function* all(text: string, ...values: Value[]): Work<Row[]> {
+  return (yield { text, values, reads: true }).rows;
 }
 
 /** The first row of a statement. */
 export function* one(text: string, ...values: Value[]): Work<Row | undefined> {
-  return (yield* run(text, ...values)).rows[0];
+  return (yield* all(text, ...values))[0];
 }

@@ -200,6 +200,35 @@ describe('D4 moving between embedded stores', () => {
     assert.ok((await feedsOf(server, keys, lists)).some((feed) => feed.includes('203.0.113.7')));
   });
 
+  test('D1.11, D4.11 text with every character that some take for the end of a line moves as it is', async (t) => {
+    const [from, to] = [embedded(t), embedded(t)];
+    const file = join(temporaryFolder(t), 'main.ndjson');
+    const old = await serve(t, from);
+    await emptyWorkspace(from);
+    const ends = 'a\u2028b\u2029c\u0085d\ve\ff\rg\r\nh\ni';
+    await json(from, 'list', 'create', 'one\u2028two\u2029', '--workspace', 'main', '--description', ends);
+    const writer = await key(from, '--name', 'key\u2028\u2029');
+    await post(old, writer.key, '/v1/signal', [{ ...V1[0], name: ends, description: ends }]);
+    const labels = { [ends]: ends };
+    await post(old, writer.key, '/v2/signal', [
+      access({ ip: '192.0.2.77' }, { config: labels }, { rule_ref: 'a', reason: ends, labels }),
+      expression('waf_rule', 'w', { reason: ends, labels }, { name: ends, short_description: ends, expression: `ip.src\n==\n192.0.2.1` }),
+    ]);
+    await eventually(async () => assert.equal((await rulesOf(from)).length, 3));
+    await json(from, 'export', file, '--workspace', 'main');
+    await serve(t, to);
+    await emptyWorkspace(to);
+    await json(to, 'import', file, '--workspace', 'main');
+    await equalWorkspaces(from, to);
+    assert.equal((await rulesOf(to)).filter(({ reason }) => reason === ends).length, 3);
+
+    const lines = readFileSync(file, 'latin1').replace('192.0.2.77', '192.0.2.77\u00e9');
+    writeFileSync(file, lines, 'latin1');
+    const { code, said } = await outcome(to, 'import', file, '--workspace', 'default');
+    assert.equal(code, 2);
+    assert.match(said.join('\n'), /^weir: line \d of \S+: this is not UTF-8$/);
+  });
+
   test('D4 moving without a consumer: the import says that the rules wait, a second one has to wait, and they land at the next start', async (t) => {
     const [from, to] = [embedded(t), embedded(t)];
     const file = join(temporaryFolder(t), 'main.ndjson');

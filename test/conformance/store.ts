@@ -466,6 +466,46 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal(new Set(rows.map((r) => r.id)).size, 20_000);
   });
 
+  test(`4.4 store ${name}: a list is found by its UUID or its exact name, without a look at the others`, async (t) => {
+    const { store, organization, workspace } = await fixture(t, driver);
+    const edge = await store.createList(workspace.id, 'edge', 'the edge', { ...NO_SETTINGS, format: 'commented' });
+    const twins = [
+      await store.createList(workspace.id, 'twin', null, NO_SETTINGS),
+      await store.createList(workspace.id, 'twin', null, NO_SETTINGS),
+    ];
+    const imposter = await store.createList(workspace.id, edge.id, null, NO_SETTINGS);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const found = async (ref: string) => (await store.findList(workspace.id, ref))?.lists.map(({ id }) => id);
+    const { lists, ...head } = (await store.directory(workspace.id))!;
+    const {
+      lists: [asFound],
+      ...headFound
+    } = (await store.findList(workspace.id, 'edge'))!;
+    assert.deepEqual(
+      asFound,
+      lists.find(({ id }) => id === edge.id),
+    );
+    assert.deepEqual({ ...headFound, takenAt: 0 }, { ...head, takenAt: 0 });
+    assert.ok(Math.abs(headFound.takenAt - head.takenAt) < 60_000);
+    assert.deepEqual(await found(edge.id.toUpperCase()), [edge.id]);
+    assert.deepEqual(await found(imposter.id), [imposter.id]);
+    assert.deepEqual(
+      await found('twin'),
+      twins.map(({ id }) => id),
+    );
+    for (const ref of ['', 'Edge', 'edge ', 'no such', 'edge\0', '\ud800', randomUUID(), 'x'.repeat(100_000)])
+      assert.deepEqual(await found(ref), []);
+    assert.deepEqual((await store.findList(other.id, edge.id))?.lists, []);
+    assert.equal(await store.findList(randomUUID(), edge.id), undefined);
+    assert.equal(await store.listCount(workspace.id), 5);
+    assert.equal(await store.listCount(other.id), 1);
+    assert.equal(await store.listCount(randomUUID()), 0);
+    await store.deleteList(workspace.id, edge.id);
+    assert.deepEqual(await found('edge'), []);
+    assert.deepEqual(await found(edge.id), [imposter.id]);
+    assert.equal(await store.listCount(workspace.id), 4);
+  });
+
   test(`D5 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const key = { listId: null, format: 'plain', family: 'v4', action: 'block' };

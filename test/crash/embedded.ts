@@ -81,7 +81,7 @@ export async function crashRounds(rounds: number, report: (line: string) => void
   const dir = mkdtempSync(join(tmpdir(), 'weir-crash-'));
   const sent = new Map<string, Sent>();
   let versions = Array.from({ length: LANES }, () => 0);
-  let weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0' });
+  let weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0' });
   for (let round = 1; round <= rounds; round += 1) {
     let killed = false;
     const lanes = versions.map((version, n) => lane(weir, n, version, sent, () => killed));
@@ -89,7 +89,7 @@ export async function crashRounds(rounds: number, report: (line: string) => void
     killed = true;
     await weir.kill('SIGKILL');
     versions = await Promise.all(lanes);
-    weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0' });
+    weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0' });
     const [reads, stream] = [openSqliteReads(dir), openSqliteStream(dir)];
     const { end } = await stream.bounds(0);
     const streamId = await stream.id();

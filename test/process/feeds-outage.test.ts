@@ -66,6 +66,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
     const lines = '192.0.2.1/32\n192.0.2.9/32\n';
     const before = await space.reads('?family=v4', `${lines}198.51.100.1/32\n`);
     const edge = await space.get('/edge');
+    assert.equal((await space.get('/twice')).status, 409);
     assert.equal(before.headers[STALE], undefined);
     const readAt = Date.now();
 
@@ -100,7 +101,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
     for (const reply of [csv, commented, digest, empty, small]) staleSince(reply);
     assert.equal((await space.get('/edge')).headers.etag, edge.headers.etag);
 
-    // No list that memory does not hold is said not to exist, none is empty; a known name is still ambiguous.
+    // No list that memory does not hold is said not to exist, none is empty; a name that was asked for before is still ambiguous.
     for (const path of ['/nowhere', '/never%20read', '/0195a3c0-0000-7000-8000-000000000001']) failed(await space.get(path));
     failed(await space.get('/nowhere', { headers: { 'accept-encoding': 'gzip' } }));
     assert.equal((await space.get('/twice')).status, 409);

@@ -173,7 +173,7 @@ suite('the installation', () => {
 [ "$1" = --version ] && { echo "\${STUB_VERSION:-11.0.0}"; exit; }
 echo "npm $1, cache $npm_config_cache" >&2
 touch "$npm_config_cache/used"
-sleep "\${STUB_SECONDS:-0}"
+[ -n "$STUB_SECONDS" ] && exec sleep "$STUB_SECONDS"
 exit 1
 `;
 
@@ -183,15 +183,15 @@ exit 1
     writeFileSync(join(stub, 'npm'), NPM, { mode: 0o755 });
   });
 
-  const run = (settings: NodeJS.ProcessEnv, [program, ...args]: string[] = ['./weir', '--help']) => {
-    const env = { ...machine(), npm_config_prefer_offline: 'true', ...settings };
+  const run = (settings: Record<string, string>, [program, ...args]: string[] = ['./weir', '--help']) => {
+    const env: NodeJS.ProcessEnv = { ...machine(), npm_config_prefer_offline: 'true', ...settings };
     return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
       execFile(program, args, { cwd: clone, env }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }));
     });
   };
   const stubbed = { PATH: `${stub}${delimiter}${machine().PATH}` };
 
-  test('D1.2 npm gets a passing cache where the user has no home; a failed installation leaves nothing behind', async () => {
+  test('D1.2 npm gets a temporary cache where the user has no home; a failed installation leaves nothing behind', async () => {
     const { code, stderr } = await run({ ...stubbed, HOME: '/dev/null/none', npm_config_cache: '' });
     const [, cache] = /^npm ci, cache (\S+)$/m.exec(stderr) ?? assert.fail(stderr);
     assert.ok(!existsSync(cache), 'it is removed');

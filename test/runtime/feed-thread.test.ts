@@ -10,7 +10,7 @@ import type { Network } from '../../src/network/network.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { AccessRule, Target } from '../../src/rule.ts';
 import { startFeedThread } from '../../src/runtime/feeds.ts';
-import { serveCalls } from '../../src/runtime/rpc.ts';
+import { remoteCalls, serveCalls } from '../../src/runtime/rpc.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { compileFiles } from '../support/geo.ts';
@@ -64,7 +64,12 @@ test('1.4 D5 the feed thread builds from the store, with the geo data it was giv
   await thread.useGeo(await geoData(t, '198.51.100.0,198.51.100.127'));
   const second = await thread.build({ ...request, generation: 0 });
   assert.equal(textOf(second), '198.51.100.0/25\n203.0.113.7/32\n');
-  assert.ok(first.kind === 'feed' && second.kind === 'feed' && first.geoVersion !== second.geoVersion && first.readAt === second.readAt);
+  assert.ok(
+    first.kind === 'feed' &&
+      second.kind === 'feed' &&
+      first.geoVersion !== second.geoVersion &&
+      first.readAt.monotonic === second.readAt.monotonic,
+  );
   assert.equal((await thread.build({ ...request, listId: randomUUID() })).kind, 'gone');
 });
 
@@ -76,4 +81,35 @@ test('D5 a feed thread that has died is followed by another', async (t) => {
   await assert.rejects(thread.build(request));
   dataDir = folder;
   assert.equal(textOf(await thread.build(request)), '203.0.113.7/32\n');
+});
+
+test('D5.21 a build that throws rejects alone: the thread goes on with the snapshots that it has', async (t) => {
+  const { folder, source, request } = await fixture(t, [address('203.0.113.7')]);
+  let sources = 0;
+  const newSource = () => {
+    sources += 1;
+    return source(folder)();
+  };
+  const thread = startFeedThread(newSource, await geoData(t, '198.51.100.0,198.51.100.255'));
+  t.after(() => thread.close());
+  const first = await thread.build(request);
+  const nonsense = { ...DEFAULT_VARIANT, format: 'nonsense' as typeof DEFAULT_VARIANT.format };
+  await assert.rejects(thread.build({ ...request, variant: nonsense }), /undefined/);
+  const second = await thread.build({ ...request, generation: 0 });
+  assert.equal(textOf(second), '203.0.113.7/32\n');
+  assert.ok(first.kind === 'feed' && second.kind === 'feed' && first.readAt.monotonic === second.readAt.monotonic);
+  assert.equal(sources, 1);
+});
+
+test('D5.21 a call that throws anything at all rejects on the other side', async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  const thrown: unknown[] = [undefined, null, 'a text', { code: Symbol('not to be sent') }, new RangeError('too long')];
+  serveCalls(port1, {
+    fail() {
+      throw thrown.shift();
+    },
+  });
+  const { fail } = remoteCalls<{ fail(): Promise<void> }>(port2, { fail: true });
+  for (const message of [/undefined/, /null/, /a text/, /Symbol/, /too long/]) await assert.rejects(fail(), message);
 });

@@ -11,6 +11,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { accessUpsert } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { ACCESS_BY_VALUE } from '../../src/store/rule-tables.ts';
+import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
 import {
   administer,
@@ -21,6 +22,7 @@ import {
   startOwnPostgres,
   startPostgres,
 } from '../support/postgres.ts';
+import { recordStatements, searches } from '../support/postgres-plans.ts';
 
 const T0 = 1_800_000_000_000;
 const STREAM = 'test-stream';
@@ -78,7 +80,13 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     return { url, store: await again(), again, query: (text: string) => administer(url, text) };
   }
 
+  const statements = recordStatements();
   storeConformance({ name: 'postgres', open });
+
+  test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
+    const recorded = new Map(statements);
+    assertPlans(await searches((await open(t)).url, recorded));
+  });
 
   test('D1 several replicas that start at once on an empty database make one schema and one first key', async (t) => {
     const url = await postgres.createDatabase();

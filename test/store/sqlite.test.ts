@@ -1,8 +1,19 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { mock, test } from 'node:test';
+import { migrateDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { assertPlans, type Search } from '../conformance/plans.ts';
 import { storeConformance } from '../conformance/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
+
+/** Every statement that a store has prepared, instants aside. */
+const statements = new Set<string>();
+const { prepare } = DatabaseSync.prototype;
+mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, ...args: Parameters<typeof prepare>) {
+  statements.add(args[0].replaceAll(/\d{13}/g, '0'));
+  return prepare.apply(this, args);
+});
 
 storeConformance({
   name: 'sqlite',
@@ -15,8 +26,26 @@ storeConformance({
     };
     const query = async (text: string) => {
       using db = new DatabaseSync(join(folder, 'weir.db'), { readOnly: true });
-      return db.prepare(text).all();
+      return prepare.call(db, text).all();
     };
     return { store: await open(), again: open, query };
   },
 });
+
+test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
+  const recorded = [...statements];
+  using db = new DatabaseSync(':memory:');
+  migrateDatabase(db);
+  assertPlans(recorded.map((text) => [text, searches(text, db.prepare(`EXPLAIN QUERY PLAN ${text}`).all())]));
+});
+
+/** Reads lines such as `SEARCH r USING INDEX access_rules_ref (list_pk=? AND rule_ref=?)` and `SCAN keys`. */
+function searches(text: string, plan: readonly Record<string, unknown>[]): Search[] {
+  const tables = new Map([...text.matchAll(/(?:FROM|JOIN|INTO|UPDATE|,) (\w+)(?: AS)? (\w+)/g)].map(([, table, alias]) => [alias, table]));
+  return plan.flatMap(({ detail }) => {
+    const [, name, index = '', columns = ''] = /^(?:SEARCH|SCAN) (\w+)(?: USING (?:[A-Z]+ )*(\w*) ?\((.*)\))?/.exec(String(detail)) ?? [];
+    return name === undefined
+      ? []
+      : [{ table: tables.get(name) ?? name, index, columns: [...columns.matchAll(/\w+(?=[<>=])/g)].map(String) }];
+  });
+}

@@ -29,7 +29,7 @@ test('D1 DATA_DIR is made with mode 0700', async (t) => {
   assert.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
-test('D1.13 a file that cannot be written: append and probe say so, and both work again when it can be', async (t) => {
+test('D1.23 a file that cannot be written: append and probe say so, and both work again when it can be', async (t) => {
   const folder = temporaryFolder(t);
   const stream = openSqliteStream(folder);
   t.after(() => stream.close());
@@ -59,4 +59,34 @@ test('D4 retention deletes landed messages that are old enough, never unlanded o
   assert.deepEqual(await stream.bounds(0), { start: 10, end: 10 });
   await stream.publish([note(10)]);
   assert.deepEqual(await stream.bounds(0), { start: 10, end: 11 });
+});
+
+test('4.2 D4.1 a batch of large messages is appended whole and in order, beside small ones, and read in parts', async (t) => {
+  const stream = openSqliteStream(temporaryFolder(t));
+  t.after(() => stream.close());
+  const large = (n: number) => ({ key: 'w', headers: { signal_id: String(n) }, value: `{"n":${n},"text":"${'x'.repeat(100_000)}"}` });
+  const numbers = Array.from({ length: 100 }, (_, n) => n);
+  await Promise.all([stream.publish(numbers.map(large)), stream.publish([note(1000)]), stream.publish([note(1001)])]);
+  assert.deepEqual(await stream.bounds(0), { start: 0, end: 102 });
+  const reader = await stream.join();
+  t.after(() => reader.close());
+  const seen: { offset: number; id: number; length: number }[] = [];
+  let reads = 0;
+  for (; seen.length < 102; reads += 1) {
+    const records = await reader.read(0, seen.length, 1000, 0);
+    assert(records.length > 0);
+    for (const { offset, headers, value } of records) seen.push({ offset, id: Number(headers.signal_id), length: value.length });
+  }
+  assert(reads > 1, `${reads} reads`);
+  assert.deepEqual(
+    seen.map(({ offset }) => offset),
+    Array.from({ length: 102 }, (_, n) => n),
+  );
+  const ofLarge = seen.filter(({ id }) => id < 1000);
+  assert.deepEqual(
+    ofLarge.map(({ id }) => id),
+    numbers,
+  );
+  // Nothing comes between the messages of one batch.
+  assert.equal(ofLarge.at(-1)!.offset - ofLarge[0]!.offset, 99);
 });

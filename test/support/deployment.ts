@@ -8,7 +8,7 @@ import type { Stream } from '../../src/ports/stream.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { partitionOf } from '../../src/stream/kafka/record.ts';
 import { openKafkaStream } from '../../src/stream/kafka/stream.ts';
-import { commandText, newTenant, type Tenant } from './command.ts';
+import { commandJson, newTenant, type Tenant } from './command.ts';
 import { smallGeo } from './geo.ts';
 import type { Postgres } from './postgres.ts';
 import { eventually, startWeir, type Weir } from './weir.ts';
@@ -48,6 +48,7 @@ export async function deploy(postgres: Postgres, kafka: { readonly brokers: stri
     KAFKA_BROKERS: brokers.join(','),
     KAFKA_TOPIC: topic,
     RATE_LIMIT_SIGNALS: '0',
+    RATE_LIMIT_ENTRIES: '0',
     RATE_LIMIT_FEEDS: '0',
     ...smallGeo(folder),
   };
@@ -74,10 +75,10 @@ export async function deploy(postgres: Postgres, kafka: { readonly brokers: stri
       return start({ ...settings, PORT: new URL(weir.url).port });
     },
     async tenants() {
-      await commandText(['org', 'create', 'load'], common);
+      const organization = (await commandJson<{ id: string }>(['org', 'create', 'load'], common)).id;
       const found = new Map<number, Tenant>();
       for (let n = 1; found.size < PARTITIONS; n += 1) {
-        const made = await newTenant(common, { organization: 'load', workspace: `load ${n}` });
+        const made = await newTenant(common, { organization, workspace: `load ${n}` });
         found.set(partitionOf(made.workspaceId, PARTITIONS), made);
       }
       return [...found.values()];

@@ -19,7 +19,7 @@ import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { AccessAction, Level, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
-const START = Date.UTC(2026, 10, 20, 10, 0, 0);
+export const START = Date.UTC(2026, 10, 20, 10, 0, 0);
 
 /** Time that only a test moves: both clocks together, or the wall clock alone, as when somebody sets it. */
 export class ManualClock implements Clock {
@@ -83,12 +83,12 @@ const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, ma
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
-export class MemoryStore implements Pick<StoreReads, 'directory' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
+export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
   down = false;
   readOnly = false;
   hanging = false;
   /** How often each call was made. */
-  readonly calls = { directory: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
+  readonly calls = { findList: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
   /** What `ruleStates` was asked for. */
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
@@ -152,10 +152,12 @@ export class MemoryStore implements Pick<StoreReads, 'directory' | 'snapshot' | 
     if (this.down) throw new Error('the store is down');
   }
 
-  async directory(workspaceId: string) {
-    await this.#read('directory');
+  async findList(workspaceId: string, ref: string) {
+    await this.#read('findList');
     if (workspaceId !== WORKSPACE) return undefined;
-    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists: this.#lists };
+    const byId = this.#lists.filter(({ id }) => id === ref.toLowerCase());
+    const lists = byId.length > 0 ? byId : this.#lists.filter(({ name }) => name === ref);
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists };
   }
 
   async snapshot(...[, listId, now, sink]: Parameters<StoreReads['snapshot']>) {

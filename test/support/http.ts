@@ -23,7 +23,8 @@ interface Question {
 
 /** Asks the server at `base` for a target, which may be anything that fits into a request line. */
 export async function ask(base: string, target: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Reply> {
-  const { hostname, port } = new URL(base);
+  const { hostname: written, port } = new URL(base);
+  const hostname = written.replace(/^\[|\]$/g, '');
   const given = Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {

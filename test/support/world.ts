@@ -38,7 +38,7 @@ export interface World {
 
 /** Starts a server on `settings`, which name at least DATA_DIR; feeds are never older than what was accepted. */
 export async function startWorld(given: Readonly<Record<string, string>>): Promise<World> {
-  const settings = { RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_FEEDS: '0', FEED_REBUILD_SECONDS: '0', ...given };
+  const settings = { RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0', RATE_LIMIT_FEEDS: '0', FEED_REBUILD_SECONDS: '0', ...given };
   let weir = await startWeir(settings);
   const organization = `org-${weir.pid}`;
   let clients = 0;

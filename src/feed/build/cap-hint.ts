@@ -15,7 +15,7 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
   );
   const costs = [...targets]
     .map(([name, target]) => ({ name, networks: countNetworks(geo.ranges(target), variant.family) }))
-    .sort((a, b) => b.networks - a.networks);
+    .sort((a, b) => b.networks - a.networks || (a.name < b.name ? -1 : 1));
   const addresses = { v4: matching(snapshot.v4, variant, asOf).length, v6: matching(snapshot.v6, variant, asOf).length };
   const direct = (variant.family === 'v6' ? 0 : addresses.v4) + (variant.family === 'v4' ? 0 : addresses.v6);
   const sources = [

@@ -3,13 +3,13 @@
  * that expire (`expiry.ts`), renders the variant (`render.ts`) and decides its Last-Modified (`last-modified.ts`).
  */
 import { createHash } from 'node:crypto';
-import { type Clock, secondOf, within } from '../../clock.ts';
+import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
-import type { BuildRequest, BuildResult, FeedBuilder } from '../builder.ts';
+import { type BuildRequest, type BuildResult, type FeedBuilder, LONGEST_WAIT } from '../builder.ts';
 import { stampFeed } from '../formats/stamp.ts';
 import { expireRules } from './expiry.ts';
-import { decideLastModified, type FeedRecord, isInstantShared } from './last-modified.ts';
+import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
 import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -57,11 +57,13 @@ const feedKey = (workspaceId: string, listId: string | null) => `${workspaceId}/
 /** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
 async function buildFeed(feed: FeedState, request: BuildRequest, options: EngineOptions): Promise<BuildResult> {
   const { store, clock } = options;
-  if (feed.snapshot === undefined || feed.snapshot.generation < request.generation) {
-    feed.snapshot = await within(readSnapshot(store, request, clock.now()), READ_LIMIT, 'the store', clock);
-    if (feed.snapshot === undefined) return { kind: 'gone' };
+  const { snapshot } = feed;
+  // A snapshot that was read before the clock was set back lacks rules that have not expired now.
+  if (snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall) {
+    const generation = Math.max(request.generation, snapshot?.generation ?? 0);
+    feed.snapshot = await within(readSnapshot(store, { ...request, generation }, instantOf(clock)), READ_LIMIT, 'the store', clock);
   }
-  return buildFrom(feed.snapshot, request, options);
+  return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed.snapshot, request, options);
 }
 
 async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: EngineOptions): Promise<BuildResult> {
@@ -71,7 +73,8 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Eng
   const rendered = await renderAt(second, snapshot, request, geo, options);
   const { generation, readAt, takenAt, head } = snapshot;
   const { entryCount, entryLimit } = rendered;
-  const source = { generation, readAt, takenAt, revision: head.revision, geoVersion: geo.version, entryCount, entryLimit };
+  const made = { geoVersion: geo.version, asOf: second, entryCount, entryLimit };
+  const source = { generation, readAt, takenAt, revision: head.revision, ...made };
   if (rendered.kind === 'too_large') {
     return { kind: 'too_large', ...source, hint: rendered.hint, servableFrom: 0, servableUntil: rendered.until, provisional: false };
   }
@@ -87,7 +90,7 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Eng
     md5: createHash('md5').update(text.bytes).digest('hex'),
     lastModified,
     stamped: text.stampAt !== undefined,
-    sharesInstant: isInstantShared(hash, lastModified, request.previous),
+    sharesInstant: isInstantShared(hash, lastModified, request.previous) || isFarAhead(record, second),
     servableFrom,
     servableUntil: Math.min(rendered.until, provisionalUntil),
     provisional: Number.isFinite(provisionalUntil),
@@ -114,7 +117,8 @@ async function renderAt(
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || previous === undefined || previous.hash === rendered.hash) return rendered;
   const earliest = previous.lastModified + 1;
-  return earliest > second && rendered.until <= earliest ? renderAsOf(earliest) : rendered;
+  const waits = earliest > second && earliest <= second + LONGEST_WAIT;
+  return waits && rendered.until <= earliest ? renderAsOf(earliest) : rendered;
 }
 
 /** Tells the store of the content and returns its record; undefined when the store takes no writes, and Last-Modified lives in memory. */

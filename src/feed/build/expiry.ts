@@ -16,6 +16,8 @@ export async function expireRules(
   now: number,
   ask: ((ids: readonly number[]) => ReturnType<StoreReads['ruleStates']>) | undefined,
 ): Promise<void> {
+  // After the clock was set back, seconds that have passed once come again.
+  snapshot.expiredThrough = Math.min(snapshot.expiredThrough, now);
   const due = dueRules(snapshot, through);
   if (due.length > 0 && ask !== undefined) {
     const states = await ask(due.map(({ table, row }) => table.ids[row])).catch((): RuleState[] => []);

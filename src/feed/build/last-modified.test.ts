@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decideLastModified, isInstantShared } from './last-modified.ts';
+import { decideLastModified, isFarAhead, isInstantShared } from './last-modified.ts';
 
 const NOW = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -32,6 +32,21 @@ describe('D5 Last-Modified', () => {
     assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', 700)), final(NOW));
     assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('a', 700)), final(700));
     assert.deepEqual(of({ hash: 'a', since: 5_000 }, shown('b', NOW)), final(1_001, 1_001));
+  });
+
+  test('D5.18 after the clock was set back by more than the longest wait, a content shares the instant of the one before and begins now', () => {
+    assert.deepEqual(of({ hash: 'a', since: 4_601 }, shown('b', 4_600)), final(4_600));
+    assert.deepEqual(of(undefined, shown('b', 4_600)), final(4_600));
+    assert.deepEqual(of({ hash: 'b', since: 4_600 }, shown('b', 4_600)), final(4_600));
+    assert.deepEqual(of({ hash: 'a', since: 4_600 }, shown('a', 4_600, false)), final(4_600));
+    // Set back by a little: it waits, or shows nothing earlier than before.
+    assert.deepEqual(of({ hash: 'a', since: 1_003 }, shown('b', 1_002)), final(1_003, 1_003));
+    assert.deepEqual(of({ hash: 'a', since: 1_003 }, shown('b', 1_002, false)), provisional(1_002, 1_003));
+    assert.deepEqual(
+      [1_003, 1_004].map((since) => isFarAhead({ hash: 'a', since }, NOW)),
+      [false, true],
+    );
+    assert.equal(isFarAhead(undefined, NOW), false);
   });
 
   test('a content of an older snapshot looks older than the newer one, and never older than what was shown', () => {

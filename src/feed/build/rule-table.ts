@@ -6,14 +6,14 @@ const FIRST_CAPACITY = 64;
 
 /**
  * The rules of a snapshot whose targets are of one kind, as columns of numbers: a million rules must not be a million objects.
- * A rule is a row of 14 bytes, and of `width` 32-bit words in `words` for its address.
+ * A rule is a row of 18 bytes, and of `width` 32-bit words in `words` for its address.
  */
 export class RuleTable {
   readonly width: number;
   length = 0;
   ids = new Float64Array(FIRST_CAPACITY);
-  /** Whole seconds, 0 = never. */
-  expires = new Uint32Array(FIRST_CAPACITY);
+  /** Whole seconds, 0 = never. Expiries lie a century ahead and more: beyond 2106 a second no longer fits 32 bits. */
+  expires = new Float64Array(FIRST_CAPACITY);
   /** Level code and action in one byte: see `actionTag` and `levelsOfTag`. */
   tags = new Uint8Array(FIRST_CAPACITY);
   prefixes = new Uint8Array(FIRST_CAPACITY);

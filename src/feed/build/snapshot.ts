@@ -1,4 +1,4 @@
-import { secondOf } from '../../clock.ts';
+import { type Instant, secondOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleSink, SnapshotHead } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -14,8 +14,8 @@ export interface Snapshot {
   readonly head: SnapshotHead;
   /** `BuildRequest.generation` of the build for which it was read. */
   readonly generation: number;
-  /** When its read began by this machine's clock, ms. */
-  readonly readAt: number;
+  /** When its read began; rules that had expired by then are not in it. */
+  readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
   takenAt: number;
   readonly v4: RuleTable;
@@ -53,16 +53,16 @@ class RuleColumns implements RuleSink {
   }
 }
 
-/** Reads the rules of a feed that are active at `now` (ms); undefined when workspace or list is gone. Rejects when the store does. */
+/** Reads the rules of a feed that are active at `now`; undefined when workspace or list is gone. Rejects when the store does. */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
   { workspaceId, listId, generation }: BuildRequest,
-  now: number,
+  now: Instant,
 ): Promise<Snapshot | undefined> {
   const columns = new RuleColumns();
-  const head = await store.snapshot(workspaceId, listId, now, columns);
+  const head = await store.snapshot(workspaceId, listId, now.wall, columns);
   if (head === undefined) return undefined;
   const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
   for (const table of [v4, v6, geo]) table.trim();
-  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, expiredThrough: secondOf(now) };
+  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, expiredThrough: secondOf(now.wall) };
 }

@@ -3,11 +3,10 @@
  * the feed serves the variant (`feed.ts`), which the feed thread builds (`../builder.ts`). Whether the answer is a 304 is decided in
  * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
  */
-import { WeirError } from '../../errors.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type FeedCacheOptions, ServeContext } from './context.ts';
-import type { Resolution } from './directory.ts';
 import type { Representation, TooLarge } from './representation.ts';
+import type { Resolution } from './resolution.ts';
 import { ServedWorkspace } from './workspace.ts';
 
 /** Which feed a request asks for, and which one its caller may read. */
@@ -40,7 +39,7 @@ const PRUNE_EVERY = 3_600_000;
 export class FeedCache {
   readonly #context: ServeContext;
   readonly #workspaces = new Map<string, ServedWorkspace>();
-  #prunedAt = 0;
+  #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: FeedCacheOptions) {
     this.#context = new ServeContext(options);
@@ -48,13 +47,11 @@ export class FeedCache {
 
   /** What can be served at once, or undefined. Almost every request ends here: no promise, no allocation, no hashing, no store. */
   hit({ workspaceId, list, variant, boundTo }: FeedQuery): Representation | TooLarge | undefined {
-    const now = this.#context.now();
+    const now = this.#context.monotonic();
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return undefined;
-    const { directory, freshUntil } = workspace.lastRead;
-    if (directory === undefined || now >= freshUntil) return undefined;
-    const named = directory.resolve(list);
-    if (named.kind !== 'named' || (boundTo !== null && named.listId !== boundTo)) return undefined;
+    const named = workspace.recall(list, now);
+    if (named === undefined || (boundTo !== null && named.listId !== boundTo)) return undefined;
     return workspace.ready(named.listId, variantOf(variant, named.defaults), now);
   }
 
@@ -64,16 +61,16 @@ export class FeedCache {
    */
   async find(query: FeedQuery, withBody = false): Promise<Found> {
     const arrival = this.#context.moment();
-    this.#prune(arrival.at);
+    this.#prune(arrival.monotonic);
     const workspace = this.#workspace(query.workspaceId);
-    const resolved = await workspace.resolve(query.list, arrival);
-    if (resolved === undefined) return { kind: 'no_workspace' };
-    if (!isPermitted(resolved, query.boundTo)) return { kind: 'forbidden' };
-    if (resolved.kind === 'unknown_list' && workspace.lastRead.failed)
-      throw new WeirError('FEED_UNAVAILABLE', 'no such list is known and the store does not answer');
-    if (resolved.kind !== 'named') return resolved;
-    const served = await workspace.feed(resolved.listId).serve(variantOf(query.variant, resolved.defaults), arrival, withBody);
-    return served ?? { kind: resolved.listId === null ? 'no_workspace' : 'unknown_list' };
+    const known = await workspace.resolve(query.list, arrival);
+    if (known === undefined) return { kind: 'no_workspace' };
+    const { resolution, read } = known;
+    if (!isPermitted(resolution, query.boundTo)) return { kind: 'forbidden' };
+    if (resolution.kind !== 'named') return resolution;
+    const { listId, revision, defaults } = resolution;
+    const served = await workspace.feed(listId).serve(variantOf(query.variant, defaults), arrival, { ...read, revision }, withBody);
+    return served ?? { kind: listId === null ? 'no_workspace' : 'unknown_list' };
   }
 
   /** The bytes to send of a representation; undefined when they were dropped and the feed has to be found again. */
@@ -91,7 +88,7 @@ export class FeedCache {
     return workspace;
   }
 
-  /** Forgets what nobody has asked for in a day. */
+  /** Forgets what nobody has asked for in a day; `now` is ms, monotonic. */
   #prune(now: number): void {
     if (now < this.#prunedAt + PRUNE_EVERY) return;
     this.#prunedAt = now;

@@ -1,4 +1,4 @@
-import { type Clock, within } from '../../clock.ts';
+import { type Clock, type Instant, instantOf, within } from '../../clock.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { FeedBuilder } from '../builder.ts';
 import { BodyCache } from './body-cache.ts';
@@ -6,7 +6,7 @@ import type { Moment } from './moment.ts';
 import { SingleFlight } from './single-flight.ts';
 
 export interface FeedCacheOptions {
-  readonly store: Pick<StoreReads, 'directory'> & Pick<StoreWrites, 'recordFeed'>;
+  readonly store: Pick<StoreReads, 'findList'> & Pick<StoreWrites, 'recordFeed'>;
   /** Builds feeds on another thread. */
   readonly builder: FeedBuilder;
   readonly clock: Clock;
@@ -47,24 +47,29 @@ export class ServeContext {
     this.pause = Math.min(this.interval, LONGEST_PAUSE);
   }
 
-  /** ms since 1970. */
-  now(): number {
-    return this.options.clock.now();
+  /** The present instant. */
+  now(): Instant {
+    return instantOf(this.options.clock);
+  }
+
+  /** ms of the monotonic clock. */
+  monotonic(): number {
+    return this.options.clock.monotonic();
   }
 
   /** The present moment, later in sequence than every one before. */
   moment(): Moment {
     this.#sequence += 1;
-    return { at: this.now(), sequence: this.#sequence };
+    return { ...this.now(), sequence: this.#sequence };
   }
 
   /** Work whose result is shared by all requests that may be served from a read of its age. */
-  singleFlight(): SingleFlight<void> {
+  singleFlight<T>(): SingleFlight<T> {
     return new SingleFlight(() => this.moment(), this.interval);
   }
 
   /** The work, or a rejection with TIMEOUT after `ms`. Its error is reported once, however many requests wait for it. */
-  limited(work: Promise<void>, ms: number): Promise<void> {
+  limited<T>(work: Promise<T>, ms: number): Promise<T> {
     const { clock, report } = this.options;
     return within(work, ms, 'the store', clock).catch((error: Error) => {
       report(error);

@@ -3,7 +3,6 @@ import { WeirError } from '../../errors.ts';
 import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
 import type { Variant } from '../variant.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import type { DirectoryRead } from './directory-read.ts';
 import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
 import type { Moment } from './moment.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
@@ -21,6 +20,7 @@ import {
   withExtended,
   withoutBuilds,
 } from './variant-state.ts';
+import type { FeedRead } from './workspace-read.ts';
 
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
 const LONGEST_OUTAGE = 24 * 3_600_000;
@@ -45,48 +45,49 @@ interface ServedVariant {
 export class ServedFeed {
   readonly listId: string | null;
   readonly #workspaceId: string;
-  readonly #lastRead: () => DirectoryRead;
   readonly #context: ServeContext;
   readonly #variants = new Map<Variant, ServedVariant>();
+  /** The latest read of the workspace that tells of this feed. */
+  #read: FeedRead | undefined;
   #snapshot: KnownSnapshot | undefined;
   #usedAt = Number.NEGATIVE_INFINITY;
-  /** ms: until then the store is not asked, because the last refresh failed; 0 when it did not. */
-  #retryAt = 0;
+  /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
+  #retryAt: number | undefined;
 
-  /** `lastRead` tells how the directory of the workspace was last read. */
-  constructor(workspaceId: string, listId: string | null, lastRead: () => DirectoryRead, context: ServeContext) {
+  constructor(workspaceId: string, listId: string | null, context: ServeContext) {
     this.#workspaceId = workspaceId;
     this.listId = listId;
-    this.#lastRead = lastRead;
     this.#context = context;
   }
 
-  /** When a request last found nothing ready, ms. */
+  /** When a request last found nothing ready, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** What can be served of a variant at once, or undefined. */
-  ready(variant: Variant, now: number): Representation | TooLarge | undefined {
+  /** What can be served of a variant at once, or undefined; `monotonic` in ms. */
+  ready(variant: Variant, monotonic: number): Representation | TooLarge | undefined {
     const served = this.#variants.get(variant);
-    return served && readyOutcome(served.state, now);
+    return served && readyOutcome(served.state, monotonic, this.#context.options.clock.now());
   }
 
   /**
-   * What is served of a variant, refreshed where that is due; undefined when the feed is gone. With `withBody` its bytes are in memory
-   * when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
+   * What is served of a variant, refreshed where that is due; undefined when the feed is gone. `read` is fresh for the arrival, or
+   * has failed. With `withBody` the bytes are in memory when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
    */
-  async serve(variant: Variant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
+  async serve(variant: Variant, arrival: Moment, read: FeedRead, withBody: boolean): Promise<Representation | TooLarge | undefined> {
     const served = this.#variant(variant);
-    this.#usedAt = arrival.at;
-    this.#update(served, atTime(served.state, arrival.at));
-    const ready = readyOutcome(served.state, arrival.at);
+    this.#usedAt = arrival.monotonic;
+    if (this.#read === undefined || read.began.sequence >= this.#read.began.sequence) this.#read = read;
+    this.#update(served, atTime(served.state, arrival));
+    const ready = readyOutcome(served.state, arrival.monotonic, arrival.wall);
     if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
-    if (this.#lastRead().failed || arrival.at < this.#retryAt) return this.#serveStale(served, arrival, withBody, undefined);
+    const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
+    if (read.failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
     try {
       return await this.#serveFresh(served, arrival, withBody);
     } catch (error) {
-      this.#retryAt = this.#context.now() + this.#context.pause;
+      this.#retryAt = this.#context.monotonic() + this.#context.pause;
       return this.#serveStale(served, arrival, withBody, error);
     }
   }
@@ -102,12 +103,13 @@ export class ServedFeed {
 
   /** Refreshes the variant, and again where a rule has expired in the meantime. */
   async #serveFresh(served: ServedVariant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
-    const deadline = arrival.at + STORE_TIMEOUT;
+    const deadline = arrival.monotonic + STORE_TIMEOUT;
     for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
-      const timeout = this.#retryAt > 0 ? FAILING_STORE_TIMEOUT : Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.now());
+      const left = Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.monotonic());
+      const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
       await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
       const { current } = served.state;
-      if (current === undefined || isServable(current, this.#context.now()) || round === MAX_ROUNDS) return current?.outcome;
+      if (current === undefined || isServable(current, this.#context.now().wall) || round === MAX_ROUNDS) return current?.outcome;
     }
   }
 
@@ -115,39 +117,39 @@ export class ServedFeed {
   async #serveStale(served: ServedVariant, arrival: Moment, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
     const now = this.#context.now();
     const snapshot = this.#snapshot;
-    if (snapshot === undefined || now - snapshot.currentAt > LONGEST_OUTAGE)
+    if (snapshot === undefined || now.monotonic - snapshot.currentAt.monotonic > LONGEST_OUTAGE)
       throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
-    const staleSince = secondOf(snapshot.currentAt);
+    const staleSince = secondOf(snapshot.currentAt.wall);
     const { current } = served.state;
-    const mayStay = current?.generation === snapshot.generation && isServable(current, now) && (!withBody || hasBody(current.outcome));
+    const mayStay = current?.generation === snapshot.generation && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
     if (mayStay) {
-      const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now + this.#context.pause };
+      const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now.monotonic + this.#context.pause };
       this.#update(served, withExtended(served.state, stale));
     } else {
       const build = async () => this.#accept(served, await this.#build(served, 0, true), staleSince);
-      await served.buildingStale.join(arrival, () => this.#context.limited(build(), STORE_TIMEOUT));
+      await served.buildingStale
+        .join(arrival, () => this.#context.limited(build(), STORE_TIMEOUT))
+        .catch((error) => {
+          throw new WeirError('FEED_UNAVAILABLE', 'the last good snapshot cannot be built from', { cause: error });
+        });
     }
-    return served.state.current!.outcome;
+    const { current: stale } = served.state;
+    if (stale === undefined) throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
+    return stale.outcome;
   }
 
   /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
   async #refresh(served: ServedVariant, withBody: boolean): Promise<void> {
-    const read = this.#lastRead();
-    const named = read.directory?.feed(this.listId);
-    if (named === undefined) {
-      this.#update(served, withoutBuilds(served.state));
-      return;
-    }
-    const { revision } = named;
-    const snapshot = this.#snapshot && confirmed(this.#snapshot, revision, read);
+    const read = this.#read!;
+    const snapshot = this.#snapshot && confirmed(this.#snapshot, read);
     this.#snapshot = snapshot;
-    const mustRead = snapshot === undefined || isOutdated(snapshot, revision, read, this.#context.now(), this.#context.interval);
+    const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), this.#context.interval);
     const { current } = served.state;
     const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
     if (mustRead || lacksBody || !(await this.#revalidate(served))) {
       this.#accept(served, await this.#build(served, mustRead ? read.began.sequence : 0, false), undefined);
     }
-    this.#retryAt = 0;
+    this.#retryAt = undefined;
   }
 
   /**
@@ -161,7 +163,7 @@ export class ServedFeed {
     const { current } = served.state;
     if (snapshot === undefined || current?.generation !== snapshot.generation) return false;
     if (current.geoVersion !== geoVersion() || !isServable(current, now)) return false;
-    const recordComparedAfter = this.#lastRead().began.sequence;
+    const recordComparedAfter = this.#read!.began.sequence;
     if (current.outcome.kind === 'feed' && current.recordComparedAfter < recordComparedAfter) {
       if (!(await this.#isRecorded(served.variant, current.outcome, snapshot.takenAt, now))) return false;
       if (served.state.current !== current) return false;
@@ -184,10 +186,10 @@ export class ServedFeed {
   }
 
   #build({ variant, state }: ServedVariant, generation: number, offline: boolean): Promise<BuildResult> {
-    const { builder, clock } = this.#context.options;
+    const { builder } = this.#context.options;
     const feed = { workspaceId: this.#workspaceId, listId: this.listId, variant };
     const confirmedAt = this.#snapshot?.takenAt ?? 0;
-    return builder.build({ ...feed, generation, confirmedAt, offline, previous: previousContent(state, clock.now()) });
+    return builder.build({ ...feed, generation, confirmedAt, offline, previous: previousContent(state, this.#context.now()) });
   }
 
   /** Takes in a build; `staleSince` (whole seconds) when it was made without the store. */
@@ -198,16 +200,16 @@ export class ServedFeed {
       return;
     }
     // The result of a build that timed out may come after that of a later build, and must not replace it.
-    if (this.#snapshot !== undefined && result.readAt < this.#snapshot.readAt) return;
+    if (this.#snapshot !== undefined && result.readAt.monotonic < this.#snapshot.readAt.monotonic) return;
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
     const now = this.#context.now();
-    const { generation, geoVersion, servableFrom, servableUntil, provisional } = result;
-    const freshUntil = staleSince === undefined ? snapshot.freshUntil : now + this.#context.pause;
+    const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
+    const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
     const outcome = { ...this.#outcome(result, served.variant), staleSince };
-    const recordComparedAfter = this.#lastRead().began.sequence;
-    const build = { outcome, generation, geoVersion, freshUntil, servableFrom, servableUntil, provisional, recordComparedAfter };
-    this.#update(served, withBuild(served.state, build, now));
+    const recordComparedAfter = this.#read!.began.sequence;
+    const times = { freshUntil, asOf, servableFrom, servableUntil, provisional };
+    this.#update(served, withBuild(served.state, { outcome, generation, geoVersion, ...times, recordComparedAfter }, now));
   }
 
   #outcome(result: BuiltFeed | TooLargeFeed, variant: Variant): Representation | TooLarge {

@@ -1,38 +1,43 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { goodRead } from './directory-read.ts';
+import type { Instant } from '../../clock.ts';
 import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
+import { type FeedRead, goodRead } from './workspace-read.ts';
 
 const INTERVAL = 30_000;
-const known: KnownSnapshot = { generation: 4, revision: 7, readAt: 1_000, takenAt: 1_001, currentAt: 1_000, freshUntil: 31_000 };
+/** A wall clock that is 7 s ahead of the monotonic one, ms. */
+const at = (monotonic: number): Instant => ({ wall: monotonic + 7_000, monotonic });
+const known: KnownSnapshot = { generation: 4, revision: 7, readAt: at(1_000), takenAt: 1_001, currentAt: at(1_000), freshUntil: 31_000 };
 
-/** A read of the directory that began as number `sequence` at `at`, on a store whose clock is 5 ms ahead. */
-const read = (sequence: number, at: number) =>
-  goodRead({ id: 'w', name: 'acme', revision: 7, takenAt: at + 5, lists: [] }, { at, sequence }, at, INTERVAL);
+/** A read that began as number `sequence` at `ms`, and found this revision of the feed, on a store whose clock is 5 ms ahead. */
+const read = (revision: number, sequence: number, ms: number): FeedRead => ({
+  ...goodRead({ revision: 70, takenAt: ms + 5 }, { ...at(ms), sequence }, at(ms), INTERVAL),
+  revision,
+});
 
 describe('D5.13 a known snapshot', () => {
-  test('is as current as a later read of the directory that finds its revision', () => {
-    assert.deepEqual(confirmed(known, 7, read(5, 40_000)), { ...known, takenAt: 40_005, currentAt: 40_000, freshUntil: 70_000 });
+  test('is as current as a later read of the workspace that finds its revision', () => {
+    assert.deepEqual(confirmed(known, read(7, 5, 40_000)), { ...known, takenAt: 40_005, currentAt: at(40_000), freshUntil: 70_000 });
   });
 
   test('is not confirmed by a read that began before it, nor by another revision', () => {
-    assert.equal(confirmed(known, 7, read(4, 40_000)), known);
-    assert.equal(confirmed(known, 8, read(5, 40_000)), known);
+    assert.equal(confirmed(known, read(7, 4, 40_000)), known);
+    assert.equal(confirmed(known, read(8, 5, 40_000)), known);
   });
 
   test('is outdated once its revision has moved and the interval is over', () => {
-    assert.equal(isOutdated(known, 8, read(5, 31_000), 31_000, INTERVAL), true);
-    assert.equal(isOutdated(known, 8, read(5, 30_999), 30_999, INTERVAL), false);
-    assert.equal(isOutdated(known, 7, read(5, 31_000), 31_000, INTERVAL), false);
-    assert.equal(isOutdated(known, 8, read(4, 31_000), 31_000, INTERVAL), false);
+    assert.equal(isOutdated(known, read(8, 5, 31_000), 31_000, INTERVAL), true);
+    assert.equal(isOutdated(known, read(8, 5, 30_999), 30_999, INTERVAL), false);
+    assert.equal(isOutdated(known, read(7, 5, 31_000), 31_000, INTERVAL), false);
+    assert.equal(isOutdated(known, read(8, 4, 31_000), 31_000, INTERVAL), false);
   });
 
   test('is replaced by the snapshot of a build, unless it is the same', () => {
-    const source = { generation: 4, revision: 7, readAt: 1_000, takenAt: 1_001, geoVersion: '1', entryCount: 0, entryLimit: 9 };
-    const build = { ...source, servableFrom: 0, servableUntil: Number.POSITIVE_INFINITY, provisional: false };
+    const source = { generation: 4, revision: 7, readAt: at(1_000), takenAt: 1_001, geoVersion: '1', entryCount: 0, entryLimit: 9 };
+    const build = { ...source, asOf: 8, servableFrom: 0, servableUntil: Number.POSITIVE_INFINITY, provisional: false };
     assert.equal(snapshotOf(build, known, INTERVAL), known);
     assert.deepEqual(snapshotOf(build, undefined, INTERVAL), known);
-    const next = { generation: 5, revision: 8, readAt: 50_000, takenAt: 50_001 };
-    assert.deepEqual(snapshotOf({ ...build, ...next }, known, INTERVAL), { ...next, currentAt: 50_000, freshUntil: 80_000 });
+    const next = { generation: 5, revision: 8, readAt: at(50_000), takenAt: 50_001 };
+    assert.deepEqual(snapshotOf({ ...build, ...next }, known, INTERVAL), { ...next, currentAt: at(50_000), freshUntil: 80_000 });
   });
 });

@@ -1,8 +1,9 @@
-/** A point in time: `at` (ms since 1970) is for ages, `sequence` for order, also within one millisecond. */
-export interface Moment {
-  readonly at: number;
+import type { Instant } from '../../clock.ts';
+
+/** A point in time; `sequence` is for order, also within one millisecond. */
+export interface Moment extends Instant {
   readonly sequence: number;
 }
 
 /** Earlier than every moment that a context hands out. */
-export const BEFORE_ALL: Moment = { at: Number.NEGATIVE_INFINITY, sequence: -1 };
+export const BEFORE_ALL: Moment = { wall: Number.NEGATIVE_INFINITY, monotonic: Number.NEGATIVE_INFINITY, sequence: -1 };

@@ -12,14 +12,19 @@ export class SingleFlight<T> {
     this.#maxAge = maxAge;
   }
 
+  /** Whether no work is running. */
+  get isIdle(): boolean {
+    return this.#running === undefined;
+  }
+
   /**
    * The result of the running work, if it began after the arrival or less than `maxAge` before it; otherwise of new work, which
-   * begins when the running work has ended. An arrival with `at` Infinity takes no work that began before it.
+   * begins when the running work has ended. An arrival with `monotonic` Infinity takes no work that began before it.
    */
   async join(arrival: Moment, work: (began: Moment) => Promise<T>): Promise<T> {
     while (this.#running !== undefined) {
       const { began, result } = this.#running;
-      if (began.sequence > arrival.sequence || began.at > arrival.at - this.#maxAge) return result;
+      if (began.sequence > arrival.sequence || began.monotonic > arrival.monotonic - this.#maxAge) return result;
       await result.catch(() => undefined);
     }
     const began = this.#moment();

@@ -1,22 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Instant } from '../../clock.ts';
 import { DEFAULT_VARIANT } from '../variant.ts';
 import type { Body } from './body-cache.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import {
   atTime,
   type CachedBuild,
+  isServable,
   NOT_BUILT,
+  readyOutcome as outcomeAt,
   previousContent,
-  readyOutcome,
   releasedBodies,
+  type VariantState,
   withBuild,
   withExtended,
   withoutBuilds,
 } from './variant-state.ts';
 
-/** ms */
-const NOW = 100_500;
+/** Both clocks at the same ms. */
+const at = (ms: number): Instant => ({ wall: ms, monotonic: ms });
+const readyOutcome = (state: VariantState, ms: number) => outcomeAt(state, ms, ms);
+const NOW = at(100_500);
 
 function feed(hash: string): Representation {
   const body: Body = { identity: new Uint8Array(1), gzip: undefined, compressing: undefined, used: false };
@@ -28,7 +33,7 @@ const tooLarge: TooLarge = { kind: 'too_large', entryCount: 10, entryLimit: 9, h
 
 /** A build that is fresh until second 130 and expires at second 110. */
 function build(outcome: Representation | TooLarge, change: Partial<CachedBuild> = {}): CachedBuild {
-  const times = { freshUntil: 130_000, servableFrom: 100, servableUntil: 110, provisional: false };
+  const times = { freshUntil: 130_000, asOf: 100, servableFrom: 100, servableUntil: 110, provisional: false };
   return { outcome, generation: 1, geoVersion: '1', recordComparedAfter: 1, ...times, ...change };
 }
 
@@ -41,20 +46,20 @@ describe('what is served of a variant', () => {
     assert.equal(readyOutcome(serving, 110_000), undefined);
     const withoutExpiry = withBuild(NOT_BUILT, build(a, { servableUntil: Number.POSITIVE_INFINITY }), NOW);
     assert.deepEqual([readyOutcome(withoutExpiry, 129_999), readyOutcome(withoutExpiry, 130_000)], [a, undefined]);
-    assert.equal(readyOutcome(NOT_BUILT, NOW), undefined);
+    assert.equal(readyOutcome(NOT_BUILT, NOW.wall), undefined);
   });
 
   test('D5.15 a provisional build is ready until its Last-Modified is decided again, however old', () => {
-    const state = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102, freshUntil: NOW }), NOW);
+    const state = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102, freshUntil: NOW.monotonic }), NOW);
     assert.deepEqual([readyOutcome(state, 101_999), readyOutcome(state, 102_000)], [a, undefined]);
   });
 
   test('D5.15 a build whose second lies ahead waits for it behind the one before', () => {
     const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
     assert.deepEqual([readyOutcome(waiting, 101_999), readyOutcome(waiting, 102_000)], [a, undefined]);
-    assert.equal(atTime(waiting, 101_999), waiting);
-    assert.deepEqual(atTime(waiting, 102_000), { ...withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), 102_000) });
-    assert.equal(readyOutcome(withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), NOW), NOW), b, 'nothing to wait behind');
+    assert.equal(atTime(waiting, at(101_999)), waiting);
+    assert.deepEqual(atTime(waiting, at(102_000)), { ...withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), at(102_000)) });
+    assert.equal(readyOutcome(withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), NOW), NOW.wall), b, 'nothing to wait behind');
   });
 
   test('D5.14 while a build waits, the one before is served no longer than its rules last', () => {
@@ -63,17 +68,43 @@ describe('what is served of a variant', () => {
   });
 
   test('D5.13 a build that was found good is ready for longer, but not beyond its rules', () => {
-    const extended = (freshUntil: number) => withExtended(serving, { ...serving.current!, freshUntil }).freshUntil;
-    assert.deepEqual([extended(105_000), extended(160_000)], [105_000, 110_000]);
+    const extended = (freshUntil: number) => withExtended(serving, { ...serving.current!, freshUntil });
+    for (const [freshUntil, end] of [
+      [105_000, 105_000],
+      [160_000, 110_000],
+    ] as const) {
+      assert.deepEqual(
+        [end - 1, end].map((ms) => readyOutcome(extended(freshUntil), ms)),
+        [a, undefined],
+      );
+    }
   });
 
   test('D5.15 the next build learns what was served last, also when a 413 or nothing is served now', () => {
     const previous = { hash: 'a', lastModified: 90, sharesInstant: false };
     assert.deepEqual(previousContent(serving, NOW), { ...previous, servable: true });
-    assert.deepEqual(previousContent(serving, 110_000), { ...previous, servable: false });
+    assert.deepEqual(previousContent(serving, at(110_000)), { ...previous, servable: false });
     assert.deepEqual(previousContent(withBuild(serving, build(tooLarge), NOW), NOW), { ...previous, servable: false });
     assert.deepEqual(previousContent(withoutBuilds(serving), NOW), { ...previous, servable: false });
     assert.equal(previousContent(withBuild(NOT_BUILT, build(tooLarge), NOW), NOW), undefined);
+  });
+
+  test('D5.18 a build that waits begins after 3 s of the monotonic clock, when the wall clock was set back meanwhile', () => {
+    const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
+    const setBack = (ms: number) => ({ wall: ms - 3_600_000, monotonic: ms });
+    assert.equal(outcomeAt(waiting, 103_499, 0), a);
+    assert.equal(outcomeAt(waiting, 103_500, 0), undefined);
+    assert.equal(atTime(waiting, setBack(103_499)), waiting);
+    assert.equal(outcomeAt(atTime(waiting, setBack(103_500)), 103_500, 0), b);
+    const provisional = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102 }), NOW);
+    assert.deepEqual([outcomeAt(provisional, 103_499, 0), outcomeAt(provisional, 103_500, 0)], [a, undefined]);
+  });
+
+  test('D5.18 a build lacks rules at a wall clock before its own second', () => {
+    assert.deepEqual(
+      [99_999, 100_000, 109_999, 110_000].map((wall) => isServable(build(a), wall)),
+      [false, true, true, false],
+    );
   });
 
   test('D1 a body is released when neither the current nor the pending build has it', () => {
@@ -81,7 +112,7 @@ describe('what is served of a variant', () => {
     const replaced = withBuild(waiting, build(c, { servableFrom: 103 }), NOW);
     assert.deepEqual(releasedBodies(serving, waiting), []);
     assert.deepEqual(releasedBodies(waiting, replaced), [b.body]);
-    assert.deepEqual(releasedBodies(replaced, atTime(replaced, 103_000)), [a.body]);
+    assert.deepEqual(releasedBodies(replaced, atTime(replaced, at(103_000))), [a.body]);
     assert.deepEqual(releasedBodies(replaced, withoutBuilds(replaced)), [a.body, c.body]);
     const marked = withExtended(serving, build({ ...a, staleSince: 99 }));
     assert.deepEqual(releasedBodies(serving, marked), []);

@@ -1,5 +1,5 @@
-import { secondOf } from '../../clock.ts';
-import type { PreviousContent } from '../builder.ts';
+import { type Instant, secondOf } from '../../clock.ts';
+import { LONGEST_WAIT, type PreviousContent } from '../builder.ts';
 import type { Body } from './body-cache.ts';
 import type { Representation, TooLarge } from './representation.ts';
 
@@ -9,15 +9,17 @@ export interface CachedBuild {
   /** Of the snapshot behind it. */
   readonly generation: number;
   readonly geoVersion: string;
-  /** ms: until then it needs no look at the store. */
+  /** ms, monotonic: until then it needs no look at the store. */
   readonly freshUntil: number;
+  /** Whole seconds: as of when it is without the rules that have expired. Before that, after the clock was set back, it lacks some. */
+  readonly asOf: number;
   /** Whole seconds: before that its predecessor is served. */
   readonly servableFrom: number;
   /** Whole seconds: from then on it must not be served, because a rule in it expires. */
   readonly servableUntil: number;
   /** Whether it is served until `servableUntil`, however old: its Last-Modified is decided again only then. */
   readonly provisional: boolean;
-  /** The sequence of the directory read after which its Last-Modified was last compared with the store's record. */
+  /** The sequence of the read of the workspace after which its Last-Modified was last compared with the store's record. */
   readonly recordComparedAfter: number;
 }
 
@@ -26,55 +28,72 @@ export interface VariantState {
   readonly current: CachedBuild | undefined;
   /** The build that takes the place of `current` at its `servableFrom`. */
   readonly pending: CachedBuild | undefined;
+  /** ms, monotonic: then `pending` takes its place however the clock was set. */
+  readonly pendingUntil: number;
   /** The last feed that was current, also when there is none now. */
   readonly last: Representation | undefined;
-  /** ms: until then `current` is served without looking anywhere. */
+  /** `current` is served without looking anywhere until one of these: ms, monotonic, and whole seconds of the wall clock. */
   readonly freshUntil: number;
+  readonly servableUntil: number;
 }
 
-export const NOT_BUILT: VariantState = { current: undefined, pending: undefined, last: undefined, freshUntil: 0 };
+export const NOT_BUILT: VariantState = {
+  current: undefined,
+  pending: undefined,
+  pendingUntil: Number.POSITIVE_INFINITY,
+  last: undefined,
+  freshUntil: Number.NEGATIVE_INFINITY,
+  servableUntil: 0,
+};
 
 /** How long after its `freshUntil` a build may still be served until its successor begins, ms. */
 const GRACE = 2_000;
 
-/** What can be served at `now` (ms) at once, or undefined. */
-export function readyOutcome(state: VariantState, now: number): Representation | TooLarge | undefined {
-  return now < state.freshUntil ? state.current?.outcome : undefined;
+/** What can be served at once, at an instant whose parts are given (ms), or undefined. */
+export function readyOutcome(state: VariantState, monotonic: number, wall: number): Representation | TooLarge | undefined {
+  return monotonic < state.freshUntil && wall < state.servableUntil * 1000 ? state.current?.outcome : undefined;
 }
 
 /** The state after a build: it becomes current, or waits for its second. */
-export function withBuild(state: VariantState, build: CachedBuild, now: number): VariantState {
+export function withBuild(state: VariantState, build: CachedBuild, now: Instant): VariantState {
   const { current } = state;
-  if (current === undefined || build.servableFrom * 1000 <= now) return startServing(state, build);
+  if (current === undefined || build.servableFrom * 1000 <= now.wall) return startServing(state, build, now);
   // Until the new build begins no other is made: its beginning would be later still, and beginnings would run ahead of the clock.
-  return { ...state, pending: build, freshUntil: Math.min(build.servableFrom, current.servableUntil) * 1000 };
+  const pendingUntil = now.monotonic + LONGEST_WAIT * 1000;
+  const servableUntil = Math.min(build.servableFrom, current.servableUntil);
+  return { ...state, pending: build, pendingUntil, freshUntil: pendingUntil, servableUntil };
 }
 
-/** The state at `now` (ms): the pending build is current from its second on. */
-export function atTime(state: VariantState, now: number): VariantState {
-  const { pending } = state;
-  return pending !== undefined && pending.servableFrom * 1000 <= now ? startServing(state, pending) : state;
+/** The state at `now`: the pending build is current from its second on, or when it has waited for long enough. */
+export function atTime(state: VariantState, now: Instant): VariantState {
+  const { pending, pendingUntil } = state;
+  const begins = pending !== undefined && (pending.servableFrom * 1000 <= now.wall || pendingUntil <= now.monotonic);
+  return begins ? startServing(state, pending, now) : state;
 }
 
 /** The state after its current build was found good for longer. */
 export function withExtended(state: VariantState, current: CachedBuild): VariantState {
-  return { ...state, current, freshUntil: Math.min(current.freshUntil, current.servableUntil * 1000) };
+  return { ...state, current, freshUntil: current.freshUntil, servableUntil: current.servableUntil };
 }
 
 /** The state of a feed that is gone. */
 export const withoutBuilds = ({ last }: VariantState): VariantState => ({ ...NOT_BUILT, last });
 
 /** What the next build has to know of the feed that was served last. */
-export function previousContent({ current, last }: VariantState, now: number): PreviousContent | undefined {
+export function previousContent({ current, last }: VariantState, now: Instant): PreviousContent | undefined {
   if (last === undefined) return undefined;
   const { hash, lastModified, sharesInstant } = last;
   const servable =
-    current?.outcome.kind === 'feed' && now <= current.freshUntil + GRACE && isServable(current, now) && hasBody(current.outcome);
+    current?.outcome.kind === 'feed' &&
+    now.monotonic <= current.freshUntil + GRACE &&
+    isServable(current, now.wall) &&
+    hasBody(current.outcome);
   return { hash, lastModified, sharesInstant, servable };
 }
 
-/** Whether no rule in the build has expired at `now` (ms). */
-export const isServable = (build: CachedBuild, now: number): boolean => secondOf(now) < build.servableUntil;
+/** Whether the build has the rules of the instant `wall` (ms): none has expired, and none was left out that has not. */
+export const isServable = ({ asOf, servableUntil }: CachedBuild, wall: number): boolean =>
+  asOf <= secondOf(wall) && secondOf(wall) < servableUntil;
 
 /** Whether the bytes of an outcome are in memory; a 413 needs none. */
 export const hasBody = (outcome: Representation | TooLarge): boolean => outcome.kind !== 'feed' || outcome.body.identity !== undefined;
@@ -85,13 +104,15 @@ export function releasedBodies(before: VariantState, after: VariantState): Body[
   return bodiesOf(before).filter((body) => !kept.includes(body));
 }
 
-function startServing({ last }: VariantState, build: CachedBuild): VariantState {
+function startServing({ last }: VariantState, build: CachedBuild, now: Instant): VariantState {
   const { outcome, servableUntil, freshUntil, provisional } = build;
   return {
     current: build,
     pending: undefined,
+    pendingUntil: Number.POSITIVE_INFINITY,
     last: outcome.kind === 'feed' ? outcome : last,
-    freshUntil: provisional ? servableUntil * 1000 : Math.min(freshUntil, servableUntil * 1000),
+    freshUntil: provisional ? now.monotonic + LONGEST_WAIT * 1000 : freshUntil,
+    servableUntil,
   };
 }
 

@@ -2,23 +2,46 @@ import { within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { Variant } from '../variant.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import type { Resolution } from './directory.ts';
-import { type DirectoryRead, failedRead, goodRead, NEVER_READ } from './directory-read.ts';
 import { ServedFeed } from './feed.ts';
 import type { Moment } from './moment.ts';
 import type { Representation, TooLarge } from './representation.ts';
+import { type NamedFeed, type Resolution, resolutionOf, workspaceFeed } from './resolution.ts';
 import type { SingleFlight } from './single-flight.ts';
+import { failedRead, goodRead, isFreshFor, NEVER_READ, type WorkspaceRead } from './workspace-read.ts';
 
-/** How long a read of the directory waits for landing to catch up, ms. */
+/** How long a read of the workspace waits for landing to catch up, ms. */
 const CAUGHT_UP_LIMIT = 2_000;
+const UUID_LENGTH = 36;
 
-/** One workspace on the main thread: which feeds it has, as its directory was last read, and those that are asked for. */
+/** What a name stands for, and the read that says so. */
+export interface Known {
+  readonly resolution: Resolution;
+  readonly read: WorkspaceRead;
+}
+
+/** What the store said when it was asked for a name; `known` is undefined when there is no such workspace. */
+interface Answer {
+  readonly ref: string | null;
+  readonly began: Moment;
+  readonly known: Known | undefined;
+}
+
+/**
+ * One workspace on the main thread: the names and feeds that are asked for. The store is asked for one name at a time, whatever the
+ * number of lists. While the workspace's revision stands still, one read confirms all names that are known. A name without a list is
+ * not remembered: a new list is found at once, and there is nothing that strangers could fill.
+ */
 export class ServedWorkspace {
   readonly id: string;
   readonly #context: ServeContext;
   readonly #feeds = new Map<string | null, ServedFeed>();
-  readonly #reading: SingleFlight<void>;
-  #lastRead = NEVER_READ;
+  /** By name, or by UUID in lower case. */
+  readonly #names = new Map<string, Known>();
+  #own: Known | undefined;
+  /** The last read that had waited for landing. */
+  #last = NEVER_READ;
+  readonly #reading: SingleFlight<Answer>;
+  readonly #lookingUp = new Map<string | null, SingleFlight<Answer>>();
 
   constructor(id: string, context: ServeContext) {
     this.id = id;
@@ -26,78 +49,144 @@ export class ServedWorkspace {
     this.#reading = context.singleFlight();
   }
 
-  /** How the directory was last read. */
-  get lastRead(): DirectoryRead {
-    return this.#lastRead;
-  }
-
   /** Whether none of its feeds is remembered. */
   get isEmpty(): boolean {
     return this.#feeds.size === 0;
   }
 
-  /** What can be served of a feed at once, or undefined. */
-  ready(listId: string | null, variant: Variant, now: number): Representation | TooLarge | undefined {
-    return this.#feeds.get(listId)?.ready(variant, now);
+  /** The feed behind a list's UUID or name (null: the workspace's), where no read is due at `monotonic` (ms). */
+  recall(ref: string | null, monotonic: number): NamedFeed | undefined {
+    if (monotonic >= this.#last.freshUntil) return undefined;
+    const known = this.#find(ref);
+    if (known?.resolution.kind !== 'named') return undefined;
+    return monotonic < this.#readOf(known).freshUntil ? known.resolution : undefined;
+  }
+
+  /** What can be served of a feed at once, or undefined; `monotonic` in ms. */
+  ready(listId: string | null, variant: Variant, monotonic: number): Representation | TooLarge | undefined {
+    return this.#feeds.get(listId)?.ready(variant, monotonic);
   }
 
   /**
-   * The feed behind a list's UUID or name, in a directory that is fresh for the arrival; undefined when there is no such workspace.
-   * Falls back on the last good directory; rejects with FEED_UNAVAILABLE when there is none.
+   * What a list's UUID or name (null: the workspace itself) stands for, fresh for the arrival; undefined when there is no such
+   * workspace. While the store does not answer, what was known last; rejects with FEED_UNAVAILABLE when that is nothing.
    */
-  async resolve(list: string | null, arrival: Moment): Promise<Resolution | undefined> {
-    const last = this.#lastRead;
-    if (last.directory === undefined || arrival.at >= last.freshUntil) await this.#refresh(arrival);
-    const { directory, began, failed } = this.#lastRead;
-    if (directory?.resolve(list).kind !== 'named' && began.sequence < arrival.sequence && !failed) {
-      // The name may be younger than this read, which began before the request: only a read that began after it can turn it away.
-      await this.#refresh({ at: Number.POSITIVE_INFINITY, sequence: arrival.sequence });
+  async resolve(ref: string | null, arrival: Moment): Promise<Known | undefined> {
+    let cause: unknown;
+    const { failed, revision, freshUntil } = this.#last;
+    if (!failed || revision === undefined || arrival.monotonic >= freshUntil) {
+      try {
+        return await this.#resolve(ref, arrival);
+      } catch (error) {
+        cause = error;
+        this.#last = failedRead(this.#last, this.#context.monotonic() + this.#context.pause);
+      }
     }
-    return this.#lastRead.directory?.resolve(list);
+    const known = this.#find(ref);
+    if (known === undefined) throw new WeirError('FEED_UNAVAILABLE', 'the store does not answer', { cause });
+    return { ...known, read: this.#last };
   }
 
-  /** The feed of a list that the directory holds, or the workspace's own (null). */
+  /** The feed of a list that is there, or the workspace's own (null). */
   feed(listId: string | null): ServedFeed {
     let feed = this.#feeds.get(listId);
     if (feed === undefined) {
-      feed = new ServedFeed(this.id, listId, () => this.#lastRead, this.#context);
+      feed = new ServedFeed(this.id, listId, this.#context);
       this.#feeds.set(listId, feed);
     }
     return feed;
   }
 
-  /** Forgets the feeds that were last asked for before `time` (ms). */
+  /** Forgets the feeds that were last asked for before `time` (ms, monotonic), and the names without a feed. */
   prune(time: number): void {
-    this.#forget((feed) => feed.usedAt < time);
+    for (const feed of this.#feeds.values()) if (feed.usedAt < time) this.#forget(feed.listId);
+    for (const [name, { resolution }] of this.#names) {
+      if (resolution.kind !== 'named' || !this.#feeds.has(resolution.listId)) this.#names.delete(name);
+    }
   }
 
-  async #refresh(arrival: Moment): Promise<void> {
+  async #resolve(ref: string | null, arrival: Moment): Promise<Known | undefined> {
+    if (!isFreshFor(this.#last, arrival) || this.#last.revision === undefined) {
+      const answer = await this.#ask(this.#reading, ref, arrival, true);
+      if (answer.known === undefined || (answer.ref === ref && answer.began.sequence > arrival.sequence)) return answer.known;
+    }
+    const known = this.#find(ref);
+    if (known?.resolution.kind === 'named') {
+      const read = this.#readOf(known);
+      return isFreshFor(read, arrival) ? { ...known, read } : this.#lookUp(ref, arrival);
+    }
+    // The list may be younger than what is known: only a read that began after the request can turn it away.
+    return this.#lookUp(ref, { ...arrival, monotonic: Number.POSITIVE_INFINITY });
+  }
+
+  async #lookUp(ref: string | null, arrival: Moment): Promise<Known | undefined> {
+    const flight = this.#lookingUp.get(ref) ?? this.#context.singleFlight<Answer>();
+    this.#lookingUp.set(ref, flight);
     try {
-      const timeout = this.#lastRead.failed ? FAILING_STORE_TIMEOUT : STORE_TIMEOUT;
-      await this.#reading.join(arrival, (began) => this.#context.limited(this.#read(began), timeout));
-    } catch (cause) {
-      this.#lastRead = failedRead(this.#lastRead, this.#context.now() + this.#context.pause);
-      if (this.#lastRead.directory === undefined) throw new WeirError('FEED_UNAVAILABLE', 'the store does not answer', { cause });
+      return (await this.#ask(flight, ref, arrival, false)).known;
+    } finally {
+      if (flight.isIdle) this.#lookingUp.delete(ref);
     }
   }
 
-  async #read(began: Moment): Promise<void> {
+  #ask(flight: SingleFlight<Answer>, ref: string | null, arrival: Moment, afterLanding: boolean): Promise<Answer> {
+    const timeout = this.#last.failed ? FAILING_STORE_TIMEOUT : STORE_TIMEOUT;
+    return flight.join(arrival, (began) => this.#context.limited(this.#read(ref, began, afterLanding), timeout));
+  }
+
+  async #read(ref: string | null, began: Moment, afterLanding: boolean): Promise<Answer> {
     const { store, clock, caughtUp } = this.#context.options;
-    if (caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
-    const readAt = clock.now();
-    const found = await store.directory(this.id);
-    // The answer to a read that timed out may come after that to a later read, and must not replace it.
-    if (began.sequence < this.#lastRead.began.sequence) return;
+    if (afterLanding && caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
+    const readAt = this.#context.now();
+    // No list has an empty name: that asks for the workspace alone.
+    const found = await store.findList(this.id, ref ?? '');
     const read = goodRead(found, began, readAt, this.#context.interval);
-    this.#lastRead = read;
-    this.#forget((feed) => read.directory?.feed(feed.listId) === undefined);
+    // The answer to a read that timed out may come after that to a later read, and must not replace it.
+    if (afterLanding && began.sequence > this.#last.began.sequence) {
+      this.#last = read;
+      this.#own = found && { resolution: workspaceFeed(found.revision), read };
+    }
+    if (found === undefined) {
+      this.#names.clear();
+      for (const listId of this.#feeds.keys()) this.#forget(listId);
+      return { ref, began, known: undefined };
+    }
+    const known: Known = { resolution: ref === null ? workspaceFeed(found.revision) : resolutionOf(found.lists), read };
+    if (ref !== null) this.#remember(ref, known);
+    return { ref, began, known };
   }
 
-  #forget(which: (feed: ServedFeed) => boolean): void {
-    for (const [listId, feed] of this.#feeds) {
-      if (!which(feed)) continue;
-      feed.forget();
-      this.#feeds.delete(listId);
-    }
+  /** Keeps what the name of a list stands for, and drops the feed of a list that it stood for and that is gone. */
+  #remember(ref: string, known: Known): void {
+    const { resolution, read } = known;
+    const before = this.#find(ref);
+    if (before !== undefined && before.read.began.sequence > read.began.sequence) return;
+    if (before !== undefined) this.#names.delete(keyOf(ref, before.resolution));
+    if (resolution.kind !== 'unknown_list') this.#names.set(keyOf(ref, resolution), known);
+    else if (before?.resolution.kind === 'named') this.#forget(before.resolution.listId);
   }
+
+  #find(ref: string | null): Known | undefined {
+    if (ref === null) return this.#own;
+    if (ref.length !== UUID_LENGTH) return this.#names.get(ref);
+    const id = ref.toLowerCase();
+    const byId = this.#names.get(id);
+    return byId?.resolution.kind === 'named' && byId.resolution.listId === id ? byId : this.#names.get(ref);
+  }
+
+  /** The latest read in which a known name stands for the same: the workspace's, while its revision has not moved. */
+  #readOf({ read }: Known): WorkspaceRead {
+    return this.#last.failed || read.revision === this.#last.revision ? this.#last : read;
+  }
+
+  #forget(listId: string | null): void {
+    this.#feeds.get(listId)?.forget();
+    this.#feeds.delete(listId);
+  }
+}
+
+/** Where a name is kept: a list's UUID in lower case, so that its spellings are one; any other name as it is. */
+function keyOf(ref: string, resolution: Resolution): string {
+  const id = ref.toLowerCase();
+  return resolution.kind === 'named' && resolution.listId === id ? id : ref;
 }

@@ -32,3 +32,12 @@ test('D1 0 switches the limit off', () => {
   const limiter = rateLimiter(0);
   for (let i = 0; i < 100_000; i += 1) assert.equal(limiter.take('a', 0), 0);
 });
+
+test('D3.27 entries are taken many at a time, all of them or none', () => {
+  const limiter = rateLimiter(1000);
+  const now = 1_800_000_000_000;
+  assert.equal(limiter.take('a', now, 700), 0);
+  assert.equal(limiter.take('a', now, 400), 6);
+  assert.equal(limiter.take('a', now, 300), 0);
+  assert.equal(limiter.take('a', now + 60_000, 1000), 0);
+});

@@ -1,13 +1,16 @@
-/** Token buckets, one per key: a minute's worth of requests may come at once, and tokens come back evenly. */
+/** Token buckets, one per key: a minute's worth may come at once, and tokens come back evenly. */
 export interface RateLimiter {
-  /** Takes one request of a key at `now` (ms, monotonic). 0 admits it; otherwise the whole seconds to wait, at least 1. */
-  take(key: string, now: number): number;
+  /**
+   * Takes one request of a key, or `count` entries, at `now` (ms, monotonic). 0 admits them; otherwise nothing is taken, and it is the whole
+   * seconds to wait, at least 1.
+   */
+  take(key: string, now: number, count?: number): number;
 }
 
 const UNLIMITED: RateLimiter = { take: () => 0 };
 const MINUTE = 60_000;
 
-/** Limits each key to `perMinute` requests a minute; 0 = no limit. */
+/** Limits each key to `perMinute` requests or entries a minute, which no single call may exceed; 0 = no limit. */
 export function rateLimiter(perMinute: number): RateLimiter {
   if (perMinute === 0) return UNLIMITED;
   const buckets = new Map<string, { tokens: number; at: number }>();
@@ -22,18 +25,18 @@ export function rateLimiter(perMinute: number): RateLimiter {
   }
 
   return {
-    take(key, now) {
+    take(key, now, count = 1) {
       sweep(now);
       const bucket = buckets.get(key);
       if (bucket === undefined) {
-        buckets.set(key, { tokens: perMinute - 1, at: now });
+        buckets.set(key, { tokens: perMinute - count, at: now });
         return 0;
       }
       // A clock that was set back neither adds nor removes tokens.
       bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, now - bucket.at) * perMs);
       bucket.at = now;
-      if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000));
-      bucket.tokens -= 1;
+      if (bucket.tokens < count) return Math.max(1, Math.ceil((count - bucket.tokens) / perMs / 1000));
+      bucket.tokens -= count;
       return 0;
     },
   };

@@ -2,6 +2,7 @@ import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
 import { FAMILIES, type Variant } from '../../feed/variant.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
+import { isNearMiss } from './near-miss.ts';
 
 /** What a feed request says in its query; what it does not say the list's stored defaults supply (spec 4.3, 4.4.3). */
 export interface FeedOptions {
@@ -25,15 +26,20 @@ const PARAMETERS = {
   checksum: { read: oneOf(CHECKSUMS), allowed: CHECKSUMS, details: {} },
 };
 type Name = keyof typeof PARAMETERS;
+const NAMES = Object.keys(PARAMETERS) as Name[];
 
 const NOTHING: FeedOptions = { variant: {}, checksum: false };
 
-/** Reads the raw query of a feed request (without its question mark). Unknown parameters are ignored; repeated or empty ones are faults. */
+/**
+ * Reads the raw query of a feed request (without its question mark). Faults are: a parameter that is repeated or empty, an unsupported
+ * value, and an unknown name that is probably meant to be a known one, which would give another feed than asked for. Other unknown
+ * parameters are ignored.
+ */
 export function readFeedQuery(query: string): FeedOptions | HttpFault {
   if (query === '') return NOTHING;
   const given = new URLSearchParams(query);
   const values: Partial<Record<Name, string>> = {};
-  for (const name of Object.keys(PARAMETERS) as Name[]) {
+  for (const name of NAMES) {
     const { read, allowed, details } = PARAMETERS[name];
     const [text, ...more] = given.getAll(name);
     if (text === undefined) continue;
@@ -42,6 +48,10 @@ export function readFeedQuery(query: string): FeedOptions | HttpFault {
     const value = read(text);
     if (value === undefined) return fault(`Unsupported ${name}: must be one of ${allowed.join(', ')}`, details);
     values[name] = value;
+  }
+  for (const name of given.keys()) {
+    const meant = Object.hasOwn(PARAMETERS, name) ? undefined : NAMES.find((known) => isNearMiss(name, known));
+    if (meant !== undefined) return fault(`There is no parameter "${name}"; did you mean ${meant}?`);
   }
   const { checksum, ...variant } = values;
   return { variant: variant as Partial<Variant>, checksum: checksum !== undefined };

@@ -5,8 +5,9 @@ import { LIMITS } from '../../signal/limits.ts';
 import { ENVELOPES, V1Event } from '../../signal/schema.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, reference } from '../openapi.ts';
+import { BUSY, ENCODED } from './body.ts';
 import { BatchRefusal, SignalError, SignalSummary } from './schema.ts';
-import { BODY_TOO_LARGE, badRequest, summary } from './submit.ts';
+import { BODY_TOO_LARGE, badRequest, summary, TOO_MANY_ENTRIES } from './submit.ts';
 
 const kindNames = Object.values(RULE_KINDS).map(({ called }) => called);
 
@@ -34,7 +35,7 @@ const PARAMETERS = [
 /** The faults that real validation finds in a body, for the examples. */
 function refusal(version: 1 | 2, body: unknown) {
   const check = { hasAsn: () => true, isCountry: () => true, schemes: packagedSchemes(), listBound: false };
-  const { refused } = validateBatch(version, body, check);
+  const { refused } = validateBatch(version, JSON.stringify(body), check);
   return badRequest(refused!);
 }
 
@@ -65,11 +66,12 @@ const COMMON_ERRORS = {
   409: errorResponse('signal', SignalError, 'The name in ?list= matches more than one list.', {
     'ambiguous name': { status: 409, message: 'The name matches more than one access-rules list; use the id of one of them' },
   }),
+  415: errorResponse('signal', SignalError, 'The request body has a Content-Encoding.', { 'content encoding': ENCODED }),
   429: errorResponse(
     'signal',
     SignalError,
-    'Too many requests of this key, or failed authentications from this address: back off and retry.',
-    { 'rate limit': { status: 429 } },
+    'Too many requests, entries or bytes of this key, or failed authentications from this address: back off and retry.',
+    { 'rate limit': { status: 429 }, 'too many entries': TOO_MANY_ENTRIES, 'too many bytes': BUSY },
     { 'Retry-After': header('Seconds to wait.', '1') },
   ),
   500: errorResponse('signal', SignalError, 'Server error. The batch may be sent again without harm.', { 'server error': { status: 500 } }),

@@ -1,35 +1,52 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Caller } from '../../account/caller.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer, jsonAnswer, send } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
+import type { HttpFault } from '../errors.ts';
+import { answerEarly, awaitsContinue, readBody, refuseBody } from './body.ts';
+import type { BodyBudget } from './body-budget.ts';
 import type { SubmitSignals } from './submit.ts';
 
 /** What the signal endpoints need. */
 export interface SignalRouteParts {
   readonly gate: Gate;
+  readonly budget: BodyBudget;
   readonly submit: SubmitSignals;
 }
 
-/** `POST /v1/signal` and `/v2/signal`: callers are admitted before their body is read (spec 5). */
-export function registerSignals(app: FastifyInstance, { gate, submit }: SignalRouteParts): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
+/** `POST /v1/signal` and `/v2/signal`: callers are admitted, and room is found, before their body is read (spec 5). */
+export function registerSignals(app: FastifyInstance, { gate, budget, submit }: SignalRouteParts): void {
   for (const version of [1, 2] as const) {
     app.route({
       method: 'POST',
       url: `/v${version}/signal`,
-      async onRequest(request, reply) {
+      onRequest({ raw }, _reply, done) {
         // A body is judged by its bytes, and Fastify would refuse a malformed content type.
-        delete request.raw.headers['content-type'];
-        const verdict = await gate.admit(request);
-        if (!('status' in verdict)) callers.set(request, verdict);
-        else send(reply, errorAnswer('signal', verdict));
+        delete raw.headers['content-type'];
+        done();
       },
       async handler(request, reply) {
-        const caller = callers.get(request)!;
-        const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-        const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body });
-        send(reply, 'body' in answer ? jsonAnswer(answer.status, JSON.stringify(answer.body)) : errorAnswer('signal', answer));
+        const caller = await gate.admit(request);
+        if ('status' in caller) return refuse(request, reply, caller);
+        const holding = budget.open(caller.keyId);
+        try {
+          const refusal = refuseBody(request.raw, holding);
+          if (refusal !== undefined) return refuse(request, reply, refusal);
+          if (awaitsContinue(request.raw)) reply.raw.writeContinue();
+          const body = await readBody(request.raw, holding);
+          if (body === undefined) return void reply.hijack();
+          if ('status' in body) return refuse(request, reply, body);
+          const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body });
+          send(reply, 'body' in answer ? jsonAnswer(answer.status, JSON.stringify(answer.body)) : errorAnswer('signal', answer));
+        } finally {
+          holding.release();
+        }
       },
     });
   }
+}
+
+/** Answers a request whose body nobody will read. */
+function refuse(request: FastifyRequest, reply: FastifyReply, fault: HttpFault): void {
+  reply.hijack();
+  answerEarly(request.raw, reply.raw, errorAnswer('signal', fault));
 }

@@ -2,23 +2,28 @@ import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
-import { type BatchFault, batchSteps } from '../../signal/batch.ts';
+import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
 import { signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
+import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { HttpFault } from '../errors.ts';
 import type { SignalSummary } from './schema.ts';
 import { inSlices } from './slices.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
-  readonly store: Pick<StoreReads, 'directory'>;
+  readonly store: Pick<StoreReads, 'directory' | 'findList'>;
   readonly stream: Pick<Stream, 'publish'>;
+  /** Entries a minute of each key. */
+  readonly entryLimit: RateLimiter;
   /** What entries are checked against. Called for every batch, because geo data may have been reloaded. */
   readonly check: () => Omit<EnvelopeCheck, 'listBound'>;
   readonly now: () => number;
-  /** Logs why the store or the stream failed; the client sees only 500. */
+  /** ms of the monotonic clock. */
+  readonly monotonic: () => number;
+  /** Logs why the store or the stream failed, or a defect of ours; the client sees none of it. */
   readonly logFailure: (error: unknown, what: string) => void;
 }
 
@@ -27,7 +32,7 @@ export interface SignalRequest {
   readonly version: 1 | 2;
   readonly caller: Caller;
   readonly query: Readonly<Record<string, unknown>>;
-  readonly body: Uint8Array;
+  readonly body: Buffer;
 }
 
 /** The answer to a batch that was taken, wholly or in part. */
@@ -36,27 +41,63 @@ export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSu
 /** Takes one batch: checks each entry, and answers once the stream holds the good ones durably (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
 
+/** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
+const LARGE = 2 * 1024 * 1024;
+
+/** Begins each piece of work when the one before has ended. */
+function queue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
 /** Signal submission with what it needs. */
-export function signalSubmission({ store, stream, check, now, logFailure }: SignalParts): SubmitSignals {
+export function signalSubmission({ store, stream, entryLimit, check, now, monotonic, logFailure }: SignalParts): SubmitSignals {
   const defaultLists = new Map<string, string>();
+  const oneByOne = queue();
 
   return async ({ version, caller, query, body }) => {
     const options = readOptions(query);
     if ('status' in options) return options;
     const list = await landingList(caller, options.list);
     if (typeof list === 'object') return list;
-    const json = parseJson(body);
-    if ('refused' in json) return badRequest([json.refused]);
+    const batch = await inSlices(scanSteps(body));
+    if (batch.refused !== undefined) return badRequest(batch.refused);
+    const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
+    if (wait > 0) return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
 
-    const result = await inSlices(batchSteps(version, json.value, { ...check(), listBound: caller.listId !== null }));
+    const work = () => take(version, batch, caller, list, options.dryRun);
+    return body.length > LARGE ? oneByOne(work) : work();
+  };
+
+  /** Judges the entries of a batch, and publishes the good ones. */
+  async function take(
+    version: 1 | 2,
+    batch: ScannedBatch,
+    caller: Caller,
+    list: string | undefined,
+    dryRun: boolean,
+  ): Promise<SignalAnswer | HttpFault> {
+    const receivedAt = now();
+    const { workspaceId, organizationId } = caller;
+    const messages: Message[] = [];
+    const result = await inSlices(
+      batchSteps(version, batch, {
+        ...check(),
+        listBound: caller.listId !== null,
+        // Written out at once: a thousand parsed entries may take ten times the memory of their text.
+        accept(signal) {
+          messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: signalId(receivedAt) }));
+        },
+        report: (error) => logFailure(error, 'an entry could not be judged'),
+      }),
+    );
     if (result.refused !== undefined) return badRequest(result.refused);
     const { accepted, errors } = result;
-    if (!options.dryRun && accepted.length > 0) {
-      const receivedAt = now();
-      const { workspaceId, organizationId } = caller;
-      const messages: Message[] = accepted.map((signal) =>
-        encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: signalId(receivedAt) }),
-      );
+    if (!dryRun && accepted > 0) {
       try {
         await stream.publish(messages);
       } catch (error) {
@@ -64,8 +105,8 @@ export function signalSubmission({ store, stream, check, now, logFailure }: Sign
         return { status: 500 };
       }
     }
-    return summary(version, accepted.length, errors);
-  };
+    return summary(version, accepted, errors);
+  }
 
   /** The list where access rules land: the key's, else the one asked for, else the default; undefined leaves that to the consumer. */
   async function landingList({ workspaceId, listId }: Caller, asked: string | undefined): Promise<string | undefined | HttpFault> {
@@ -74,12 +115,13 @@ export function signalSubmission({ store, stream, check, now, logFailure }: Sign
     if (asked === undefined && known !== undefined) return known;
     let lists: readonly AccessList[];
     try {
-      lists = (await store.directory(workspaceId))?.lists ?? [];
+      const read = asked === undefined ? store.directory(workspaceId) : store.findList(workspaceId, asked);
+      lists = (await read)?.lists ?? [];
     } catch (error) {
       logFailure(error, 'the lists of a workspace could not be read');
       return asked === undefined ? undefined : { status: 500 };
     }
-    if (asked !== undefined) return namedList(lists, asked, listId);
+    if (asked !== undefined) return namedList(lists, listId);
     // The mark of the default list never moves, and that list cannot be deleted.
     const defaultList = lists.find(({ isDefault }) => isDefault)?.id;
     if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
@@ -87,10 +129,8 @@ export function signalSubmission({ store, stream, check, now, logFailure }: Sign
   }
 }
 
-/** The list with this id or name; `bound` is the only one that the key may use, or null. */
-function namedList(lists: readonly AccessList[], asked: string, bound: string | null): string | HttpFault {
-  const byId = lists.filter(({ id }) => id === asked.toLowerCase());
-  const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === asked);
+/** The one list of those with the id or name that was asked for; `bound` is the only one that the key may use, or null. */
+function namedList(found: readonly AccessList[], bound: string | null): string | HttpFault {
   if (bound !== null && !found.some(({ id }) => id === bound)) {
     return { status: 403, message: 'The API key is bound to another access-rules list' };
   }
@@ -120,16 +160,6 @@ function readOptions({ list, dry_run: dryRun = '0' }: Readonly<Record<string, un
   return faults.length > 0 ? badRequest(faults) : { list: list as string | undefined, dryRun: DRY_RUN[dryRun as string]! };
 }
 
-/** Invalid UTF-8 is refused, never replaced; a byte order mark is ignored (RFC 8259, 8.1). */
-function parseJson(body: Uint8Array): { value: unknown } | { refused: BatchFault } {
-  try {
-    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? `must be valid JSON: ${error.message}` : 'must be JSON in UTF-8';
-    return { refused: { field: 'body', message: reason, value: null } };
-  }
-}
-
 /** 400 for a whole batch; the message names the first fault (spec 7.2). */
 export function badRequest(details: readonly BatchFault[]): HttpFault {
   const [{ index, field, message }] = details as [BatchFault];
@@ -139,6 +169,9 @@ export function badRequest(details: readonly BatchFault[]): HttpFault {
 
 /** The fault of a body over the limit, which is not read to its end. */
 export const BODY_TOO_LARGE = badRequest([{ field: 'body', message: `must be at most ${LIMITS.batchBytes} bytes`, value: null }]);
+
+/** The fault of a key that has sent its entries of this minute. */
+export const TOO_MANY_ENTRIES: HttpFault = { status: 429, message: 'Too many entries' };
 
 /** The fault of a request that is not proper HTTP. */
 export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);

@@ -5,10 +5,11 @@ import type { RuleState, SnapshotHead, StoredRule, WorkspaceDirectory } from '..
 import type { StoreReads } from '../../ports/store.ts';
 import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';
 import { actionOf, targetOf } from '../columns.ts';
+import { findList, listCount, ruleSource } from '../lists.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
 import { ruleCount } from '../rule-tables.ts';
 import { NOW } from './clock.ts';
-import type { Database } from './database.ts';
+import { type Database, drive } from './database.ts';
 import { gathered } from './gather.ts';
 import { scanInto, scanQuery } from './snapshot.ts';
 
@@ -19,16 +20,15 @@ const CALLERS = 1000;
 /** Rules fetched at a time where every column is wanted. */
 const PAGE = 1000;
 
-const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revision, w.pk AS workspace_pk, ${NOW} AS taken_at, l.*
+const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revision, ${NOW} AS taken_at, l.*
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 
-const KEYS = 'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = $1 ORDER BY k.created_at, k.id';
+const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
 const RULE_COUNT = ruleCount('$1', '$2');
 
 /** The reads of the PostgreSQL store. None of them waits for a lock of a writer; those through `watch` for no other call either. */
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
   const { rows, one } = db;
-  const found = async (workspaceId: string) => directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
 
   return {
     async ping() {
@@ -39,22 +39,21 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     },
     findCaller: gathered(findCallers, CALLER_QUERIES, CALLERS),
     async directory(workspaceId) {
-      return (await found(workspaceId))?.directory;
+      return directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
     },
+    findList: (workspaceId, ref) => drive(db, findList(NOW, workspaceId, ref)),
+    listCount: (workspaceId) => drive(db, listCount(workspaceId)),
     async snapshot(workspaceId, listId, now, sink): Promise<SnapshotHead | undefined> {
       let begun = false;
       return db.view(
         async (session) => {
-          const workspace = directoryOf(workspaceId, (await session.run(DIRECTORY, workspaceId)).rows);
-          if (workspace === undefined) return undefined;
-          const { directory, listPks } = workspace;
-          const { name: workspaceName, takenAt, revision } = directory;
-          const list = directory.lists.find(({ id }) => id === listId) ?? null;
-          if (listId !== null && list === null) return undefined;
+          const source = await drive(session, ruleSource(NOW, workspaceId, listId));
+          if (source === undefined) return undefined;
+          const { workspaceName, list, revision, takenAt, lists } = source;
           begun = true;
-          const pks = list === null ? [...listPks.values()] : [listPks.get(list.id)!];
+          const pks = lists.map(({ pk }) => pk);
           await session.copy(scanQuery(pks, now), scanInto(sink));
-          return { workspaceName, list, revision: list?.revision ?? revision, takenAt };
+          return { workspaceName, list, revision, takenAt };
         },
         // The sink keeps what it was given.
         () => !begun,
@@ -62,9 +61,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     },
     async ruleStates(workspaceId, ids): Promise<RuleState[]> {
       const states = await rows(
-        `SELECT r.id, r.action, r.target, r.expires_at FROM workspaces w
-         JOIN lists l ON l.workspace_pk = w.pk JOIN access_rules r ON r.list_pk = l.pk
-         WHERE w.id = $1 AND r.id = ANY($2)`,
+        `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
+         WHERE r.id = ANY($2) AND (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1`,
         workspaceId,
         ids,
       );
@@ -101,15 +99,10 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       return Number((await one(RULE_COUNT, now, workspaceId))?.rules ?? 0);
     },
     async *rules(workspaceId, { listId, kind, now }): AsyncIterable<StoredRule> {
-      const workspace = await found(workspaceId);
-      if (workspace === undefined) return;
-      if (isExpressionKind(kind)) {
-        yield* expressionRules(kind, workspace.pk, now);
-        return;
-      }
-      for (const [id, pk] of workspace.listPks) {
-        if (listId === undefined || id === listId) yield* accessRules(pk, id, now);
-      }
+      const source = await drive(db, ruleSource(NOW, workspaceId, isExpressionKind(kind) ? null : (listId ?? null)));
+      if (source === undefined) return;
+      if (isExpressionKind(kind)) yield* expressionRules(kind, source.workspacePk, now);
+      else for (const { pk, id } of source.lists) yield* accessRules(pk, id, now);
     },
     async deadLetters(limit) {
       const newest = await rows('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit);
@@ -168,17 +161,16 @@ async function* pages(page: (after: unknown) => Promise<Row[]>, first: unknown, 
 }
 
 /** A workspace from the rows of DIRECTORY; every workspace has a list. */
-function directoryOf(workspaceId: string, rows: readonly Row[]) {
+function directoryOf(workspaceId: string, rows: readonly Row[]): WorkspaceDirectory | undefined {
   if (rows.length === 0) return undefined;
-  const [{ workspace_pk, workspace_name, workspace_revision, taken_at }] = rows;
-  const directory: WorkspaceDirectory = {
+  const [{ workspace_name, workspace_revision, taken_at }] = rows;
+  return {
     id: workspaceId,
     name: String(workspace_name),
     revision: Number(workspace_revision),
     takenAt: Number(taken_at),
     lists: rows.map((row) => listOf(row, workspaceId)),
   };
-  return { directory, pk: Number(workspace_pk), listPks: new Map(rows.map((row) => [String(row.id), Number(row.pk)])) };
 }
 
 const callerOf = (row: Row): Caller => ({

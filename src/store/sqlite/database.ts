@@ -39,11 +39,10 @@ export function drive<T>(db: DatabaseSync, work: Work<T>): T {
   return step.value;
 }
 
-function execute(db: DatabaseSync, { text, values }: Statement): Outcome {
-  const statement = db.prepare(text);
-  const named = Object.fromEntries(values.map((value, i) => [`$${i + 1}`, value]));
-  if (statement.columns().length === 0) return { rows: [], count: Number(statement.run(named).changes) };
-  const rows = statement.all(named);
+function execute(db: DatabaseSync, { text, values, reads }: Statement): Outcome {
+  const statement = db.prepare(text.replace(/\$(?=\d)/g, '?'));
+  if (!reads) return { rows: [], count: Number(statement.run(...values).changes) };
+  const rows = statement.all(...values);
   return { rows, count: rows.length };
 }
 

@@ -28,7 +28,8 @@ function assignments(columns: string): string {
 interface ResolvedWorkspace {
   readonly pk: number;
   readonly defaultList: number;
-  readonly lists: ReadonlyMap<string, number>;
+  /** Where rules for a list land, by its id: the default list where it is gone. */
+  readonly lists: Map<string, number>;
 }
 
 /** The landing transaction of the embedded store: fence, rules, dead letters and position, all or nothing. */
@@ -36,7 +37,8 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   const first = db.prepare('INSERT INTO positions (stream_id, "partition", next_offset) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   const advance = db.prepare('UPDATE positions SET next_offset = ? WHERE stream_id = ? AND "partition" = ? AND next_offset = ?');
   const workspaceRow = db.prepare('SELECT pk FROM workspaces WHERE id = ?');
-  const listRows = db.prepare('SELECT pk, id, is_default FROM lists WHERE workspace_pk = ?');
+  const defaultListRow = db.prepare('SELECT pk FROM lists WHERE workspace_pk = ? AND is_default = 1');
+  const listRow = db.prepare('SELECT pk FROM lists WHERE id = ? AND workspace_pk = ?');
   const takeIds = db.prepare("UPDATE counters SET value = value + ? WHERE name = 'rule_id' RETURNING value");
   const touchList = db.prepare('UPDATE lists SET revision = revision + 1 WHERE pk = ?');
   const touchWorkspace = db.prepare('UPDATE workspaces SET revision = revision + 1 WHERE pk = ?');
@@ -46,9 +48,9 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   const upsertByRef = db.prepare(accessUpsert(ACCESS_BY_REF));
   const upsertByValue = db.prepare(accessUpsert(ACCESS_BY_VALUE));
   const deleteByRef = db.prepare('DELETE FROM access_rules WHERE list_pk = ? AND rule_ref = ?');
-  // Two statements, each on its partial index.
-  const deleteByValue = ['IS NULL', 'IS NOT NULL'].map((ref) =>
-    db.prepare(`DELETE FROM access_rules WHERE list_pk = ? AND action = ? AND target = ? AND rule_ref ${ref}`),
+  // Two statements, each on its partial index, which is named: by itself SQLite would search the whole list for the second.
+  const deleteByValue = ['access_rules_value WHERE rule_ref IS NULL', 'access_rules_ref_value WHERE rule_ref IS NOT NULL'].map((rules) =>
+    db.prepare(`DELETE FROM access_rules INDEXED BY ${rules} AND list_pk = ? AND action = ? AND target = ?`),
   );
   const upsertExpression = perKind(EXPRESSION_KINDS, (kind) => db.prepare(expressionUpsert(RULE_KINDS[kind].table)));
   const deleteExpression = perKind(EXPRESSION_KINDS, (kind) =>
@@ -78,7 +80,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
         const { change } = item;
         if (change.kind === 'access_rule') {
           touchedWorkspaces.add(workspace.pk);
-          const list = (item.listId === null ? undefined : workspace.lists.get(item.listId)) ?? workspace.defaultList;
+          const list = item.listId === null ? workspace.defaultList : workspace.lists.get(item.listId)!;
           touchedLists.add(list);
           if (change.change === 'upsert') writeAccessRule(list, id, item.receivedAt, change.rule);
           else if (change.change === 'delete') deleteByRef.run(list, change.ruleRef);
@@ -138,15 +140,22 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
     );
   }
 
-  function resolveWorkspaces(items: readonly LandingItem[]): Map<string, ResolvedWorkspace> {
-    const resolved = new Map<string, ResolvedWorkspace>();
-    for (const id of new Set(items.map((item) => item.workspaceId))) {
-      const row = workspaceRow.get(id);
-      if (row === undefined) continue;
-      const lists = listRows.all(Number(row.pk));
-      const defaultList = Number(lists.find((list) => list.is_default === 1)!.pk);
-      resolved.set(id, { pk: Number(row.pk), defaultList, lists: new Map(lists.map((list) => [String(list.id), Number(list.pk)])) });
+  /** Looks up the workspaces and lists of a batch, each once. */
+  function resolveWorkspaces(items: readonly LandingItem[]): Map<string, ResolvedWorkspace | undefined> {
+    const resolved = new Map<string, ResolvedWorkspace | undefined>();
+    for (const { workspaceId, listId } of items) {
+      if (!resolved.has(workspaceId)) resolved.set(workspaceId, resolveWorkspace(workspaceId));
+      const workspace = resolved.get(workspaceId);
+      if (workspace === undefined || listId === null || workspace.lists.has(listId)) continue;
+      workspace.lists.set(listId, Number(listRow.get(listId, workspace.pk)?.pk ?? workspace.defaultList));
     }
     return resolved;
+  }
+
+  function resolveWorkspace(id: string): ResolvedWorkspace | undefined {
+    const row = workspaceRow.get(id);
+    if (row === undefined) return undefined;
+    const pk = Number(row.pk);
+    return { pk, defaultList: Number(defaultListRow.get(pk)!.pk), lists: new Map() };
   }
 }

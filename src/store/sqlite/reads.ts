@@ -8,14 +8,15 @@ import type { DeadLetter, RuleSink, RuleState, SnapshotHead, StoredRule, Workspa
 import type { StoreReads } from '../../ports/store.ts';
 import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';
 import { actionOf, targetOf } from '../columns.ts';
+import { findList, listCount, ruleSource } from '../lists.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
 import { ruleCount } from '../rule-tables.ts';
-import { readTransaction } from './database.ts';
+import { drive, readTransaction } from './database.ts';
 
 /** Rows fetched at a time: `all()` on a page is twice as fast as `iterate()` and needs no more memory than the page. */
 const PAGE = 8192;
 
-const KEYS = 'SELECT k.* FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE w.id = ? ORDER BY k.created_at, k.id';
+const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = ?) ORDER BY created_at, id';
 const RULE_COUNT = ruleCount('?', '?');
 
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
@@ -33,18 +34,18 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const one = (text: string, ...args: (string | number | Uint8Array)[]) => sql(text).get(...args);
   const all = (text: string, ...args: (string | number)[]) => sql(text).all(...args);
 
-  function directory(workspaceId: string): (WorkspaceDirectory & { pk: number; listPks: Map<string, number> }) | undefined {
+  const source = (workspaceId: string, listId: string | null) => drive(db, ruleSource(String(clock()), workspaceId, listId));
+
+  function directory(workspaceId: string): WorkspaceDirectory | undefined {
     const workspace = one('SELECT pk, id, name, revision FROM workspaces WHERE id = ?', workspaceId);
     if (workspace === undefined) return undefined;
     const rows = all('SELECT * FROM lists WHERE workspace_pk = ? ORDER BY pk', Number(workspace.pk));
     return {
-      pk: Number(workspace.pk),
       id: workspaceId,
       name: String(workspace.name),
       revision: Number(workspace.revision),
       takenAt: clock(),
       lists: rows.map((row) => listOf(row, workspaceId)),
-      listPks: new Map(rows.map((row) => [String(row.id), Number(row.pk)])),
     };
   }
 
@@ -105,24 +106,27 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       };
     },
     async directory(workspaceId) {
-      const found = readTransaction(db, () => directory(workspaceId));
-      if (found === undefined) return undefined;
-      const { pk: _pk, listPks: _listPks, ...plain } = found;
-      return plain;
+      return readTransaction(db, () => directory(workspaceId));
+    },
+    async findList(workspaceId, ref) {
+      return readTransaction(db, () => drive(db, findList(String(clock()), workspaceId, ref)));
+    },
+    async listCount(workspaceId) {
+      return drive(db, listCount(workspaceId));
     },
     async snapshot(workspaceId, listId, now, sink): Promise<SnapshotHead | undefined> {
       return readTransaction(db, () => {
-        const found = directory(workspaceId);
-        const list = found?.lists.find((candidate) => candidate.id === listId) ?? null;
-        if (found === undefined || (listId !== null && list === null)) return undefined;
-        for (const source of list === null ? found.lists : [list]) scanList(found.listPks.get(source.id)!, now, sink);
-        return { workspaceName: found.name, list, revision: list === null ? found.revision : list.revision, takenAt: now };
+        const found = source(workspaceId, listId);
+        if (found === undefined) return undefined;
+        const { workspaceName, list, revision, lists } = found;
+        for (const { pk } of lists) scanList(pk, now, sink);
+        return { workspaceName, list, revision, takenAt: now };
       });
     },
     async ruleStates(workspaceId, ids): Promise<RuleState[]> {
       const rows = all(
         `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
-         WHERE r.list_pk IN (SELECT l.pk FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE w.id = ?)`,
+         WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = ?`,
         JSON.stringify(ids),
         workspaceId,
       );
@@ -158,15 +162,10 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return Number(one(RULE_COUNT, now, workspaceId)?.rules ?? 0);
     },
     async *rules(workspaceId, { listId, kind, now }): AsyncIterable<StoredRule> {
-      const found = directory(workspaceId);
+      const found = source(workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
       if (found === undefined) return;
-      if (isExpressionKind(kind)) {
-        yield* expressionRules(kind, found.pk, now);
-        return;
-      }
-      for (const list of found.lists) {
-        if (listId === undefined || list.id === listId) yield* accessRules(found.listPks.get(list.id)!, list.id, now);
-      }
+      if (isExpressionKind(kind)) yield* expressionRules(kind, found.workspacePk, now);
+      else for (const { pk, id } of found.lists) yield* accessRules(pk, id, now);
     },
     async deadLetters(limit): Promise<DeadLetter[]> {
       return all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf);

@@ -1,6 +1,7 @@
 /**
  * The appender thread of the embedded stream. Batches that arrive while one sync runs share the next.
- * In: { id, batch }, without batch for a probe · out: { ids } when durable, { ids, error } when not.
+ * In: { id, batch, more }, where more of the same id follow until one says no, or { id, batch: undefined } for a probe
+ * Out: { ids } when durable, { ids, error } when not.
  */
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type EncodedBatch, logAppender, openLog } from './log.ts';
@@ -9,6 +10,8 @@ export interface AppendRequest {
   readonly id: number;
   /** undefined probes whether the file can be written. */
   readonly batch: EncodedBatch | undefined;
+  /** Another row of the same id follows; they become durable together. */
+  readonly more: boolean;
 }
 export interface AppendReply {
   readonly ids: number[];
@@ -23,15 +26,35 @@ const port = parentPort!;
 const log = logAppender(openLog(file));
 const wake = new BroadcastChannel(`appended ${file}`);
 
+/** Rows of requests that are not complete yet. */
+const begun = new Map<number, EncodedBatch[]>();
+
+interface Complete {
+  readonly id: number;
+  readonly batches: readonly EncodedBatch[];
+}
+
+/** The request with all of its rows once this is the last one. */
+function complete({ id, batch, more }: AppendRequest): Complete[] {
+  const batches = begun.get(id) ?? [];
+  if (batch !== undefined) batches.push(batch);
+  if (more) {
+    begun.set(id, batches);
+    return [];
+  }
+  begun.delete(id);
+  return [{ id, batches }];
+}
+
 port.on('message', (first: AppendRequest | 'close') => {
-  const requests: AppendRequest[] = [];
+  const requests: Complete[] = [];
   let closing = first === 'close';
-  if (first !== 'close') requests.push(first);
+  if (first !== 'close') requests.push(...complete(first));
   while (!closing && requests.length < MOST) {
     const next = receiveMessageOnPort(port) as { message: AppendRequest | 'close' } | undefined;
     if (next === undefined) break;
     if (next.message === 'close') closing = true;
-    else requests.push(next.message);
+    else requests.push(...complete(next.message));
   }
   if (requests.length > 0) port.postMessage(commit(requests));
   if (closing) {
@@ -40,10 +63,10 @@ port.on('message', (first: AppendRequest | 'close') => {
   }
 });
 
-function commit(requests: readonly AppendRequest[]): AppendReply {
+function commit(requests: readonly Complete[]): AppendReply {
   const ids = requests.map((request) => request.id);
   try {
-    const batches = requests.flatMap(({ batch = [] }) => batch);
+    const batches = requests.flatMap(({ batches }) => batches);
     if (batches.length === 0) log.probe();
     else {
       log.append(batches, Date.now());

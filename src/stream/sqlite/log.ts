@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 
 /**
- * One row for each published batch: `first_offset` is that of its first message. `messages` is JSON: the key and the headers that
+ * One row for each published batch, more for a large one: `first_offset` is that of its first message. `messages` is JSON: the key and the headers that
  * all messages of the batch share, then one array for each message with its own headers and its value. Most batches come from one
  * caller, so this halves what is written and read.
  */
@@ -31,6 +31,24 @@ type StoredBatch = readonly [
   shared: { key: string; headers: Headers },
   messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[],
 ];
+
+/** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
+const ROW = 1 << 19;
+const READ = 1 << 22;
+
+/** The messages in groups of one row each, in order. */
+export function* rowsOf(messages: readonly Message[]): Generator<readonly Message[]> {
+  let begin = 0;
+  let size = 0;
+  for (const [index, { value }] of messages.entries()) {
+    size += value.length;
+    if (size < ROW) continue;
+    yield messages.slice(begin, index + 1);
+    begin = index + 1;
+    size = 0;
+  }
+  if (begin < messages.length) yield messages.slice(begin);
+}
 
 /** The text form of a batch of at least one message. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch {
@@ -151,18 +169,22 @@ export function logReader(db: DatabaseSync) {
       const row = bounds.get()!;
       return { start: Number(row.start), end: Number(row.end) };
     },
+    /** Returns fewer than `max` where the messages are large. */
     read(offset: number, max: number): StreamRecord[] {
       const records: StreamRecord[] = [];
+      let size = 0;
       for (const row of from.iterate(offset, max + 1)) {
         const first = Number(row.first_offset);
         const timestamp = Number(row.timestamp);
-        const [shared, messages] = JSON.parse(String(row.messages)) as StoredBatch;
+        const text = String(row.messages);
+        size += text.length;
+        const [shared, messages] = JSON.parse(text) as StoredBatch;
         for (let i = Math.max(0, offset - first); i < messages.length && records.length < max; i += 1) {
           const [own, value, key = shared.key] = messages[i];
           const headers = own === 0 ? shared.headers : { ...shared.headers, ...own };
           records.push({ offset: first + i, timestamp, key, headers, value });
         }
-        if (records.length >= max) break;
+        if (records.length >= max || (size >= READ && records.length > 0)) break;
       }
       return records;
     },

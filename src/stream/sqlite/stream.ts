@@ -1,7 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { BroadcastChannel, Worker } from 'node:worker_threads';
-import type { Stream, StreamReader } from '../../ports/stream.ts';
+import type { Message, Stream, StreamReader } from '../../ports/stream.ts';
 import type { AppendReply, AppendRequest } from './appender.thread.ts';
-import { encodeBatch, logReader, openLog, streamFile, trimLog } from './log.ts';
+import { encodeBatch, logReader, openLog, rowsOf, streamFile, trimLog } from './log.ts';
 
 /** How often a waiting reader looks for messages that another process appended, ms. */
 const POLL = 100;
@@ -24,7 +25,7 @@ export function openSqliteStream(dataDir: string): Stream {
     },
     async publish(messages) {
       if (messages.length === 0) return;
-      await running().append(encodeBatch(messages));
+      await running().append(messages);
     },
     async bounds() {
       return reader.bounds();
@@ -41,7 +42,7 @@ export function openSqliteStream(dataDir: string): Stream {
     async ping() {
       reader.bounds();
     },
-    probe: () => running().append(undefined),
+    probe: () => running().probe(),
     async close() {
       await appender?.close();
       db.close();
@@ -51,8 +52,9 @@ export function openSqliteStream(dataDir: string): Stream {
 
 /** The appender thread. */
 interface Appender {
-  /** Appends a batch; undefined probes whether one could be appended. */
-  append(batch: AppendRequest['batch']): Promise<void>;
+  append(messages: readonly Message[]): Promise<void>;
+  /** Rejects when no message could be appended. */
+  probe(): Promise<void>;
   /** Whether the thread has ended. */
   readonly dead: boolean;
   close(): Promise<void>;
@@ -83,14 +85,30 @@ function startAppender(file: string): Appender {
       resolve();
     });
   });
+  /** Sends the last row of a request, or a probe; resolves when the request is done. */
+  const send = (id: number, batch: AppendRequest['batch']) =>
+    new Promise<void>((resolve, reject) => {
+      if (dead !== undefined) return reject(dead);
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, batch, more: false } satisfies AppendRequest);
+    });
+
   return {
-    append: (batch) =>
-      new Promise((resolve, reject) => {
-        if (dead !== undefined) return reject(dead);
-        next += 1;
-        waiting.set(next, { resolve, reject });
-        worker.postMessage({ id: next, batch } satisfies AppendRequest);
-      }),
+    async append(messages) {
+      next += 1;
+      const id = next;
+      // A large batch goes over in rows, so that nobody waits for all of it to be encoded.
+      const rows = [...rowsOf(messages)];
+      for (const row of rows.slice(0, -1)) {
+        worker.postMessage({ id, batch: encodeBatch(row), more: true } satisfies AppendRequest);
+        await turn();
+      }
+      await send(id, encodeBatch(rows.at(-1)!));
+    },
+    probe() {
+      next += 1;
+      return send(next, undefined);
+    },
     get dead() {
       return dead !== undefined;
     },

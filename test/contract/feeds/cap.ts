@@ -128,4 +128,12 @@ export function capTests(feeds: () => FeedWorld): void {
     // A workspace's cap cannot be raised: lists of their own can.
     assert.doesNotMatch(hints[0]!, /poll lists/);
   });
+
+  test('D5.8 rules of equal cost stand in the hint by name', async () => {
+    const { list, block, get } = await feeds().space();
+    await list('small', '--max-entries', '1');
+    await block(['TV', 'AQ', 'NL', 'BV'], 'small');
+    const hint = await eventually(async () => hintOf(await get('/small?family=v4'), 5, 1));
+    assert.match(hint, /country NL \(5 networks\), country AQ \(0 networks\), country BV \(0 networks\), 1 other country/);
+  });
 }

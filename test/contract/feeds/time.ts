@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Headers, Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
-import { type FeedWorld, lapsing, lastModified, type Space } from './world.ts';
+import { event, type FeedWorld, lapsing, lastModified, type Space, upsert } from './world.ts';
 
 /** What a client holds after an answer, which was made between two instants (ms). */
 interface Held {
@@ -36,6 +36,21 @@ async function follow(get: Space['get'], condition: keyof typeof CONDITIONS, unt
 }
 
 export function timeTests(feeds: () => FeedWorld): void {
+  test('D3.5, D5.14 a block that expires in a century, or about the second 2^32, is in every format of the feed', async () => {
+    const space = await feeds().space();
+    const second = Math.floor(Date.now() / 1000);
+    const far = [2_600_000_000, 3_155_760_000, ...[-1, 0, 1].map((offset) => 2 ** 32 + offset - second)];
+    const hosts = (first: number) => far.map((_, i) => `192.0.2.${first + 2 * i}`);
+    const [flat, typed, exact] = [0, 20, 40].map(hosts) as [string[], string[], string[]];
+    await space.send(flat.map((ip, i) => event(ip, { expiration: far[i] })));
+    await space.send(typed.map((ip, i) => upsert(ip, {}, { expires_in: far[i] })));
+    const headers = { workspace_id: space.id, received_at: new Date(second * 1000).toISOString() };
+    await feeds().publish(exact.map((ip, i) => ({ key: space.id, headers, value: JSON.stringify(event(ip, { expiration: far[i] })) })));
+    const all = [...flat, ...typed, ...exact];
+    await space.reads('', all.map((ip) => `${ip}/32\n`).join(''));
+    await space.reads('?format=csv_indicator', all.map((ip) => `${ip},IP,high,high\n`).join(''));
+  });
+
   // They mostly wait.
   suite('over time', { concurrency: true }, () => {
     test('3, D5.14 a rule is served up to its second and not in it, on a snapshot too; one renewed in time never leaves', async () => {

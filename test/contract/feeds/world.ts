@@ -138,7 +138,7 @@ async function openSpace(world: World, replica: string, organization: string, na
 }
 
 /** A v1 event on an address, network, country (`NL`) or ASN (`AS64500`). */
-function event(target: string, more: Json = {}): Json {
+export function event(target: string, more: Json = {}): Json {
   const field = /^as\d/i.test(target) ? 'asn' : /^[a-z]{2}$/i.test(target) ? 'country' : 'ip';
   return { type: 'access_rules', action: 'block', [field]: target, ...more };
 }

@@ -1,0 +1,134 @@
+/**
+ * What a request for a list costs by the number of lists: `node bench/directory.ts [--lists 10000] [--rounds 5]`.
+ * Requests for unknown lists and signals with `?list=` to a workspace with 10 lists and one with many, in turn, and how long the first
+ * poll of an empty list takes. Fails when the many cost more than twice as much, or a first poll takes 5 ms.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { v7 as uuid } from 'uuid';
+import { keyParts } from '../src/account/key.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { KEY, startWeir } from '../test/support/weir.ts';
+import { printTable, quantile } from './support/load.ts';
+
+const { values } = parseArgs({ options: { lists: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '5' } } });
+const MANY = Number(values.lists);
+const ROUNDS = Number(values.rounds);
+const ROUND_MS = 700;
+const FEW = 10;
+const LANES = 4;
+const FIRST_POLLS = 50;
+const LEAST_RATIO = 0.5;
+const LONGEST_FIRST_POLL = 5;
+
+const SETTINGS = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
+const listName = (n: number) => `list ${n}`;
+
+/** Makes a store with so many lists, besides the default one. */
+async function fillLists(dataDir: string, count: number): Promise<void> {
+  const store = await openSqliteStore(dataDir);
+  const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
+  const lists = Array.from({ length: count }, (_, n) => ({
+    ...SETTINGS,
+    id: uuid(),
+    name: listName(n),
+    description: null,
+    isDefault: false,
+  }));
+  await store.restoreLists(workspaceId, lists);
+  await store.close();
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: LANES });
+
+/** Sends one request; its duration, ms. */
+function ask(url: URL, expected: number, body?: string): Promise<number> {
+  const sent = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) };
+    request(url, { agent, headers, method: body === undefined ? 'GET' : 'POST' }, (response) => {
+      response.resume();
+      response.on('end', () => {
+        if (response.statusCode === expected) resolve(performance.now() - sent);
+        else reject(new Error(`${response.statusCode} instead of ${expected}: ${url}`));
+      });
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+/** Requests a second over some connections; `next` sends the n-th request. */
+async function rate(next: (n: number) => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  let sent = 0;
+  const lane = async () => {
+    while (performance.now() - begun < ROUND_MS) await next(sent++);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return (sent * 1000) / (performance.now() - begun);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+
+/** A server over a workspace with so many lists. */
+async function start(count: number) {
+  const dataDir = join(folder, String(count));
+  await fillLists(dataDir, count);
+  const unlimited = { RATE_LIMIT_FEEDS: '0', RATE_LIMIT_SIGNALS: '0', LOG_LEVEL: 'error' };
+  const weir = await startWeir({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: KEY, ...unlimited });
+  const url = (target: string) => new URL(target, weir.url);
+  const feed = (name: string) => url(`/v1/threat/feeds/${encodeURIComponent(name)}`);
+  return {
+    weir,
+    unknown: (n: number) => ask(feed(`unknown ${n}`), 404),
+    post(n: number) {
+      const event = { type: 'access_rules', action: 'block', ip: `10.0.${(n >> 8) & 255}.${n & 255}` };
+      return ask(url(`/v1/signal?list=${encodeURIComponent(listName(n % FEW))}`), 200, JSON.stringify([event]));
+    },
+    firstPoll: (n: number) => ask(feed(listName(Math.floor((n * count) / FIRST_POLLS))), 200),
+    again: () => ask(feed('default'), 200),
+  };
+}
+type Server = Awaited<ReturnType<typeof start>>;
+
+/** Rounds in turn, so that what else the machine does meets both; medians of the rounds and of their ratios. */
+async function compare(name: string, send: (server: Server) => (n: number) => Promise<unknown>): Promise<(string | number)[]> {
+  const rounds: [number, number][] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push([await rate(send(few)), await rate(send(many))]);
+  const median = (value: (round: [number, number]) => number) => quantile(rounds.map(value), 0.5);
+  return [name, median(([few]) => few), median(([, many]) => many), median(([few, many]) => many / few)];
+}
+
+const few = await start(FEW);
+const many = await start(MANY);
+for (const server of [few, many]) {
+  for (let n = 0; n < 50; n += 1) await server.unknown(n);
+  await server.again();
+}
+const polls: Record<'few' | 'many' | 'known', number[]> = { few: [], many: [], known: [] };
+for (let n = 0; n < FIRST_POLLS; n += 1) {
+  if (n < FEW) polls.few.push(await few.firstPoll(n * (FIRST_POLLS / FEW)));
+  polls.many.push(await many.firstPoll(n));
+  polls.known.push(await many.again());
+}
+const rows = [
+  await compare('unknown list, requests/s', ({ unknown }) => unknown),
+  await compare('signals with ?list=, requests/s', ({ post }) => post),
+];
+const [fewPoll, manyPoll, known] = [polls.few, polls.many, polls.known].map((times) => quantile(times, 0.5));
+printTable([
+  ['embedded engine', `${FEW} lists`, `${MANY} lists`, 'ratio'],
+  ...rows,
+  ['first poll of an empty list, ms (median)', fewPoll, manyPoll, manyPoll / fewPoll],
+  ['another poll of a list, ms (median)', '', known, ''],
+]);
+agent.destroy();
+for (const { weir } of [few, many]) await weir.kill('SIGTERM');
+rmSync(folder, { recursive: true, force: true });
+const holds = rows.every(([, , , ratio]) => Number(ratio) >= LEAST_RATIO) && manyPoll < LONGEST_FIRST_POLL;
+if (!holds) console.error(`not as it should be: a ratio under ${LEAST_RATIO}, or a first poll of ${LONGEST_FIRST_POLL} ms and more`);
+process.exitCode = holds ? 0 : 1;

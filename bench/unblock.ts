@@ -1,0 +1,79 @@
+/**
+ * 5,000 unblocks in a list of 131,072 rules, half of them with a rule_ref, both engines: `node bench/unblock.ts`.
+ * Against the upserts of the same 5,000 targets that come before them.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LandingItem } from '../src/ports/rule-store.ts';
+import type { Store } from '../src/ports/store.ts';
+import type { RuleChange } from '../src/rule.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { noOwnPostgres, startOwnPostgres } from '../test/support/postgres.ts';
+import { blockHost, scattered } from './support/fill.ts';
+import { printTable } from './support/load.ts';
+
+const RULES = 131_072;
+const UNBLOCKS = 5000;
+const BATCH = 1000;
+
+const ref = (n: number) => (n % 2 === 0 ? null : `rule-${n}`);
+const block = (n: number): RuleChange => blockHost(scattered(n), null, ref(n));
+const unblock = (n: number): RuleChange => ({
+  change: 'delete_by_value',
+  kind: 'access_rule',
+  action: 'block',
+  target: { kind: 'ip', network: { family: 4, address: scattered(n) >>> 0, prefix: 32 } },
+});
+
+/** ms to land the upserts, and the unblocks, of rules all over the list. */
+async function measure(store: Store): Promise<{ upserts: number; unblocks: number }> {
+  const organization = await store.createOrganization('bench', 'active');
+  const workspace = await store.createWorkspace(organization.id, 'bench');
+  let position: number | null = null;
+  const land = async (count: number, change: (n: number) => RuleChange) => {
+    const begun = performance.now();
+    for (let at = 0; at < count; at += BATCH) {
+      const now = Date.now();
+      const items = Array.from({ length: Math.min(BATCH, count - at) }, (_, i): LandingItem => {
+        const record = { offset: at + i, timestamp: now, key: workspace.id, headers: {}, value: '' };
+        return { record, workspaceId: workspace.id, listId: null, receivedAt: now, change: change(at + i) };
+      });
+      const from: number | null = position;
+      position = (from ?? 0) + items.length;
+      await store.apply({ streamId: 'bench', partition: 0, from, to: position, items, poison: [], now });
+    }
+    return performance.now() - begun;
+  };
+  await land(RULES, block);
+  const spread = (n: number) => Math.floor((n * RULES) / UNBLOCKS);
+  const upserts = await land(UNBLOCKS, (n) => block(spread(n)));
+  const unblocks = await land(UNBLOCKS, (n) => unblock(spread(n)));
+  const left = await store.countRules(workspace.id, 0);
+  if (left !== RULES - UNBLOCKS) throw new Error(`${left} rules are left`);
+  return { upserts, unblocks };
+}
+
+const row = (engine: string, { upserts, unblocks }: { upserts: number; unblocks: number }) => [
+  engine,
+  `${Math.round(upserts)} ms`,
+  `${Math.round(unblocks)} ms`,
+  (unblocks / upserts).toFixed(2),
+];
+const rows = [['engine', `${UNBLOCKS} upserts`, `${UNBLOCKS} unblocks (limit 1000 ms)`, 'ratio']];
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+const embedded = await openSqliteStore(folder);
+rows.push(row('SQLite', await measure(embedded)));
+await embedded.close();
+rmSync(folder, { recursive: true });
+
+if (noOwnPostgres() === false) {
+  const postgres = await startOwnPostgres();
+  const store = await openPostgresStore(await postgres.createDatabase());
+  rows.push(row('PostgreSQL', await measure(store)));
+  await store.close();
+  await postgres.stop();
+}
+printTable(rows);

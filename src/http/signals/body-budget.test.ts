@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bodyBudget } from './body-budget.ts';
+
+test('D3.25 the budget is for all, a quarter of it for one key, and what is released counts no more', () => {
+  const budget = bodyBudget(400, 50);
+  const [a, b] = [budget.open('a'), budget.open('a')];
+  assert.equal(a.hold(60), true);
+  assert.equal(b.hold(41), false);
+  assert.equal(b.hold(40), true);
+  a.release();
+  a.release();
+  assert.equal(b.hold(100), true);
+  assert.equal(b.hold(101), false);
+  const others = ['c', 'd', 'e'].map((key) => budget.open(key));
+  for (const other of others) assert.equal(other.hold(100), true);
+  assert.equal(budget.open('f').hold(1), false);
+  b.release();
+  assert.equal(budget.open('f').hold(100), true);
+});
+
+test('D3.25 one whole body always fits', () => {
+  const budget = bodyBudget(100, 100);
+  const holding = budget.open('a');
+  assert.equal(holding.hold(100), true);
+  assert.equal(budget.open('b').hold(1), false);
+  holding.release();
+  assert.equal(budget.open('b').hold(100), true);
+});

@@ -1,0 +1,36 @@
+/** How many bytes of request bodies may be in memory at one time, in all and for one key. */
+export interface BodyBudget {
+  /** A holding of nothing yet, on the account of a key. */
+  open(key: string): BodyHolding;
+}
+
+/** What one request holds. */
+export interface BodyHolding {
+  /** Holds this many bytes in all; false, and nothing changes, where the budget or the key's share does not allow it. */
+  hold(bytes: number): boolean;
+  /** Gives everything back. */
+  release(): void;
+}
+
+/** A budget of `total` bytes. A key's share is a quarter of it, but never less than `least` bytes, so that a whole body fits. */
+export function bodyBudget(total: number, least: number): BodyBudget {
+  const share = Math.min(total, Math.max(total / 4, least));
+  const ofKeys = new Map<string, number>();
+  let inAll = 0;
+
+  return {
+    open(key) {
+      let held = 0;
+      const hold = (bytes: number): boolean => {
+        const ofKey = (ofKeys.get(key) ?? 0) + bytes - held;
+        if (bytes > held && (inAll + bytes - held > total || ofKey > share)) return false;
+        inAll += bytes - held;
+        held = bytes;
+        if (ofKey > 0) ofKeys.set(key, ofKey);
+        else ofKeys.delete(key);
+        return true;
+      };
+      return { hold, release: () => void hold(0) };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** The bytes of a request: read within the budget, or let go of when the request is refused. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LIMITS } from '../../signal/limits.ts';
+import { type Answer, write } from '../answer.ts';
+import type { HttpFault } from '../errors.ts';
+import type { BodyHolding } from './body-budget.ts';
+import { BODY_TOO_LARGE } from './submit.ts';
+
+/** Room for a body of unknown length at first, bytes; it doubles. */
+const FIRST_ROOM = 64 * 1024;
+/** How long a client that has been refused may go on sending, ms: most read the answer only afterwards. */
+const LINGER = 2000;
+/** A rest of a body up to here is read and dropped, so that the connection can be used again, bytes. */
+const SMALL = 64 * 1024;
+
+/** The fault of a body for which there is no room. */
+export const BUSY: HttpFault = {
+  status: 429,
+  message: 'Too many bytes of request bodies are being received: send fewer or smaller batches at a time',
+  headers: { 'Retry-After': '1' },
+};
+/** The fault of a compressed body. */
+export const ENCODED: HttpFault = {
+  status: 415,
+  message: 'A request body must not have a Content-Encoding: send plain JSON',
+  headers: { 'Accept-Encoding': 'identity' },
+};
+
+/** Bytes of the body by its header; undefined when only its end will tell. */
+function lengthOf({ headers }: IncomingMessage): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined;
+  return Number(headers['content-length'] ?? 0);
+}
+
+/** Whether the client waits for leave to send its body (RFC 9110, 10.1.1). */
+export const awaitsContinue = ({ headers }: IncomingMessage): boolean => headers.expect?.toLowerCase() === '100-continue';
+
+/** Why a body is not read at all, by its headers; undefined when it is. What it will need is held from then on. */
+export function refuseBody(request: IncomingMessage, holding: BodyHolding): HttpFault | undefined {
+  if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
+  const length = lengthOf(request);
+  if (length !== undefined && length > LIMITS.batchBytes) return BODY_TOO_LARGE;
+  return holding.hold(length ?? FIRST_ROOM) ? undefined : BUSY;
+}
+
+/** Reads a body that `refuseBody` has let pass: its bytes, a fault, or undefined when the client has gone away. */
+export function readBody(request: IncomingMessage, holding: BodyHolding): Promise<Buffer | HttpFault | undefined> {
+  const length = lengthOf(request);
+  if (length === 0) return Promise.resolve(Buffer.alloc(0));
+  if (request.destroyed) return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    let room: Buffer = Buffer.allocUnsafe(length ?? FIRST_ROOM);
+    let used = 0;
+
+    function take(piece: Buffer): void {
+      // Most bodies come in one piece, which needs no copy.
+      if (piece.length === length) room = piece;
+      else if (used + piece.length > room.length) {
+        const more = Math.min(Math.max(room.length * 2, used + piece.length), LIMITS.batchBytes);
+        const fault = used + piece.length > more ? BODY_TOO_LARGE : holding.hold(more) ? undefined : BUSY;
+        if (fault !== undefined) {
+          settle(fault);
+          return;
+        }
+        const wider = Buffer.allocUnsafe(more);
+        room.copy(wider, 0, 0, used);
+        room = wider;
+      }
+      if (room !== piece) piece.copy(room, used);
+      used += piece.length;
+    }
+    const end = () => settle(room.subarray(0, used));
+    const gone = () => settle(undefined);
+    function settle(outcome: Buffer | HttpFault | undefined): void {
+      request.off('data', take).off('end', end).off('close', gone).off('error', gone).pause();
+      resolve(outcome);
+    }
+    request.on('data', take).on('end', end).on('close', gone).on('error', gone);
+  });
+}
+
+/**
+ * Answers before the body is read to its end. A long rest is not waited for: the answer says that the connection ends, and what comes
+ * for a short while is dropped piece by piece, so that a client that sends first and reads later is not reset before it has read.
+ */
+export function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  const length = lengthOf(request) ?? Number.POSITIVE_INFINITY;
+  if (response.headersSent) return;
+  if (request.complete || (length <= SMALL && !awaitsContinue(request))) {
+    write(response, answer);
+    return;
+  }
+  response.shouldKeepAlive = false;
+  response.writeHead(answer.status, answer.headers as string[]);
+  if (awaitsContinue(request)) {
+    response.end(answer.body);
+    return;
+  }
+  response.write(answer.body);
+  const timer = setTimeout(done, LINGER);
+  function done(): void {
+    clearTimeout(timer);
+    request.off('end', done).off('close', done).off('error', done);
+    response.end();
+  }
+  request.on('end', done).on('close', done).on('error', done);
+  request.on('data', () => {
+    request.pause();
+    setImmediate(() => request.resume());
+  });
+}

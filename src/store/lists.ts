@@ -1,0 +1,74 @@
+/** Reads of a few lists of a workspace through indexes, however many it has; the same in both dialects. */
+import type { AccessList } from '../account/list.ts';
+import type { WorkspaceDirectory } from '../ports/rule-store.ts';
+import { isStorableText } from '../signal/validate.ts';
+import { listOf, type Row } from './rows.ts';
+import { all, one, type Work } from './work.ts';
+
+/** What rules are read from: one list of a workspace (`list`), or all of them (null). */
+export interface RuleSource {
+  readonly workspacePk: number;
+  readonly workspaceName: string;
+  readonly list: AccessList | null;
+  /** Of the list, or of the workspace. */
+  readonly revision: number;
+  /** The store's clock at the read, ms. */
+  readonly takenAt: number;
+  readonly lists: readonly { readonly pk: number; readonly id: string }[];
+}
+
+// A list whose name is the UUID of another one.
+const FIND = `SELECT * FROM lists WHERE id = $2 AND workspace_pk = $1
+  UNION ALL SELECT * FROM lists WHERE workspace_pk = $1 AND name = $3 AND id <> $2 ORDER BY pk`;
+
+/** `findList` of the port. The revision is read first: a change that comes between moves it past the one that is returned. */
+export function* findList(now: string, workspaceId: string, ref: string): Work<WorkspaceDirectory | undefined> {
+  const workspace = yield* findWorkspace(now, workspaceId);
+  if (workspace === undefined) return undefined;
+  const id = ref.toLowerCase();
+  const rows = isStorableText(ref) ? yield* all(FIND, Number(workspace.pk), id, ref) : [];
+  const byId = rows.filter((row) => row.id === id);
+  return {
+    id: workspaceId,
+    name: String(workspace.name),
+    revision: Number(workspace.revision),
+    takenAt: Number(workspace.taken_at),
+    lists: (byId.length > 0 ? byId : rows).map((row) => listOf(row, workspaceId)),
+  };
+}
+
+/** `listCount` of the port. */
+export function* listCount(workspaceId: string): Work<number> {
+  const row = yield* one('SELECT count(*) AS lists FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1', workspaceId);
+  return Number(row?.lists);
+}
+
+/** Undefined when there is no such workspace or list. `listId` null: all lists of the workspace. */
+export function* ruleSource(now: string, workspaceId: string, listId: string | null): Work<RuleSource | undefined> {
+  const workspace = yield* findWorkspace(now, workspaceId);
+  if (workspace === undefined) return undefined;
+  const workspacePk = Number(workspace.pk);
+  const rows = listId === null ? yield* allLists(workspacePk) : yield* oneList(workspacePk, listId);
+  if (rows.length === 0) return undefined;
+  const list = listId === null ? null : listOf(rows[0], workspaceId);
+  return {
+    workspacePk,
+    workspaceName: String(workspace.name),
+    list,
+    revision: list?.revision ?? Number(workspace.revision),
+    takenAt: Number(workspace.taken_at),
+    lists: rows.map((row) => ({ pk: Number(row.pk), id: String(row.id) })),
+  };
+}
+
+function* findWorkspace(now: string, id: string): Work<Row | undefined> {
+  return yield* one(`SELECT pk, name, revision, ${now} AS taken_at FROM workspaces WHERE id = $1`, id);
+}
+
+function* allLists(workspacePk: number): Work<Row[]> {
+  return yield* all('SELECT pk, id FROM lists WHERE workspace_pk = $1 ORDER BY pk', workspacePk);
+}
+
+function* oneList(workspacePk: number, id: string): Work<Row[]> {
+  return yield* all('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+}

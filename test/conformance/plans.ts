@@ -1,0 +1,53 @@
+/** Which rows the statements of a store look at, as their query plans say. */
+import assert from 'node:assert/strict';
+
+/** How a statement finds rows of a table: by which columns of which index; none of them = it looks at every row. */
+export interface Search {
+  readonly table: string;
+  readonly index: string;
+  readonly columns: readonly string[];
+}
+
+/** Tables that may have very many rows. */
+const LARGE = ['access_rules', 'waf_rules', 'smart_firewall_rules', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records'];
+/** An index with one row for each workspace. */
+const NARROW = 'lists_default';
+
+/** Whether it looks at every row of a large table, or at every one of a list or a workspace. */
+const isWide = ({ table, index, columns }: Search) =>
+  LARGE.includes(table) && index !== NARROW && columns.every((column) => column === 'list_pk' || column === 'workspace_pk');
+
+/** Statements that do so on purpose. */
+const MEANT: readonly RegExp[] = [
+  // The directory, and the lists of the workspace feed.
+  /^SELECT \* FROM lists WHERE workspace_pk = /,
+  /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
+  /^SELECT pk, id FROM lists WHERE workspace_pk = /,
+  // A snapshot reads the rules of its lists; SQLite reads them page by page.
+  /^SELECT id, action, levels, .* WHERE list_pk IN /,
+  // Counts, and the keys of a workspace: management.
+  /^SELECT count\(\*\) AS lists /,
+  /^SELECT \(SELECT count\(\*\) FROM lists /,
+  /^SELECT \* FROM keys WHERE workspace_pk = /,
+  // Up to a limit, or until the first row.
+  /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
+  /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
+  /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
+  // A thousand keys at a time.
+  /^WITH used \(id, at\) AS .* UPDATE keys /,
+  // The few records of one deleted list.
+  /^DELETE FROM feed_records WHERE list_pk = /,
+  // SQLite names the children of a new row, which it looks at only where a foreign key is broken already.
+  /^INSERT INTO workspaces /,
+];
+
+/** Fails when a statement looks at more of a large table than the rows that it is about, but for those that are meant to. */
+export function assertPlans(statements: Iterable<readonly [text: string, searches: readonly Search[]]>): void {
+  const wide: string[] = [];
+  for (const [text, searches] of statements) {
+    const folded = text.replaceAll(/\s+/g, ' ').trim();
+    const tables = new Set(searches.filter(isWide).map(({ table }) => table));
+    if (tables.size > 0 && !MEANT.some((pattern) => pattern.test(folded))) wide.push(`${[...tables].sort()}: ${folded.slice(0, 300)}`);
+  }
+  assert.deepEqual(wide, []);
+}

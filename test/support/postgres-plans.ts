@@ -1,0 +1,77 @@
+/** Query plans of the statements that a store sends to PostgreSQL. */
+import { mock } from 'node:test';
+import { Client } from 'pg';
+import type { Search } from '../conformance/plans.ts';
+
+type Query = (this: Client, statement: unknown, ...rest: unknown[]) => unknown;
+
+/** Records each statement that a store sends from now on, with the values of its first time. */
+export function recordStatements(): ReadonlyMap<string, unknown[]> {
+  const statements = new Map<string, unknown[]>();
+  const query = Client.prototype.query as Query;
+  mock.method(Client.prototype, 'query', function (this: Client, statement: unknown, ...rest: unknown[]) {
+    const { fallback_application_name: name } = Reflect.get(this, 'connectionParameters');
+    if (name !== 'weir') return query.call(this, statement, ...rest);
+    const sent = typeof statement === 'string' ? statement : String(Reflect.get(statement as object, 'text'));
+    const text = sent.replace(/^COPY \((.*)\) TO STDOUT .*$/s, '$1');
+    const values = Array.isArray(rest[0]) ? rest[0] : [];
+    if (/^(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text) && !statements.has(text)) statements.set(text, values);
+    return query.call(this, statement, ...rest);
+  });
+  return statements;
+}
+
+// Some rows, and no other way than through an index where one can serve: the planner reads a small table whole.
+const PREPARED = `
+  INSERT INTO organizations (id, name, subscription, created_at) SELECT 'o' || n, 'acme', 'active', 0 FROM generate_series(1, 100) n;
+  INSERT INTO workspaces (id, organization_pk, name, created_at) SELECT 'w' || n, n, 'w', 0 FROM generate_series(1, 100) n;
+  INSERT INTO lists (id, workspace_pk, name, is_default, created_at)
+    SELECT 'l' || n, 1 + n % 100, n, CASE WHEN n > 900 THEN 1 ELSE 0 END, 0 FROM generate_series(1, 1000) n;
+  INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, permissions, created_at)
+    SELECT 'k' || n, decode(md5(n::text), 'hex'), 'k', 1 + n % 100, 'l' || n, 'feed:read', 0 FROM generate_series(1, 2000) n;
+  INSERT INTO access_rules (v4, expires_at, created_at, updated_at, list_pk, action, levels, target, rule_ref)
+    SELECT n, n, 0, 0, 1 + n % 2 * (n % 1000), 0, 0, n, CASE WHEN n % 4 < 2 THEN n END FROM generate_series(1, 10000) n;
+  INSERT INTO waf_rules (workspace_pk, rule_ref, type, expression, action, expires_at, created_at, updated_at)
+    SELECT 1 + n % 100, n, 'custom', 'x', 'block', n, 0, 0 FROM generate_series(1, 5000) n;
+  INSERT INTO smart_firewall_rules SELECT * FROM waf_rules;
+  ANALYZE;
+  SET enable_seqscan = off;
+  SET enable_hashjoin = off;
+  SET enable_mergejoin = off`;
+
+/** How each of these statements finds its rows in the migrated, empty database behind `url`, where the planner prefers indexes. */
+export async function searches(url: string, statements: ReadonlyMap<string, unknown[]>): Promise<[text: string, searches: Search[]][]> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    await client.query(PREPARED);
+    const found: [string, Search[]][] = [];
+    for (const [text, values] of statements) {
+      const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
+      found.push([text, searchesOf(rows[0]['QUERY PLAN'][0].Plan)]);
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Recheck Cond'?: string;
+  readonly 'TID Cond'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+/** The scans of a plan; a condition reads such as `((r.list_pk = given.list_pk) AND (id = ANY ($1)))`. */
+function searchesOf(plan: Plan): Search[] {
+  const below = (plan.Plans ?? []).flatMap(searchesOf);
+  const table = plan['Relation Name'];
+  if (table === undefined || plan['Node Type'] === 'ModifyTable') return below;
+  const condition = plan['Index Cond'] ?? plan['Recheck Cond'] ?? plan['TID Cond'] ?? '';
+  const columns = [...condition.matchAll(/(\w+)\)?(?:::\w+)? (?:=|<|>|<=|>=) /g)].map(([, column]) => column);
+  return [{ table, index: plan['Index Name'] ?? '', columns }, ...below];
+}
