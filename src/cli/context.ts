@@ -2,14 +2,17 @@ import { once } from 'node:events';
 import type { AccessList } from '../account/list.ts';
 import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { pick } from './usage.ts';
 
-/** What a command works with; engines are opened at first use and closed after the command. */
+/** What a command works with; engines are opened at first use and closed after the command. A command takes `reads` or `store`, not both. */
 export interface Context {
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The store for a command that changes nothing. */
+  reads(): Promise<StoreReads>;
+  /** The store for a command that writes; its schema is up to date. */
   store(): Promise<Store>;
   stream(): Promise<Stream>;
   readonly stdout: NodeJS.WritableStream;
@@ -41,12 +44,12 @@ export function table(columns: readonly string[], rows: readonly (readonly unkno
 export const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 /** The id of the workspace that `text` names. */
-export async function workspaceId(store: Store, text: string): Promise<string> {
+export async function workspaceId(store: StoreReads, text: string): Promise<string> {
   return pick(await store.workspaces(), text, 'workspace').id;
 }
 
 /** The list of a workspace that `text` names. */
-export async function findList(store: Store, workspace: string, text: string): Promise<AccessList> {
+export async function findList(store: StoreReads, workspace: string, text: string): Promise<AccessList> {
   const directory = await store.directory(workspace);
   if (directory === undefined) throw new WeirError('USAGE', `there is no workspace "${workspace}"`);
   return pick(directory.lists, text, 'list');

@@ -4,6 +4,7 @@ import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { AddCommand } from './command.ts';
 import { isoTime, table } from './context.ts';
+import { publish } from './publish.ts';
 
 /** Dead letters that `ls` shows at most: the newest. */
 const SHOWN = 1000;
@@ -11,7 +12,7 @@ const SHOWN = 1000;
 export function deadLetterCommands(add: AddCommand): void {
   add('dead-letter ls', 'list the messages that could not be landed, with the reason', (c) => c, {
     async run(context) {
-      const letters = await (await context.store()).deadLetters(SHOWN);
+      const letters = await (await context.reads()).deadLetters(SHOWN);
       return letters.map(({ id, at, reason, streamId, partition, offset, timestamp, key, headers, value }) => ({
         id,
         at: isoTime(at),
@@ -36,12 +37,15 @@ export function deadLetterCommands(add: AddCommand): void {
       const store = await context.store();
       const letters = await findLetters(store, ids);
       const stream = await context.stream();
-      await stream.publish(
+      await publish(
+        context,
+        stream,
         letters.map(({ key, headers, value, timestamp }) => ({
           key,
           headers: { ...headers, received_at: headers.received_at ?? new Date(timestamp).toISOString() },
           value,
         })),
+        'the dead letters are as they were',
       );
       for (const { id } of letters) await store.dropDeadLetter(id);
       return letters.map(({ id }) => ({ id, replayed: true }));

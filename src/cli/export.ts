@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
-import type { Store } from '../ports/store.ts';
+import type { StoreReads } from '../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
@@ -26,7 +26,7 @@ export function exportCommand(add: AddCommand): void {
     (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
     {
       async run(context, [file], options) {
-        const store = await context.store();
+        const store = await context.reads();
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const left = await untilLanded(context, await context.stream(), store);
         if (left > 0) {
@@ -43,7 +43,7 @@ export function exportCommand(add: AddCommand): void {
   );
 }
 
-async function exportWorkspace(context: Context, store: Store, workspace: Workspace, file: string | undefined): Promise<Counts> {
+async function exportWorkspace(context: Context, store: StoreReads, workspace: Workspace, file: string | undefined): Promise<Counts> {
   const counts: Counts = { lists: 0, keys: 0, rules: 0 };
   const now = await store.ping();
   const output = file === undefined ? context.stdout : createFile(file);
@@ -65,7 +65,7 @@ async function exportWorkspace(context: Context, store: Store, workspace: Worksp
 /** A new file, which holds what an operator sees and nobody else. */
 const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
 
-async function* workspaceLines(store: Store, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
+async function* workspaceLines(store: StoreReads, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
   yield headLine(workspace, now);
   // Keys first: a list that a key names is older than the key.
   const keys = await store.savedKeys(workspace.id);
@@ -82,7 +82,7 @@ async function* workspaceLines(store: Store, workspace: Workspace, now: number, 
 }
 
 /** The rules of exactly these lists: one that is made meanwhile has no line. */
-async function* allRules(store: Store, workspaceId: string, lists: readonly { id: string }[], now: number): AsyncGenerator<SavedRule> {
+async function* allRules(store: StoreReads, workspaceId: string, lists: readonly { id: string }[], now: number): AsyncGenerator<SavedRule> {
   for (const kind of KINDS) {
     if (RULE_KINDS[kind].scope === 'workspace') yield* store.rules(workspaceId, { kind, now });
     else for (const { id } of lists) yield* store.rules(workspaceId, { kind, listId: id, now });

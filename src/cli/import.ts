@@ -1,6 +1,5 @@
 /** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
@@ -14,14 +13,14 @@ import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
 import { startProgress } from './progress.ts';
+import { publish } from './publish.ts';
 import { pick } from './usage.ts';
 import { type Entry, fileSize, readEntries } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
 /** Messages that are published at a time, and about how many characters they hold at most. */
 const BATCH = { messages: 1000, characters: 4_000_000 };
-/** Pauses before a batch is published again, ms. */
-const PAUSES = [500, 2000, 8000];
+const BROKE_OFF = 'the import broke off, docs/moving.md says how to go on';
 
 interface ImportFile {
   readonly path: string;
@@ -140,7 +139,7 @@ async function publishRules(
   let batch: Message[] = [];
   let characters = 0;
   const flush = async () => {
-    await publish(destination.stream, batch);
+    await publish(context, destination.stream, batch, BROKE_OFF);
     batch = [];
     characters = 0;
   };
@@ -168,19 +167,6 @@ function messagesOf(rule: SavedRule, { workspace, ids }: Destination): Message[]
   return ruleToSignals(rule).map(({ signal, receivedAt }) =>
     encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: signalId(receivedAt) }),
   );
-}
-
-/** Appends a batch, which does no harm when it is there already. */
-async function publish(stream: Stream, batch: readonly Message[]): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await stream.publish(batch);
-    } catch (error) {
-      if (attempt === PAUSES.length)
-        throw new WeirError('USAGE', `${(error as Error).message}; the import broke off, docs/moving.md says how to go on`);
-      await sleep(PAUSES[attempt]);
-    }
-  }
 }
 
 /** The entries of a file behind a bar. */

@@ -47,7 +47,7 @@ export function keyCommands(add: AddCommand): void {
   );
   add('key ls', 'list the keys of a workspace', inWorkspace, {
     async run(context, _args, options) {
-      const store = await context.store();
+      const store = await context.reads();
       return (await store.keys(await workspaceId(store, options.workspace))).map(keyJson);
     },
     show: (rows) =>

@@ -46,7 +46,7 @@ export function listCommands(add: AddCommand): void {
   });
   add('list ls', 'list the lists of a workspace', inWorkspace, {
     async run(context, _args, options) {
-      const store = await context.store();
+      const store = await context.reads();
       return (await store.directory(await workspaceId(store, options.workspace)))!.lists.map(listJson);
     },
     show: (rows) =>

@@ -30,7 +30,7 @@ export function organizationCommands(add: AddCommand): void {
     show: (org) => `organization ${org.name}: subscription ${org.subscription}`,
   });
   add('org ls', 'list organizations', noOptions, {
-    run: async (context) => (await (await context.store()).organizations()).map(organizationJson),
+    run: async (context) => (await (await context.reads()).organizations()).map(organizationJson),
     show: (rows) =>
       table(
         ['ID', 'NAME', 'SUBSCRIPTION'],

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { codeOf, WeirError } from '../errors.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
-import { openStore, openStream } from '../runtime/engines.ts';
+import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
@@ -24,6 +24,9 @@ interface Streams {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
+
+/** How long a command that writes waits for the lock of the embedded store, ms. */
+const LOCK_LIMIT = 30_000;
 
 const COMMANDS = [
   serveCommand,
@@ -111,13 +114,19 @@ async function withContext({ environment, stdout, stderr }: Streams, work: (cont
   }
   const config: Config = read.config;
   let store: Promise<Store> | undefined;
+  let reads: Promise<StoreReads & { close(): Promise<void> }> | undefined;
   let stream: Promise<Stream> | undefined;
+  const patience = {
+    limit: LOCK_LIMIT,
+    onWait: () => void stderr.write(`weir: another process writes to the store; waiting for it, at most ${LOCK_LIMIT / 1000} s\n`),
+  };
   const context: Context = {
     config,
     environment,
     stdout,
     stderr,
-    store: () => (store ??= openStore(config).catch(unavailable)),
+    reads: () => (reads ??= openReads(config).catch(unavailable)),
+    store: () => (store ??= openStore(config, patience).catch(unavailable)),
     stream: () => (stream ??= openStream(config).catch(unavailable)),
     exitCode: 0,
   };
@@ -125,7 +134,7 @@ async function withContext({ environment, stdout, stderr }: Streams, work: (cont
     await work(context);
     return context.exitCode;
   } finally {
-    for (const engine of [stream, store]) await (await engine?.catch(() => undefined))?.close();
+    for (const engine of [stream, reads, store]) await (await engine?.catch(() => undefined))?.close();
   }
 }
 

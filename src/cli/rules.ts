@@ -44,7 +44,7 @@ export function ruleCommands(add: AddCommand): void {
         .option('--kind <kind>', KINDS.join(', '), oneOf('--kind', KINDS), 'access_rule'),
     {
       async run(context, _args, options) {
-        const store = await context.store();
+        const store = await context.reads();
         const workspace = await workspaceId(store, options.workspace);
         const listId = options.list === undefined ? undefined : (await findList(store, workspace, options.list)).id;
         for await (const rule of store.rules(workspace, { listId, kind: options.kind, now: Date.now() })) {

@@ -26,7 +26,7 @@ export function workspaceCommands(add: AddCommand): void {
     },
   );
   add('workspace ls', 'list workspaces', noOptions, {
-    run: async (context) => (await (await context.store()).workspaces()).map(workspaceJson),
+    run: async (context) => (await (await context.reads()).workspaces()).map(workspaceJson),
     show: (rows) =>
       table(
         ['ID', 'NAME', 'ORGANIZATION'],

@@ -37,7 +37,7 @@ async function listening(t: TestContext, limits: Partial<ConnectionLimits>, answ
   return { port, endings, open };
 }
 
-test('D1.21 more connections than MAX_CONNECTIONS are closed at once; one that ends makes room', async (t) => {
+test('D1.15 more connections than MAX_CONNECTIONS are closed at once; one that ends makes room', async (t) => {
   const { open, endings } = await listening(t, { most: 2 });
   const [first, second, third] = [await open(), await open('127.0.0.2'), await open('127.0.0.3')];
   assert.deepEqual([first.taken, second.taken, third.taken], [true, true, false]);
@@ -46,7 +46,7 @@ test('D1.21 more connections than MAX_CONNECTIONS are closed at once; one that e
   for (let taken = false; !taken; ) ({ taken } = await open());
 });
 
-test('D1.21 one address has at most MAX_CONNECTIONS_PER_ADDRESS; another one, and one in a network without limit, has its own', async (t) => {
+test('D1.15 one address has at most MAX_CONNECTIONS_PER_ADDRESS; another one, and one in a network without limit, has its own', async (t) => {
   const { open, endings } = await listening(t, { mostPerAddress: 1, unlimited: ['127.0.9.0/24', '::1'] });
   const taken = [];
   for (const from of ['127.0.0.1', '127.0.0.1', '127.0.0.2', '127.0.9.1', '127.0.9.1', '127.0.9.1']) taken.push((await open(from)).taken);
@@ -54,7 +54,7 @@ test('D1.21 one address has at most MAX_CONNECTIONS_PER_ADDRESS; another one, an
   assert.deepEqual(endings, [['too many connections from one address', '127.0.0.1']]);
 });
 
-test('D1.22 a client that does not read its answer loses its connection; one that reads slowly gets all of it', {
+test('D1.16 a client that does not read its answer loses its connection; one that reads slowly gets all of it', {
   timeout: 30_000,
 }, async (t) => {
   const body = Buffer.alloc(64 * 1024 * 1024);
@@ -77,13 +77,13 @@ test('D1.22 a client that does not read its answer loses its connection; one tha
   assert.deepEqual(endings, [['nothing was read for too long', '127.0.0.1']]);
 });
 
-test('D1.22 an idle connection is closed without a word', async (t) => {
+test('D1.16 an idle connection is closed without a word', async (t) => {
   const { port, endings } = await listening(t, { stalled: 50 });
   await once(connect(port, '127.0.0.1').resume(), 'close');
   assert.deepEqual(endings, []);
 });
 
-test('D1.22 closed connections are logged once a minute and reason, with how many there were since', () => {
+test('D1.16 closed connections are logged once a minute and reason, with how many there were since', () => {
   let now = 0;
   const lines: string[] = [];
   const report = seldom(

@@ -1,9 +1,10 @@
 /** Which engines a configuration names. Only this file and the threads name drivers. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
-import { openSqliteStore } from '../store/sqlite/store.ts';
+import type { Patience } from '../store/sqlite/database.ts';
+import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
 import { type ConsumerRole, type LandingReport, startConsumerRole } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
@@ -42,11 +43,20 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
     },
   });
 
-/** Opens the store in this thread and brings its schema up to date, for commands that run beside a server. */
-export async function openStore(config: Config): Promise<Store> {
+/**
+ * Opens the store in this thread and brings its schema up to date, for commands that write beside a server. `patience` says how long
+ * they wait for the lock of the embedded store; PostgreSQL queues who waits, for 10 s.
+ */
+export async function openStore(config: Config, patience: Patience): Promise<Store> {
   if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl);
   openDataDir(config.dataDir);
-  return openSqliteStore(config.dataDir);
+  return openSqliteStore(config.dataDir, Date.now, patience);
+}
+
+/** Opens the store for commands that only read: nothing is made, migrated or locked. */
+export async function openReads({ databaseUrl, dataDir }: Config): Promise<StoreReads & { close(): Promise<void> }> {
+  if (databaseUrl === undefined) return openSqliteReads(dataDir);
+  return (await import('../store/postgres/store.ts')).openPostgresReads(databaseUrl);
 }
 
 /** Opens the stream in this thread; the embedded one appends in a thread of its own. */

@@ -7,6 +7,13 @@ export interface Migration {
   readonly text: string;
 }
 
+/** Throws REFUSED where a store has not seen every migration: who only reads does not migrate. */
+export function requireMigrations(dialect: 'sqlite' | 'postgres', seen: readonly string[]): void {
+  if (missingMigrations(dialect, seen).length === 0) return;
+  const state = seen.length === 0 ? 'the store is empty' : 'the store was written by an older weir';
+  throw new WeirError('REFUSED', `${state}: run weir migrate or start the service`);
+}
+
 /** The migrations that a store has not seen, in their order. Throws REFUSED when it has seen one that is not there: a newer weir's. */
 export function missingMigrations(dialect: 'sqlite' | 'postgres', seen: readonly string[]): Migration[] {
   const folder = new URL(`./migrations/${dialect}/`, import.meta.url);

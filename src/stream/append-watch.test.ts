@@ -29,7 +29,7 @@ function world() {
   return { state, watch, reason };
 }
 
-test('D1.23 the last append counts: red from one that failed to one that succeeded', async () => {
+test('D1.17 the last append counts: red from one that failed to one that succeeded', async () => {
   const { state, watch, reason } = world();
   await watch.publish(MESSAGES);
   assert.equal(await reason(), 'ok');
@@ -43,7 +43,7 @@ test('D1.23 the last append counts: red from one that failed to one that succeed
   assert.equal(state.probes, 0);
 });
 
-test('D1.23 without appends a probe tells, at most one in 5 s, and turns red to green', async () => {
+test('D1.17 without appends a probe tells, at most one in 5 s, and turns red to green', async () => {
   const { state, watch, reason } = world();
   state.probe = 'no space';
   assert.equal(await reason(), 'no space');
@@ -61,7 +61,7 @@ test('D1.23 without appends a probe tells, at most one in 5 s, and turns red to 
   assert.equal(state.probes, 3);
 });
 
-test('D1.23 a stream that does not answer is red whatever its appends did', async () => {
+test('D1.17 a stream that does not answer is red whatever its appends did', async () => {
   const { state, watch, reason } = world();
   await watch.publish(MESSAGES);
   state.ping = 'no broker';

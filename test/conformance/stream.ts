@@ -119,7 +119,7 @@ export function streamConformance({ name, open }: StreamDriver): void {
     assert.equal(records[999].value.length, big[999].value.length);
   });
 
-  test(`D1.23 stream ${name}: a probe succeeds while messages can be appended, and leaves nothing`, async (t) => {
+  test(`D1.17 stream ${name}: a probe succeeds while messages can be appended, and leaves nothing`, async (t) => {
     const { stream } = await open(t);
     await stream.publish([message(1)]);
     const reader = await stream.join();

@@ -350,7 +350,7 @@ test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what
   assert.equal((await readyz(halted.url)).status, 200);
 });
 
-test('D1.23 ROLES=signals on a stream that cannot be written: /readyz is red with the reason, before any post and after, and green again by itself', async (t) => {
+test('D1.17 ROLES=signals on a stream that cannot be written: /readyz is red with the reason, before any post and after, and green again by itself', async (t) => {
   const folder = temporaryFolder(t);
   await (await running(t, { DATA_DIR: folder })).kill('SIGTERM');
   const log = new DatabaseSync(join(folder, 'stream.db'));

@@ -29,7 +29,7 @@ test('D1 DATA_DIR is made with mode 0700', async (t) => {
   assert.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
-test('D1.23 a file that cannot be written: append and probe say so, and both work again when it can be', async (t) => {
+test('D1.17 a file that cannot be written: append and probe say so, and both work again when it can be', async (t) => {
   const folder = temporaryFolder(t);
   const stream = openSqliteStream(folder);
   t.after(() => stream.close());

@@ -1,5 +1,5 @@
 import { WeirError } from '../../errors.ts';
-import { missingMigrations } from '../migrate.ts';
+import { missingMigrations, requireMigrations } from '../migrate.ts';
 import { NOW } from './clock.ts';
 import type { Database, Session } from './database.ts';
 
@@ -38,6 +38,16 @@ export function migrateDatabase(db: Database): Promise<string[]> {
     }
     return missing.map(({ name }) => name);
   });
+}
+
+/** Rejects with REFUSED where the database holds no store, or one that has to be migrated. */
+export async function requireMigrated(db: Database): Promise<void> {
+  const isEmpty = (await db.one("SELECT to_regclass('migrations') AS found"))?.found === null;
+  const seen = isEmpty ? [] : await db.rows('SELECT name FROM migrations');
+  requireMigrations(
+    'postgres',
+    seen.map((row) => String(row.name)),
+  );
 }
 
 async function checkServer(session: Session): Promise<void> {

@@ -1,5 +1,6 @@
-import type { Store } from '../../ports/store.ts';
+import type { Store, StoreReads } from '../../ports/store.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
+import { requireMigrated } from './migrate.ts';
 import { postgresReads } from './reads.ts';
 import { postgresWrites } from './writes.ts';
 
@@ -24,4 +25,16 @@ export async function openPostgresStore(url: string, options: DatabaseOptions = 
     throw error;
   }
   return { ...writes, ...postgresReads(db, watch), close };
+}
+
+/** The reads alone, for a process that must not change anything. Rejects with REFUSED where there is no store, or one to be migrated. */
+export async function openPostgresReads(url: string, options: DatabaseOptions = {}): Promise<StoreReads & { close(): Promise<void> }> {
+  const db = openDatabase(url, options);
+  try {
+    await requireMigrated(db);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return { ...postgresReads(db, db), close: () => db.close() };
 }

@@ -1,16 +1,23 @@
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WeirError } from '../../errors.ts';
 import { missingMigrations } from '../migrate.ts';
 import type { Outcome, Statement, Work } from '../work.ts';
 
+interface DatabaseOptions {
+  readonly readOnly?: boolean;
+  /** How long a statement waits for another process's lock, ms; this thread does nothing else meanwhile. */
+  readonly timeout?: number;
+}
+
 /**
- * Opens the store's file with the settings that durability rests on: WAL, a sync at every commit,
- * 5 s of patience with another process's lock. A checkpoint every 32 MiB instead of 4 lets a third more rules land a second,
+ * Opens the store's file with the settings that durability rests on: WAL, a sync at every commit. A checkpoint every 32 MiB instead of 4 lets a third more rules land a second,
  * because landing touches the same pages again and again.
  */
-export function openDatabase(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+export function openDatabase(path: string, { readOnly = false, timeout = 5000 }: DatabaseOptions = {}): DatabaseSync {
   try {
-    const db = new DatabaseSync(path, { readOnly: options.readOnly ?? false, timeout: 5000, allowUnknownNamedParameters: false });
-    if (!options.readOnly) db.exec('PRAGMA journal_mode = WAL');
+    const db = new DatabaseSync(path, { readOnly, timeout, allowUnknownNamedParameters: false });
+    if (!readOnly) db.exec('PRAGMA journal_mode = WAL');
     db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA foreign_keys = ON');
     return db;
   } catch (error) {
@@ -29,6 +36,40 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
+  }
+}
+
+/** How a call waits for the write lock while another process holds it. */
+export interface Patience {
+  /** ms until it is given up. */
+  readonly limit: number;
+  /** Told once, after a second. */
+  readonly onWait: () => void;
+}
+
+const SQLITE_BUSY = 5;
+/** Landing at full load leaves the lock for moments only: SQLite's own waiting, which looks every 100 ms, rarely meets one. */
+const LOOK = 3;
+const QUIET = 1000;
+
+/** Runs `work`, which is all or nothing, until the lock is free. Rejects with STORE_UNAVAILABLE when patience ends. */
+export async function patiently<T>(work: () => T, { limit, onWait }: Patience): Promise<T> {
+  const begun = performance.now();
+  for (let told = false; ; ) {
+    try {
+      return work();
+    } catch (error) {
+      if (((error as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) throw error;
+    }
+    const waited = performance.now() - begun;
+    if (waited > limit) {
+      throw new WeirError('STORE_UNAVAILABLE', `other processes have held the lock of the store's file for ${limit / 1000} s`);
+    }
+    if (waited > QUIET && !told) {
+      told = true;
+      onWait();
+    }
+    await sleep(LOOK);
   }
 }
 
@@ -56,15 +97,24 @@ export function readTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Applies the numbered migrations that the file has not seen, all of them or none; returns their names. */
+/** The names of the migrations that the file has seen. */
+export function seenMigrations(db: DatabaseSync): string[] {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get() === undefined) return [];
+  return db
+    .prepare('SELECT name FROM migrations')
+    .all()
+    .map((row) => String(row.name));
+}
+
+/**
+ * Applies the numbered migrations that the file has not seen, all of them or none; returns their names. Takes the write lock only when
+ * there are some.
+ */
 export function migrateDatabase(db: DatabaseSync): string[] {
+  if (missingMigrations('sqlite', seenMigrations(db)).length === 0) return [];
   return transaction(db, () => {
     db.exec('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');
-    const seen = db.prepare('SELECT name FROM migrations').all();
-    const missing = missingMigrations(
-      'sqlite',
-      seen.map((row) => String(row.name)),
-    );
+    const missing = missingMigrations('sqlite', seenMigrations(db));
     for (const { name, text } of missing) {
       db.exec(text);
       db.prepare('INSERT INTO migrations VALUES (?, ?)').run(name, Date.now());

@@ -1,21 +1,24 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { WeirError } from '../../errors.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
-import { openDatabase } from './database.ts';
+import { requireMigrations } from '../migrate.ts';
+import { openDatabase, type Patience, patiently, seenMigrations } from './database.ts';
 import { sqliteReads } from './reads.ts';
 import { sqliteWrites } from './writes.ts';
 
-/** Makes the folder of the embedded engine, readable by its owner only, and names the store's file in it. */
-function storeFile(dataDir: string): string {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return join(dataDir, 'weir.db');
-}
+const storeFile = (dataDir: string) => join(dataDir, 'weir.db');
 
-/** The embedded store with reads and writes in this thread: for the command line, the writer thread and tests. Applies the migrations. */
-export async function openSqliteStore(dataDir: string, clock: () => number = Date.now): Promise<Store> {
-  const file = storeFile(dataDir);
-  const writer = openDatabase(file);
-  const writes = sqliteWrites(writer, clock);
+/**
+ * The embedded store with reads and writes in this thread: for the command line, the writer thread and tests. Makes the folder,
+ * readable by its owner only, and applies the migrations. With `patience` a write lets this thread go on while it waits for another
+ * process's lock; without, it waits 5 s and holds the thread.
+ */
+export async function openSqliteStore(dataDir: string, clock: () => number = Date.now, patience?: Patience): Promise<Store> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const open = () => openDatabase(storeFile(dataDir), { timeout: patience === undefined ? 5000 : 0 });
+  const writer = patience === undefined ? open() : await patiently(open, patience);
+  const writes = sqliteWrites(writer, clock, patience);
   await writes.migrate();
   const reads = openSqliteReads(dataDir, clock);
   return {
@@ -28,9 +31,17 @@ export async function openSqliteStore(dataDir: string, clock: () => number = Dat
   };
 }
 
-/** The reads alone, on a read-only connection. The schema must exist. */
+/** The reads alone, on a read-only connection. Throws REFUSED where there is no store, or one that has to be migrated. */
 export function openSqliteReads(dataDir: string, clock: () => number = Date.now): StoreReads & { close(): Promise<void> } {
-  const db = openDatabase(storeFile(dataDir), { readOnly: true });
+  const file = storeFile(dataDir);
+  if (!existsSync(file)) throw new WeirError('REFUSED', `there is no store in DATA_DIR ${dataDir}: run weir migrate or start the service`);
+  const db = openDatabase(file, { readOnly: true });
+  try {
+    requireMigrations('sqlite', seenMigrations(db));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   return {
     ...sqliteReads(db, clock),
     async close() {

@@ -5,7 +5,7 @@ import { recordFeed } from '../feed-record.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
 import type { Transact } from '../work.ts';
-import { drive, migrateDatabase, transaction } from './database.ts';
+import { drive, migrateDatabase, type Patience, patiently, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 
 /** Of the tables of rules, which have no rowid. */
@@ -13,17 +13,18 @@ const PRIMARY_KEYS = { list: 'list_pk, id', workspace: 'workspace_pk, rule_ref' 
 
 /**
  * The writes of the embedded store on one connection. The schema must exist: `migrate` runs before everything else,
- * so statements are prepared at their first use.
+ * so statements are prepared at their first use. With `patience`, migrations and management wait for the lock without holding the thread.
  */
-export function sqliteWrites(db: DatabaseSync, clock: () => number): StoreWrites {
+export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: Patience): StoreWrites {
+  const locked = async <T>(work: () => T): Promise<T> => (patience === undefined ? work() : patiently(work, patience));
   // The write lock is held from the start: no other process comes between, and no other call of this one, because nothing here waits.
-  const transact: Transact = async (work) => transaction(db, () => drive(db, work(String(clock()))));
+  const transact: Transact = (work) => locked(() => transaction(db, () => drive(db, work(String(clock())))));
   let landing: ReturnType<typeof sqliteLanding> | undefined;
   return {
     ...management(transact),
     ...restore(transact),
     async migrate() {
-      return { applied: migrateDatabase(db) };
+      return { applied: await locked(() => migrateDatabase(db)) };
     },
     async apply(batch) {
       landing ??= sqliteLanding(db);

@@ -95,6 +95,8 @@ export function openLog(file: string): DatabaseSync {
 function open(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
+  // `ends` comes last, in the same transaction as the others: where it is, nothing is missing, and no lock is needed.
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'ends'").get() !== undefined) return db;
   db.exec('BEGIN IMMEDIATE');
   db.exec(SCHEMA);
   if (db.prepare('SELECT id FROM identity').get() === undefined) {

@@ -1,0 +1,146 @@
+/** Commands beside a server that lands without a pause, and stores that they must leave as they are. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { openDatabase } from '../../src/store/postgres/database.ts';
+import { patiently } from '../../src/store/sqlite/database.ts';
+import { command } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { postSignals } from '../support/http.ts';
+import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { KEY, weir, weirFor } from '../support/weir.ts';
+
+const READING = [
+  'export --workspace default',
+  'org ls',
+  'workspace ls',
+  'key ls --workspace default',
+  'list ls --workspace default',
+  'rule ls --workspace default --kind waf_rule',
+  'dead-letter ls',
+];
+
+test('D1.13, D1.14 while a server lands at full load every command does its work', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0' };
+  const server = await weirFor(t, settings);
+  let busy = true;
+  let batches = 0;
+  const sender = async (number: number) => {
+    for (let at = 0; busy; at = (at + 1) % 60) {
+      const entries = Array.from({ length: 1000 }, (_, n) => ({
+        type: 'access_rules',
+        action: 'block',
+        ip: `${10 + number}.${at}.${n >> 8}.${n & 255}`,
+      }));
+      const { status } = await postSignals(server.url, KEY, entries, '/v1/signal');
+      assert.equal(status, 200);
+      batches += 1;
+    }
+  };
+  const senders = Promise.all([1, 2, 3].map(sender));
+  try {
+    for (const line of [
+      'rule ls --workspace default --kind waf_rule',
+      'key ls --workspace default',
+      'org create acme',
+      'list create new --workspace default',
+    ]) {
+      const { code, stderr } = await weir(line.split(' '), settings);
+      assert.equal(code, 0, `${line}: ${stderr}`);
+      assert.doesNotMatch(stderr, /locked/);
+    }
+  } finally {
+    busy = false;
+    await senders;
+  }
+  assert.ok(batches > 10, `${batches} batches`);
+});
+
+/** A store with a workspace and its stream, whose files another process locks until the test ends; that of the store may be opened before. */
+async function lockedFiles(t: TestContext) {
+  const settings = { DATA_DIR: temporaryFolder(t) };
+  await command(['org', 'create', 'acme'], settings);
+  await command(['workspace', 'create', 'default', '--org', 'acme'], settings);
+  assert.equal((await command(['export', '--workspace', 'default'], settings)).code, 0);
+  const [store, stream] = ['weir.db', 'stream.db'].map((name) => new DatabaseSync(join(settings.DATA_DIR, name)));
+  for (const db of [store, stream]) {
+    db.exec('BEGIN IMMEDIATE');
+    t.after(() => db.close());
+  }
+  return { settings, unlock: () => store.exec('ROLLBACK') };
+}
+
+test('D1.13 a command that reads needs no lock', async (t) => {
+  const { settings } = await lockedFiles(t);
+  for (const line of READING) {
+    const { code, stderr } = await command(line.split(' '), settings);
+    assert.equal(code, 0, `${line}: ${stderr}`);
+  }
+});
+
+test('D1.14 a command that writes waits for the lock, and says so after a second', async (t) => {
+  const { settings, unlock } = await lockedFiles(t);
+  const writing = command(['org', 'create', 'more'], settings);
+  setTimeout(unlock, 1500);
+  const { code, stdout, stderr } = await writing;
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^organization more /);
+  assert.equal(stderr, 'weir: another process writes to the store; waiting for it, at most 30 s\n');
+});
+
+test('D1.14 a lock that is held for too long is a sentence', async () => {
+  const locked = () => {
+    throw Object.assign(new Error('database is locked'), { errcode: 5 });
+  };
+  const fault = { code: 'STORE_UNAVAILABLE', message: "other processes have held the lock of the store's file for 0.02 s" };
+  await assert.rejects(patiently(locked, { limit: 20, onWait: () => assert.fail() }), fault);
+  const broken = () => {
+    throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+  };
+  await assert.rejects(patiently(broken, { limit: 20, onWait: () => assert.fail() }), { message: 'disk I/O error' });
+});
+
+test('D1.13 a command that reads makes and migrates nothing on the embedded store', async (t) => {
+  const DATA_DIR = join(temporaryFolder(t), 'data');
+  for (const line of READING) {
+    const { code, stdout, stderr } = await command(line.split(' '), { DATA_DIR });
+    assert.deepEqual(
+      [code, stdout, stderr],
+      [2, '', `weir: there is no store in DATA_DIR ${DATA_DIR}: run weir migrate or start the service\n`],
+    );
+  }
+  assert.ok(!existsSync(DATA_DIR));
+
+  await command(['migrate'], { DATA_DIR });
+  const file = join(DATA_DIR, 'weir.db');
+  const db = new DatabaseSync(file);
+  db.exec('DELETE FROM migrations');
+  db.close();
+  const before = readFileSync(file);
+  const { code, stderr } = await command(['org', 'ls'], { DATA_DIR });
+  assert.deepEqual([code, stderr], [2, 'weir: the store is empty: run weir migrate or start the service\n']);
+  assert.deepEqual(readFileSync(file), before);
+});
+
+describe('PostgreSQL', { skip: noPostgres() }, () => {
+  let postgres: Postgres;
+  before(async () => {
+    postgres = await startPostgres();
+  });
+  after(() => postgres.stop());
+
+  test('D1.13 a command that reads makes and migrates nothing on PostgreSQL', async (t) => {
+    const settings = { DATA_DIR: temporaryFolder(t), DATABASE_URL: await postgres.createDatabase() };
+    const { code, stderr } = await command(['org', 'ls'], settings);
+    assert.deepEqual([code, stderr], [2, 'weir: the store is empty: run weir migrate or start the service\n']);
+    const db = openDatabase(settings.DATABASE_URL);
+    t.after(() => db.close());
+    assert.equal((await db.one("SELECT to_regclass('migrations') AS found"))?.found, null);
+    assert.equal((await command(['migrate'], settings)).code, 0);
+    assert.equal((await command(['org', 'ls'], settings)).code, 0);
+  });
+});
