@@ -13,6 +13,8 @@ import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
 import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import type { Store } from './ports/store.ts';
+import type { Stream } from './ports/stream.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
@@ -24,7 +26,8 @@ import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger, type Log } from './runtime/logging.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
-import { caughtUp } from './stream/lag.ts';
+import { watchAppends } from './stream/append-watch.ts';
+import { caughtUp, unlanded } from './stream/lag.ts';
 
 export interface ServiceOptions {
   /** Where the first key and the ready line are printed. */
@@ -79,6 +82,8 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     );
     closing.push(() => geo.close());
 
+    const takesSignals = config.roles.includes('signals');
+    const appends = watchAppends(stream, monotonic);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const authentication = authenticator({ store, now, monotonic });
     closing.push(startFailureLog(authentication.takeFailed, log));
@@ -87,9 +92,17 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: config.roles.includes('signals') ? signalEndpoint(engine, config, schemes, geo, logger) : undefined,
+      submitSignals: takesSignals ? signalEndpoint(store, appends, config, schemes, geo, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
-      readiness: readiness({ store, stream, landing, draining: () => draining, now }),
+      readiness: readiness({
+        store,
+        stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
+        landing,
+        lag: () => unlanded(stream, store),
+        feeds: feedThread,
+        draining: () => draining,
+        now,
+      }),
       draining: () => draining,
       monotonic,
       logger,
@@ -139,7 +152,14 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
-function signalEndpoint({ store, stream }: Engine, config: Config, schemes: Schemes, geo: GeoInUse, logger: Logger): SubmitSignals {
+function signalEndpoint(
+  store: Store,
+  stream: Pick<Stream, 'publish'>,
+  config: Config,
+  schemes: Schemes,
+  geo: GeoInUse,
+  logger: Logger,
+): SubmitSignals {
   return signalSubmission({
     store,
     stream,

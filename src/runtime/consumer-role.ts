@@ -14,8 +14,14 @@ export interface ConsumerRoleParts {
   readonly log: Log;
 }
 
+/** How landing goes, and how far it is behind. */
+export type LandingReport = LandingStatus & {
+  /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
+  readonly oldest?: number | undefined;
+};
+
 export interface ConsumerRole {
-  status(): LandingStatus;
+  status(): LandingReport;
   /** Ends housekeeping, and landing after the transaction that runs now. Stream and store stay open. */
   stop(): Promise<void>;
 }
@@ -28,7 +34,7 @@ export function startConsumerRole({ stream, store, streamHours, log }: ConsumerR
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
   );
   return {
-    status: consumer.status,
+    status: () => ({ ...consumer.status(), oldest: consumer.oldest() }),
     async stop() {
       stopHousekeeping();
       await consumer.close();

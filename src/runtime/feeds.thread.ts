@@ -25,6 +25,7 @@ const methods: FeedThreadMethods = {
   async useGeo(data) {
     database = geoDatabase(data);
   },
+  async ping() {},
   async shutdown() {
     await store.close();
     setImmediate(() => port.close());

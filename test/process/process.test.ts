@@ -225,11 +225,9 @@ test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and
     assert.equal(output().stdout, `weir ready on ${url}\n`, roles);
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
     const ready = await readyz(url);
-    assert.deepEqual(
-      [ready.status, Object.keys(ready.checks)],
-      [200, ['store', 'stream', ...(roles.includes('consumer') ? ['landing'] : [])]],
-      roles,
-    );
+    const [signals, consumer, feeds] = ['signals', 'consumer', 'feeds'].map((role) => roles.includes(role));
+    const checks = ['store', ...(signals || consumer ? ['stream'] : []), ...(consumer ? ['landing'] : []), ...(feeds ? ['feeds'] : [])];
+    assert.deepEqual([ready.status, Object.keys(ready.checks)], [200, checks], roles);
     for (const [role, path] of [
       ['signals', '/v1/signal'],
       ['signals', '/v2/signal'],
@@ -350,6 +348,26 @@ test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what
   // Without a restart.
   await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));
   assert.equal((await readyz(halted.url)).status, 200);
+});
+
+test('D1.21 ROLES=signals on a stream that cannot be written: /readyz is red with the reason, before any post and after, and green again by itself', async (t) => {
+  const folder = temporaryFolder(t);
+  await (await running(t, { DATA_DIR: folder })).kill('SIGTERM');
+  const log = new DatabaseSync(join(folder, 'stream.db'));
+  t.after(() => log.close());
+  log.exec("CREATE TRIGGER full BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const { url } = await running(t, { DATA_DIR: folder, ROLES: 'signals' });
+  const isRed = async () => {
+    const { status, checks } = await readyz(url);
+    assert.deepEqual([status, checks.store.ok, checks.stream.ok], [503, true, false]);
+    assert.match(checks.stream.reason!, /cannot be written: the disk is full/);
+  };
+  await eventually(isRed);
+  assert.equal((await post(url, '192.0.2.1')).status, 500);
+  await isRed();
+  log.exec('DROP TRIGGER full');
+  await eventually(async () => assert.equal((await readyz(url)).status, 200));
+  assert.equal((await post(url, '192.0.2.1')).status, 200);
 });
 
 test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, at no level', async (t) => {
