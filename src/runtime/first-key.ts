@@ -1,4 +1,4 @@
-/** The first API key of a store, and what is printed with it (decisions 2). */
+/** The first API key of a store, and what is printed with it (SPEC D2.3). */
 import { BOOTSTRAP_KEY_NAME, keyParts, newKeyText, SAFE_KEY_LENGTH, type SavedKey } from '../account/key.ts';
 import type { Store } from '../ports/store.ts';
 import type { Log } from './logging.ts';
