@@ -1,0 +1,4 @@
+import { EMBEDDED } from './engine.ts';
+import { limitContract } from './limits.ts';
+
+limitContract(EMBEDDED);
