@@ -1,10 +1,11 @@
 /** The consumer role: lands the stream in the store and deletes what is past its keeping time. */
+
+import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { startConsumer } from '../stream/consumer.ts';
 import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
 import type { LandingStatus } from '../stream/landing-status.ts';
-import type { Log } from './logging.ts';
 
 export interface ConsumerRoleParts {
   readonly stream: Stream;

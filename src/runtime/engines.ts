@@ -1,6 +1,7 @@
 /** Which engines a configuration names. Only this file and the threads name drivers. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
+import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { Patience } from '../store/sqlite/database.ts';
@@ -8,7 +9,6 @@ import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
 import { type ConsumerRole, type LandingReport, startConsumerRole } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
-import type { Log } from './logging.ts';
 import { startEmbeddedEngine } from './writer.ts';
 
 /** The engines of a serving process. */

@@ -1,9 +1,9 @@
 /** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Log } from '../ports/log.ts';
 import type { Store, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { LandingReport } from './consumer-role.ts';
-import type { Log } from './logging.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** What the writer thread is started with. */

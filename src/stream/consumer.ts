@@ -1,6 +1,7 @@
+import type { Log } from '../ports/log.ts';
 import type { Stream, StreamReader } from '../ports/stream.ts';
 import { replacedStream } from './halt.ts';
-import { type LandingLog, type LandingStatus, landingFaults } from './landing-status.ts';
+import { type LandingStatus, landingFaults } from './landing-status.ts';
 import { type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
@@ -15,7 +16,7 @@ export interface ConsumerOptions {
   readonly store: LandingStore;
   /** ms since 1970. */
   readonly now: () => number;
-  readonly log: LandingLog;
+  readonly log: Log;
 }
 
 /** A consumer that runs. */

@@ -1,11 +1,11 @@
 /** Landing one partition of the stream. */
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Log } from '../ports/log.ts';
 import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { decodeSignalRecord } from '../signal/message.ts';
 import { positionOutside } from './halt.ts';
-import type { LandingLog } from './landing-status.ts';
 import { pause } from './retry.ts';
 
 /** Records a landing transaction holds at most. */
@@ -27,7 +27,7 @@ export interface PartitionParts {
   readonly store: LandingStore;
   /** ms since 1970. */
   readonly now: () => number;
-  readonly log: LandingLog;
+  readonly log: Log;
   /** Called after each read that went well, with its records landed. */
   readonly onProgress: () => void;
   /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */
