@@ -34,6 +34,8 @@ export interface Config {
   readonly schemesFile: string | undefined;
   readonly rateLimitSignals: number;
   readonly rateLimitEntries: number;
+  readonly maxRules: number;
+  readonly maxLists: number;
   readonly rateLimitFeeds: number;
   readonly bodyBudgetMb: number;
   readonly maxConnections: number;
@@ -247,6 +249,18 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: '600000',
     parse: (value) => (value === '0' ? 0 : integer(LIMITS.batchEntries, 1_000_000_000)(value)),
     meaning: `entries of signals per key and minute in this process, at least ${LIMITS.batchEntries}; 0 = no limit`,
+  },
+  maxRules: {
+    variable: 'MAX_RULES',
+    fallback: '2000000',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'rules of a workspace, lapsed ones included for the 7 days that they are kept; beyond it upserts are refused; 0 = no limit',
+  },
+  maxLists: {
+    variable: 'MAX_LISTS',
+    fallback: '10000',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'lists of a workspace; `weir list create` refuses one more; 0 = no limit',
   },
   rateLimitFeeds: {
     variable: 'RATE_LIMIT_FEEDS',

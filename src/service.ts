@@ -12,6 +12,7 @@ import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
 import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
+import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
@@ -165,6 +166,7 @@ function signalEndpoint(
     store,
     stream,
     entryLimit: rateLimiter(config.rateLimitEntries),
+    ruleQuota: ruleQuota(config.maxRules, store, monotonic),
     check: () => ({ schemes, hasAsn: (asn) => geo.database().hasAsn(asn), isCountry }),
     now,
     monotonic,
