@@ -24,7 +24,10 @@ function world() {
   const reason = () =>
     watch.check().then(
       () => 'ok',
-      (error: Error) => error.message,
+      async (error: Error) => {
+        await new Promise(setImmediate);
+        return error.message;
+      },
     );
   return { state, watch, reason };
 }
@@ -51,12 +54,14 @@ test('D1.21 without appends a probe tells, at most one in 5 s, and turns red to 
   assert.equal(state.probes, 1);
   state.probe = '';
   state.now = 5000;
+  assert.equal(await reason(), 'no space', 'told at once, while a probe is made');
   assert.equal(await reason(), 'ok');
   state.publish = 'disk full';
   await assert.rejects(watch.publish(MESSAGES), /disk full/);
   state.now = 9999;
   assert.equal(await reason(), 'disk full');
   state.now = 10_000;
+  assert.equal(await reason(), 'disk full');
   assert.equal(await reason(), 'ok');
   assert.equal(state.probes, 3);
 });

@@ -8,7 +8,7 @@ export interface AppendWatch {
   publish: Stream['publish'];
   /**
    * Rejects with the reason when the stream does not answer, or the last append failed. An append that goes well makes it resolve
-   * again; while there is none, a probe does, five seconds after the last outcome at the earliest.
+   * again; while there is none, a probe does, which the first check begins that is made five seconds after the last outcome.
    */
   check(): Promise<void>;
 }
@@ -19,6 +19,24 @@ export function watchAppends(stream: Pick<Stream, 'publish' | 'ping' | 'probe'>,
   const note = (fault?: Error) => {
     last = { at: monotonic(), fault };
   };
+
+  const isOld = () => monotonic() - last.at >= COUNTS;
+
+  let probing: Promise<void> | undefined;
+  /** Probes once for all who ask. An append that ends meanwhile tells more than the probe. */
+  function probe(): Promise<void> {
+    const before = last;
+    const noteUnlessAppended = (fault?: Error) => {
+      if (last === before) note(fault);
+    };
+    probing ??= stream
+      .probe()
+      .then(() => noteUnlessAppended(), noteUnlessAppended)
+      .finally(() => {
+        probing = undefined;
+      });
+    return probing;
+  }
 
   return {
     async publish(messages) {
@@ -31,16 +49,13 @@ export function watchAppends(stream: Pick<Stream, 'publish' | 'ping' | 'probe'>,
       if (messages.length > 0) note();
     },
     async check() {
-      await stream.ping();
-      const before = last;
-      if (monotonic() - before.at >= COUNTS) {
-        const fault = await stream.probe().then(
-          () => undefined,
-          (error: Error) => error,
-        );
-        // An append that has ended meanwhile tells more.
-        if (last === before) note(fault);
+      if (last.fault !== undefined) {
+        // What is known is told at once; the probe may take as long as the stream does.
+        if (isOld()) void probe();
+        throw last.fault;
       }
+      await stream.ping();
+      if (isOld()) await probe();
       if (last.fault !== undefined) throw last.fault;
     },
   };

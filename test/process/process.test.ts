@@ -322,7 +322,7 @@ suite('stop', { concurrency: 4 }, () => {
   });
 });
 
-test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
+test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
   const folder = temporaryFolder(t);
   const settings = { DATA_DIR: folder };
   const before = await running(t, settings);
@@ -341,13 +341,15 @@ test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what
   assert.match(ready.checks.landing.reason!, /deleted and made anew.*weir stream adopt/);
   assert.equal((await fetch(`${halted.url}/healthz`)).status, 200, 'it is alive');
   assert.equal((await post(halted.url, '192.0.2.7')).status, 200, 'signals are taken and wait on the stream');
+  assert.equal((await readyz(halted.url)).checks.landing.lag_messages, 1);
   assert.equal(await feed(halted.url), '192.0.2.1/32\n', 'the feed stays as it was');
 
   const adopted = await weir(['stream', 'adopt'], settings);
   assert.deepEqual([adopted.code, adopted.stderr], [0, '']);
   // Without a restart.
   await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));
-  assert.equal((await readyz(halted.url)).status, 200);
+  const { status, checks } = await readyz(halted.url);
+  assert.deepEqual([status, checks.landing], [200, { ok: true, lag_messages: 0, lag_seconds: 0 }]);
 });
 
 test('D1.21 ROLES=signals on a stream that cannot be written: /readyz is red with the reason, before any post and after, and green again by itself', async (t) => {
