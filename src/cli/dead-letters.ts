@@ -1,6 +1,7 @@
 import { WeirError } from '../errors.ts';
 import type { DeadLetter } from '../ports/rule-store.ts';
 import type { Store } from '../ports/store.ts';
+import { ACCEPTANCE } from '../signal/limits.ts';
 import type { AddCommand } from './command.ts';
 import { isoTime, table } from './context.ts';
 import { publish } from './publish.ts';
@@ -62,8 +63,8 @@ export function deadLetterCommands(add: AddCommand): void {
   });
 }
 
-/** When a message was first accepted, ms: it has a timestamp between 1970 and the instant at which it became a dead letter, or that one counts. */
-const acceptedAt = ({ timestamp, at }: DeadLetter): number => (timestamp > 0 && timestamp < at ? timestamp : at);
+/** When a message was first accepted, ms: at its timestamp where that can be, else at the instant at which it became a dead letter. */
+const acceptedAt = ({ timestamp, at }: DeadLetter): number => (timestamp >= ACCEPTANCE.first && timestamp < at ? timestamp : at);
 
 /** The dead letters of these ids, each once; all of them or a fault. */
 async function findLetters(store: Store, ids: readonly string[]): Promise<DeadLetter[]> {

@@ -6,7 +6,7 @@ import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
-import { LIMITS } from '../signal/limits.ts';
+import { ACCEPTANCE, LIMITS } from '../signal/limits.ts';
 import { isoTime } from './context.ts';
 import { readLines, readUtf8 } from './lines.ts';
 import { KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
@@ -34,7 +34,7 @@ const DAY = 86_400_000;
 
 /** The rule with instants that a signal can give: messages of other producers may have brought others. */
 function withinReach(saved: SavedRule, now: number): SavedRule {
-  const past = (ms: number) => (ms > 0 ? Math.min(ms, now + DAY) : 0);
+  const past = (ms: number) => (ms > ACCEPTANCE.first ? Math.min(ms, now + DAY) : ACCEPTANCE.first);
   const updatedAt = past(saved.updatedAt);
   const createdAt = Math.min(past(saved.createdAt), updatedAt);
   const { expiresAt } = saved.rule;
