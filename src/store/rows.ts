@@ -1,11 +1,12 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
+import type { Caller } from '../account/caller.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { levelsOf } from '../feed/levels.ts';
-import type { DeadLetter, StoredRule } from '../ports/rule-store.ts';
+import type { DeadLetter, RuleState, StoredRule } from '../ports/rule-store.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';
 
@@ -103,3 +104,22 @@ export function ruleOf(kind: Kind, row: Row): StoredRule {
   };
   return { ...stored, listId: String(row.list_id), rule };
 }
+
+/** The present state of an access rule, from the columns id, action, target, expires_at. */
+export const ruleStateOf = (row: Row): RuleState => ({
+  id: Number(row.id),
+  action: actionOf(row.action),
+  target: targetOf(String(row.target)),
+  expires: row.expires_at === null ? 0 : Math.ceil(Number(row.expires_at) / 1000),
+});
+
+/** A caller from the columns of CALLER (account-tables.ts). */
+export const callerOf = (row: Row): Caller => ({
+  keyId: String(row.id),
+  workspaceId: String(row.workspace_id),
+  organizationId: String(row.organization_id),
+  subscription: row.subscription as Subscription,
+  permissions: String(row.permissions).split(' ') as Permission[],
+  listId: text(row.list_id),
+  expiresAt: integer(row.expires_at),
+});

@@ -1,0 +1,40 @@
+import type { AccountReads } from '../ports/account-store.ts';
+import type { RuleReads } from '../ports/rule-store.ts';
+import { listCount } from './lists.ts';
+import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
+import { ruleCount } from './rule-counts.ts';
+import { activeCount } from './rule-tables.ts';
+import { all, one, type Work } from './work.ts';
+
+type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys'> &
+  Pick<RuleReads, 'position' | 'positionStreams' | 'listCount' | 'ruleCount' | 'countRules'>;
+
+const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
+const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
+const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
+const ACTIVE = activeCount('$1', '$2');
+
+/** The reads that are the same in both dialects; `read` runs their statements. */
+export function sharedReads(read: <T>(work: Work<T>) => Promise<T>): SharedReads {
+  const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
+  return {
+    organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
+    workspaces: () => rows(WORKSPACES, workspaceOf),
+    keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
+    savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
+    listCount: (workspaceId) => read(listCount(workspaceId)),
+    async position(streamId, partition) {
+      const row = await read(one(POSITION, streamId, partition));
+      return row && Number(row.next_offset);
+    },
+    positionStreams: () => rows('SELECT DISTINCT stream_id FROM positions', (row) => String(row.stream_id)),
+    ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    async countRules(workspaceId, now) {
+      return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
+    },
+  };
+}
+
+function* mapped<T>(text: string, of: (row: Row) => T, values: readonly string[]): Work<T[]> {
+  return (yield* all(text, ...values)).map(of);
+}
