@@ -26,13 +26,13 @@ const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revi
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
 const RULE_COUNT = ruleCount('$1', '$2');
 
-/** The reads of the PostgreSQL store. None of them waits for a lock of a writer; those through `watch` for no other call either. */
+/** The reads of the PostgreSQL store. None of them waits for a lock of a writer; the key revision, read through `watch`, for no other call either. */
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
   const { rows, one } = db;
 
   return {
     async ping() {
-      return Number((await watch.one(`SELECT ${NOW} AS now`))!.now);
+      return Number((await one(`SELECT ${NOW} AS now`))!.now);
     },
     async keyRevision() {
       return Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);
