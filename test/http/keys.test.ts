@@ -348,7 +348,7 @@ suite('keys', () => {
       ['POST', '/v1/signal/', 404, undefined],
       ['GET', '/v1/threat', 404, undefined],
       ['GET', `${FEED}/a/b`, 404, undefined],
-      ['GET', '/', 404, undefined],
+      ['GET', '/nowhere', 404, undefined],
     ] as const) {
       for (const key of [undefined, first]) {
         const answer = await askAs(main, path, { key, method, body: undefined });

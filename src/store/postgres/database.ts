@@ -49,16 +49,14 @@ const IDLE = 10_000;
 export interface DatabaseOptions {
   /** Connections at most. */
   readonly connections?: number;
-  /** How long connecting and one statement may take, ms. */
-  readonly limit?: number;
 }
 
 /** A pool of connections to the server behind `url`. Connects at the first call; nothing that happens to a connection ends the process. */
-export function openDatabase(url: string, { connections = 10, limit = LIMITS.statement }: DatabaseOptions = {}): Database {
+export function openDatabase(url: string, { connections = 10 }: DatabaseOptions = {}): Database {
   const pool = new Pool({
     connectionString: url,
     max: connections,
-    connectionTimeoutMillis: Math.min(LIMITS.connect, limit),
+    connectionTimeoutMillis: LIMITS.connect,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -119,7 +117,8 @@ export function openDatabase(url: string, { connections = 10, limit = LIMITS.sta
     });
   }
 
-  const run = (text: string, ...values: Value[]) => retrying(() => lease(limit, (client) => sessionOn(client).run(text, ...values)));
+  const run = (text: string, ...values: Value[]) =>
+    retrying(() => lease(LIMITS.statement, (client) => sessionOn(client).run(text, ...values)));
 
   return {
     run,

@@ -21,13 +21,13 @@ const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revi
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
   WHERE r.id = ANY($2) AND (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1`;
 
-/** The reads of the PostgreSQL store. None of them waits for a lock of a writer; those through `watch` for no other call either. */
+/** The reads of the PostgreSQL store. None of them waits for a lock of a writer; the key revision, read through `watch`, for no other call either. */
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
   const { rows, one } = db;
   return {
     ...sharedReads((work) => drive(db, work)),
     async ping() {
-      return Number((await watch.one(`SELECT ${NOW} AS now`))!.now);
+      return Number((await one(`SELECT ${NOW} AS now`))!.now);
     },
     async keyRevision() {
       return Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);

@@ -4,16 +4,14 @@ import { requireMigrated } from './migrate.ts';
 import { postgresReads } from './reads.ts';
 import { postgresWrites } from './writes.ts';
 
-/** The connection that only readiness and the key revision use: whatever the others do, it answers within this time, ms. */
-const WATCH = { connections: 1, limit: 1000 };
-
 /**
  * The store on PostgreSQL (14 or newer) behind a `postgres://` address, for any number of processes. Applies the migrations;
  * rejects with a readable reason when the server does not answer or refuses.
  */
 export async function openPostgresStore(url: string, options: DatabaseOptions = {}): Promise<Store> {
   const db = openDatabase(url, options);
-  const watch = openDatabase(url, WATCH);
+  // Whatever takes the other connections, a change of a key is noticed.
+  const watch = openDatabase(url, { connections: 1 });
   const writes = postgresWrites(db);
   const close = async () => {
     await Promise.all([db.close(), watch.close()]);
