@@ -40,6 +40,8 @@ test('D1 settings: the defaults are those that are documented', () => {
     geoAsnFile: undefined,
     rateLimitSignals: 6000,
     rateLimitEntries: 600_000,
+    maxRules: 2_000_000,
+    maxLists: 10_000,
     rateLimitFeeds: 6000,
     bodyBudgetMb: 256,
     maxConnections: 10_000,

@@ -34,6 +34,8 @@ export interface Config {
   readonly schemesFile: string | undefined;
   readonly rateLimitSignals: number;
   readonly rateLimitEntries: number;
+  readonly maxRules: number;
+  readonly maxLists: number;
   readonly rateLimitFeeds: number;
   readonly bodyBudgetMb: number;
   readonly maxConnections: number;
@@ -248,6 +250,18 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     parse: (value) => (value === '0' ? 0 : integer(LIMITS.batchEntries, 1_000_000_000)(value)),
     meaning: `entries of signals per key and minute in this process, at least ${LIMITS.batchEntries}; 0 = no limit`,
   },
+  maxRules: {
+    variable: 'MAX_RULES',
+    fallback: '2000000',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'rules of a workspace, lapsed ones included for the 7 days that they are kept; beyond it upserts are refused; 0 = no limit',
+  },
+  maxLists: {
+    variable: 'MAX_LISTS',
+    fallback: '10000',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'lists of a workspace; `weir list create` refuses one more; 0 = no limit',
+  },
   rateLimitFeeds: {
     variable: 'RATE_LIMIT_FEEDS',
     fallback: '6000',
@@ -258,7 +272,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     variable: 'BODY_BUDGET_MB',
     fallback: '256',
     parse: integer(LIMITS.batchBytes / 1024 / 1024, 1_048_576),
-    meaning: 'request bodies that are held in memory at one time, MiB; one key may hold a quarter, but always one whole body',
+    meaning: 'request bodies that are held in memory at one time, MiB; one key may hold an eighth, but always one whole body',
   },
   maxConnections: {
     variable: 'MAX_CONNECTIONS',

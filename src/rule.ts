@@ -136,7 +136,7 @@ export function perKind<K extends Kind, T>(kinds: readonly K[], make: (kind: K) 
 /**
  * What one accepted signal does to the rules of its workspace. Entries take effect in stream order.
  * `delete_by_value` removes every access rule of the list with that target and action, with or without
- * a rule_ref (decisions on identity: who unblocks an address expects it to be unblocked).
+ * a rule_ref (SPEC D3.11: who unblocks an address expects it to be unblocked).
  */
 export type RuleChange =
   | { readonly change: 'upsert'; readonly kind: 'access_rule'; readonly rule: AccessRule }

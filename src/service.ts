@@ -12,7 +12,11 @@ import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
 import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
+import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import type { Log } from './ports/log.ts';
+import type { Store } from './ports/store.ts';
+import type { Stream } from './ports/stream.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
@@ -21,10 +25,11 @@ import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
-import { createLogger, type Log } from './runtime/logging.ts';
+import { createLogger } from './runtime/logging.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
-import { caughtUp } from './stream/lag.ts';
+import { watchAppends } from './stream/append-watch.ts';
+import { caughtUp, unlanded } from './stream/lag.ts';
 
 export interface ServiceOptions {
   /** Where the first key and the ready line are printed. */
@@ -79,6 +84,8 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     );
     closing.push(() => geo.close());
 
+    const takesSignals = config.roles.includes('signals');
+    const appends = watchAppends(stream, monotonic);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const authentication = authenticator({ store, now, monotonic });
     closing.push(startFailureLog(authentication.takeFailed, log));
@@ -87,9 +94,17 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: config.roles.includes('signals') ? signalEndpoint(engine, config, schemes, geo, logger) : undefined,
+      submitSignals: takesSignals ? signalEndpoint(store, appends, config, schemes, geo, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
-      readiness: readiness({ store, stream, landing, draining: () => draining, now }),
+      readiness: readiness({
+        store,
+        stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
+        landing,
+        lag: () => unlanded(stream, store),
+        feeds: feedThread,
+        draining: () => draining,
+        now,
+      }),
       draining: () => draining,
       monotonic,
       logger,
@@ -139,11 +154,19 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
-function signalEndpoint({ store, stream }: Engine, config: Config, schemes: Schemes, geo: GeoInUse, logger: Logger): SubmitSignals {
+function signalEndpoint(
+  store: Store,
+  stream: Pick<Stream, 'publish'>,
+  config: Config,
+  schemes: Schemes,
+  geo: GeoInUse,
+  logger: Logger,
+): SubmitSignals {
   return signalSubmission({
     store,
     stream,
     entryLimit: rateLimiter(config.rateLimitEntries),
+    ruleQuota: ruleQuota(config.maxRules, store, monotonic),
     check: () => ({ schemes, hasAsn: (asn) => geo.database().hasAsn(asn), isCountry }),
     now,
     monotonic,

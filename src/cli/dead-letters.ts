@@ -1,7 +1,6 @@
 import { WeirError } from '../errors.ts';
 import type { DeadLetter } from '../ports/rule-store.ts';
 import type { Store } from '../ports/store.ts';
-import type { Stream } from '../ports/stream.ts';
 import type { AddCommand } from './command.ts';
 import { isoTime, table } from './context.ts';
 import { publish } from './publish.ts';
@@ -61,33 +60,10 @@ export function deadLetterCommands(add: AddCommand): void {
     },
     show: (rows) => `${rows.length} dropped`,
   });
-  add('stream adopt', 'start over with the stream that is here now, when landing has stopped because the old one is gone', (c) => c, {
-    async run(context) {
-      const [stream, store] = [await context.stream(), await context.store()];
-      const streamId = await stream.id();
-      if (await hasLanded(stream, store))
-        throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
-      await store.adoptStream(streamId);
-      return { stream_id: streamId, adopted: true };
-    },
-    show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning, within seconds`,
-  });
 }
 
 /** When a message was first accepted, ms: it has a timestamp between 1970 and the instant at which it became a dead letter, or that one counts. */
 const acceptedAt = ({ timestamp, at }: DeadLetter): number => (timestamp > 0 && timestamp < at ? timestamp : at);
-
-/** Whether the store's positions are those of this stream, so that landing goes on from them. */
-async function hasLanded(stream: Stream, store: Store): Promise<boolean> {
-  const streamId = await stream.id();
-  if (!(await store.positionStreams()).includes(streamId)) return false;
-  for (let partition = 0; partition < (await stream.partitions()); partition += 1) {
-    const position = await store.position(streamId, partition);
-    const { start, end } = await stream.bounds(partition);
-    if (position !== undefined && (position < start || position > end)) return false;
-  }
-  return true;
-}
 
 /** The dead letters of these ids, each once; all of them or a fault. */
 async function findLetters(store: Store, ids: readonly string[]): Promise<DeadLetter[]> {

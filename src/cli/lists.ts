@@ -31,7 +31,8 @@ export function listCommands(add: AddCommand): void {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
       const { description = null, ...settings } = listPatch(options);
-      return listJson(await store.createList(workspace, readName(name), description, { ...NO_SETTINGS, ...settings }));
+      const { maxLists } = context.config;
+      return listJson(await store.createList(workspace, readName(name), description, { ...NO_SETTINGS, ...settings }, maxLists));
     },
     show: (list) => `list ${list.name} ${list.id}`,
   });

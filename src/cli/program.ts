@@ -14,10 +14,12 @@ import { geoCommands } from './geo.ts';
 import { importCommand } from './import.ts';
 import { keyCommands } from './keys.ts';
 import { listCommands } from './lists.ts';
+import { migrateCommand } from './migrate.ts';
 import { organizationCommands } from './organizations.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
+import { streamCommands } from './stream.ts';
 import { workspaceCommands } from './workspaces.ts';
 
 interface Streams {
@@ -50,11 +52,13 @@ const COMMANDS = [
   listCommands,
   ruleCommands,
   deadLetterCommands,
+  streamCommands,
   sendCommand,
   exportCommand,
   importCommand,
   geoCommands,
   expressionCommands,
+  migrateCommand,
 ];
 
 /** Runs one command line; returns the exit code: 0 done, 1 the work failed in part, 2 a mistake in the command line or a setting. */

@@ -11,6 +11,11 @@ const code = (level: Level | null) => (level === null ? 0 : LEVELS.indexOf(level
 /** Confidence and severity in one small integer, as `RuleSink` takes it: confidence × 5 + severity, 0 = unset. */
 export const levelCode = (confidence: Level | null, severity: Level | null): number => code(confidence) * RADIX + code(severity);
 
+/** The levels behind a code of `levelCode`; null = unset. */
+export function levelsOf(code: number): { confidence: Level | null; severity: Level | null } {
+  return { confidence: LEVELS[Math.floor(code / RADIX) - 1] ?? null, severity: LEVELS[(code % RADIX) - 1] ?? null };
+}
+
 /** Confidence and severity as a feed shows them, none unset. Networks of different classes are never merged. */
 interface LevelClass {
   readonly confidence: Level;

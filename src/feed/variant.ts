@@ -15,12 +15,12 @@ export interface Variant {
 const perName = <K extends string, T>(names: readonly K[], make: (name: K) => T) =>
   Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, T>;
 
-/** The one object of each variant, so that equal views are the same key of a map. */
+/** The one object of each variant, so that equal variants are the same key of a map. */
 const VARIANTS = perName(FORMAT_NAMES, (format) =>
   perName(FAMILIES, (family) => perName(ACCESS_ACTIONS, (action): Variant => Object.freeze({ format, family, action }))),
 );
 
-/** The variant that is asked for, with `defaults` for what is not said. Equal views are the same object. */
+/** The variant that is asked for, with `defaults` for what is not said. Equal variants are the same object. */
 export const variantOf = (asked: Partial<Variant>, defaults: Variant): Variant =>
   VARIANTS[asked.format ?? defaults.format][asked.family ?? defaults.family][asked.action ?? defaults.action];
 

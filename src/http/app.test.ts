@@ -11,6 +11,7 @@ import { createLogger } from '../runtime/logging.ts';
 import { type AppParts, createApp } from './app.ts';
 import { authenticator } from './auth/authenticator.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import { ruleQuota } from './signals/rule-quota.ts';
 import { signalSubmission } from './signals/submit.ts';
 
 const KEY = 'weir_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';
@@ -40,6 +41,7 @@ interface World {
   storeDown?: boolean;
   rateLimit?: number;
   entryLimit?: number;
+  rules?: number;
   settings?: Partial<AppParts['settings']>;
   ready?: boolean;
   answerFeed?: AppParts['answerFeed'];
@@ -106,6 +108,7 @@ function world(given: World = {}) {
               },
             },
             entryLimit: rateLimiter(given.entryLimit ?? 0),
+            ruleQuota: ruleQuota(2, { ruleCount: async () => given.rules ?? 0 }, now),
             check: () => ({ hasAsn: () => true, isCountry: (code) => code === 'NL', schemes: packagedSchemes() }),
             now,
             monotonic: now,
@@ -572,6 +575,26 @@ function posting(url: string, headers: string) {
   return { socket, status: async () => Number((await text()).split(' ')[1]), text };
 }
 const MEBIBYTE = 1024 * 1024;
+
+test('D3.29 in a workspace with as many rules as it may have, upserts are faults of their entries, and deletes pass', async () => {
+  const { post, published } = world({ rules: 2 });
+  const answer = await post('/v1/signal', [
+    { type: 'access_rules', action: 'block', ip: '192.0.2.1' },
+    { type: 'access_rules', action: 'unblock', ip: '192.0.2.1' },
+  ]);
+  assert.equal(answer.statusCode, 206);
+  assert.deepEqual(answer.json().errors, [
+    'Entry 0: Schema validation failed: entry: the workspace has its 2 rules, the most that it may have: only deletes are taken until there are fewer',
+  ]);
+  const both = await post('/v2/signal', [
+    { kind: 'access_rule', op: 'upsert', rule: { target: { ip: '192.0.2.1' } } },
+    { kind: 'waf_rule', op: 'delete', rule_ref: 'a' },
+  ]);
+  assert.match(both.json().message, /^Processed 1 entries, 1 failed/);
+  assert.equal(published.length, 2);
+  const { post: postToOther } = world({ rules: 1 });
+  assert.equal((await postToOther('/v1/signal', [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }])).statusCode, 200);
+});
 
 test('D3.25 bodies over the budget: 429 with Retry-After before they are read; room comes back when a client leaves', async (t) => {
   const { url, log } = await listening(t);

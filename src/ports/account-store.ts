@@ -37,7 +37,8 @@ export interface AccountWrites {
   revokeKey(id: string): Promise<boolean>;
   /** Last-used instants gathered in memory, written in one go. */
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
-  createList(workspaceId: string, name: string, description: string | null, settings: ListSettings): Promise<AccessList>;
+  /** Rejects with REFUSED when the workspace has `maxLists` lists already; 0 = no limit. */
+  createList(workspaceId: string, name: string, description: string | null, settings: ListSettings, maxLists?: number): Promise<AccessList>;
   updateList(workspaceId: string, listId: string, patch: ListPatch): Promise<AccessList>;
   /** Deletes the list, its rules and revokes the keys bound to it. The default list cannot be deleted: rejects. */
   deleteList(workspaceId: string, listId: string): Promise<void>;

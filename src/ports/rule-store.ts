@@ -135,6 +135,11 @@ export interface RuleReads {
   position(streamId: string, partition: number): Promise<number | undefined>;
   /** The ids of the streams that have positions here. */
   positionStreams(): Promise<string[]>;
+  /**
+   * How many rules of all kinds are stored, also those that have lapsed or whose list is deleted and that are not swept yet. Costs the
+   * same however many there are.
+   */
+  ruleCount(workspaceId: string): Promise<number>;
   /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
   countRules(workspaceId: string, now: number): Promise<number>;
   /** Active rules in primary-key order, streamed. */

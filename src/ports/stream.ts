@@ -27,8 +27,10 @@ export interface Stream {
   join(): Promise<StreamReader>;
   /** Deletes messages older than `before` (ms), never at or above `landed`; at most `limit`. Returns how many. A no-op where the engine expires by itself. */
   trim(partition: number, before: number, landed: number, limit: number): Promise<number>;
-  /** Rejects with a readable reason when the stream cannot take messages now. */
+  /** Rejects with a readable reason when the stream does not answer. */
   ping(): Promise<void>;
+  /** Finds out, as far as the engine can without leaving a message, whether one could be appended; rejects with a readable reason. */
+  probe(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,10 +1,11 @@
 /** The consumer role: lands the stream in the store and deletes what is past its keeping time. */
+
+import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { startConsumer } from '../stream/consumer.ts';
 import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
 import type { LandingStatus } from '../stream/landing-status.ts';
-import type { Log } from './logging.ts';
 
 export interface ConsumerRoleParts {
   readonly stream: Stream;
@@ -14,8 +15,14 @@ export interface ConsumerRoleParts {
   readonly log: Log;
 }
 
+/** How landing goes, and how far it is behind. */
+export type LandingReport = LandingStatus & {
+  /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
+  readonly oldest?: number | undefined;
+};
+
 export interface ConsumerRole {
-  status(): LandingStatus;
+  status(): LandingReport;
   /** Ends housekeeping, and landing after the transaction that runs now. Stream and store stay open. */
   stop(): Promise<void>;
 }
@@ -28,7 +35,7 @@ export function startConsumerRole({ stream, store, streamHours, log }: ConsumerR
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
   );
   return {
-    status: consumer.status,
+    status: () => ({ ...consumer.status(), oldest: consumer.oldest() }),
     async stop() {
       stopHousekeeping();
       await consumer.close();

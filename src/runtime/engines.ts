@@ -1,15 +1,14 @@
 /** Which engines a configuration names. Only this file and the threads name drivers. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
+import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { Patience } from '../store/sqlite/database.ts';
 import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
-import type { LandingStatus } from '../stream/landing-status.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
-import { type ConsumerRole, startConsumerRole } from './consumer-role.ts';
+import { type ConsumerRole, type LandingReport, startConsumerRole } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
-import type { Log } from './logging.ts';
 import { startEmbeddedEngine } from './writer.ts';
 
 /** The engines of a serving process. */
@@ -17,7 +16,7 @@ export interface Engine {
   readonly store: Store;
   readonly stream: Stream;
   /** Starts the consumer role. Resolves with a function that tells how landing goes. */
-  land(): Promise<() => Promise<LandingStatus>>;
+  land(): Promise<() => Promise<LandingReport>>;
   /** What a feed thread needs to open the store for itself. */
   feedSource(): FeedSource;
   close(): Promise<void>;
@@ -100,7 +99,7 @@ interface StartedStore {
   readonly store: Store;
   readonly feedSource: () => FeedSource;
   /** Lands the embedded stream in the thread that writes the embedded store. */
-  readonly landEmbedded?: () => Promise<() => Promise<LandingStatus>>;
+  readonly landEmbedded?: () => Promise<() => Promise<LandingReport>>;
 }
 
 async function startStore({ databaseUrl, dataDir, streamRetentionHours }: Config, log: Log): Promise<StartedStore> {

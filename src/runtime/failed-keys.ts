@@ -1,4 +1,4 @@
-import type { Log } from './logging.ts';
+import type { Log } from '../ports/log.ts';
 
 /** How many wrong keys came from one address. */
 interface Failures {

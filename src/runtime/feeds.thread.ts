@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
-import { feedEngine } from '../feed/build/engine.ts';
+import { feedBuilder } from '../feed/build/feed-builder.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -21,10 +21,11 @@ const store = await openSource(source);
 let database = geoDatabase(geo);
 
 const methods: FeedThreadMethods = {
-  ...feedEngine({ store, recordFeed: store.recordFeed, geo: () => database, clock: systemClock }),
+  ...feedBuilder({ store, recordFeed: store.recordFeed, geo: () => database, clock: systemClock }),
   async useGeo(data) {
     database = geoDatabase(data);
   },
+  async ping() {},
   async shutdown() {
     await store.close();
     setImmediate(() => port.close());

@@ -8,11 +8,13 @@ import { type MethodNames, remoteCalls } from './rpc.ts';
 export interface FeedThreadMethods extends FeedBuilder {
   /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
+  /** Answers when the thread has time. */
+  ping(): Promise<void>;
   /** Closes the store and ends the thread. */
   shutdown(): Promise<void>;
 }
 
-const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, useGeo: true, shutdown: true };
+const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, useGeo: true, ping: true, shutdown: true };
 
 /** What the feed thread is started with. */
 export interface FeedThreadData {
@@ -23,6 +25,8 @@ export interface FeedThreadData {
 /** The feed thread as the main thread sees it. */
 export interface FeedThread extends FeedBuilder {
   useGeo(data: GeoData): Promise<void>;
+  /** Resolves when the thread answers, rejects when it cannot be started. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,6 +62,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData): Feed
       data = next;
       await thread().methods.useGeo(next);
     },
+    ping: () => thread().methods.ping(),
     async close() {
       await running?.methods.shutdown();
       await running?.worker.terminate();

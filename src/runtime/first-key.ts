@@ -1,7 +1,7 @@
-/** The first API key of a store, and what is printed with it (decisions 2). */
+/** The first API key of a store, and what is printed with it (SPEC D2.3). */
 import { BOOTSTRAP_KEY_NAME, keyParts, newKeyText, SAFE_KEY_LENGTH, type SavedKey } from '../account/key.ts';
+import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
-import type { Log } from './logging.ts';
 
 /**
  * Makes sure that the given key exists (BOOTSTRAP_API_KEY), or, without one, that an empty store gets a new key.

@@ -6,7 +6,7 @@ import { loadGeo } from '../geo/load.ts';
 import { geoStatus } from '../geo/status.ts';
 import { watchGeo } from '../geo/watch.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
-import type { Log } from './logging.ts';
+import type { Log } from '../ports/log.ts';
 
 type GeoSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir'>;
 

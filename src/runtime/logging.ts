@@ -1,8 +1,5 @@
 import { type Logger, pino } from 'pino';
 
-/** Writes one line to the log. */
-export type Log = (level: 'info' | 'warn' | 'error', message: string) => void;
-
 /** Secrets in a line of the log: API keys, credentials in headers, passwords in addresses. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\bweir_[\w-]{20,}/g, '[key]'],

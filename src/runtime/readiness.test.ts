@@ -26,6 +26,10 @@ test('D1 each part is named; landing only where this process lands', async () =>
   const ready = { store: { ok: true, clock_difference_ms: 0 }, stream: { ok: true } };
   assert.deepEqual(await checksWith({}), { ...ready, landing: { ok: true } });
   assert.deepEqual(await checksWith({ landing: undefined }), ready);
+  assert.deepEqual(Object.keys(await checksWith({ stream: undefined, landing: undefined, feeds: { ping: async () => {} } })), [
+    'store',
+    'feeds',
+  ]);
   assert.deepEqual((await checksWith({ draining: () => true })).process, { ok: false, reason: 'the process is stopping' });
 });
 
@@ -69,6 +73,43 @@ test('D1 an engine that does not answer within 3 s is red', async (t) => {
   const checks = await withoutPatience(t, { store: { ping: never }, stream: { ping: never } });
   const red = { ok: false, reason: 'the store did not answer within 3 s' };
   assert.deepEqual([checks.store, checks.stream], [red, { ...red, reason: 'the stream did not answer within 3 s' }]);
+});
+
+test('D1.21 an answer takes 100 ms at most: what is busy is as it was last known, and red only when it has not answered for long', async (t) => {
+  let answer = (): void => {};
+  const busy = () => new Promise<void>((resolve) => (answer = resolve));
+  const check = readiness({
+    store: { ping: async () => T0 },
+    landing: undefined,
+    feeds: { ping: busy },
+    draining: () => false,
+    now: () => T0,
+  });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const feedsAfter = async (ms: number) => {
+    const checks = check();
+    t.mock.timers.tick(ms);
+    return (await checks).feeds;
+  };
+  assert.deepEqual(await feedsAfter(100), { ok: true });
+  assert.deepEqual(await feedsAfter(30_000), { ok: true });
+  assert.deepEqual(await feedsAfter(30_000), { ok: false, reason: 'the feed thread did not answer within 60 s' });
+  assert.deepEqual(await feedsAfter(100), { ok: false, reason: 'the feed thread did not answer within 60 s' });
+  const later = check();
+  answer();
+  assert.deepEqual((await later).feeds, { ok: true });
+});
+
+test('D1.21 landing carries its lag in messages and seconds; a lag alone is not red', async () => {
+  const landing = async () => ({ state: 'running' as const, oldest: T0 - 90_000 });
+  const far = await checksWith({ landing, lag: async () => 1_000_000 });
+  assert.deepEqual(far.landing, { ok: true, lag_messages: 1_000_000, lag_seconds: 90 });
+  const none = await checksWith({ lag: async () => 0 });
+  assert.deepEqual(none.landing, { ok: true, lag_messages: 0, lag_seconds: 0 });
+  const unread = await checksWith({ lag: async () => 7 });
+  assert.deepEqual(unread.landing, { ok: true, lag_messages: 7 });
+  const unknown = await checksWith({ lag: () => Promise.reject(new Error('no broker')) });
+  assert.deepEqual(unknown.landing, { ok: true });
 });
 
 for (const state of ['retrying', 'halted'] as const) {

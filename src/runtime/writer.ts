@@ -1,9 +1,9 @@
 /** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Log } from '../ports/log.ts';
 import type { Store, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
-import type { LandingStatus } from '../stream/landing-status.ts';
-import type { Log } from './logging.ts';
+import type { LandingReport } from './consumer-role.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** What the writer thread is started with. */
@@ -25,7 +25,7 @@ export interface WriterControl {
   /** Starts the consumer role. */
   startConsumer(): Promise<void>;
   /** How landing goes. */
-  landing(): Promise<LandingStatus>;
+  landing(): Promise<LandingReport>;
   /** Ends the consumer after its transaction, closes the files. */
   shutdown(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface EmbeddedEngine {
   /** A port that serves the store's writes, to hand to another thread. */
   writesPort(): MessagePort;
   startConsumer(): Promise<void>;
-  landing(): Promise<LandingStatus>;
+  landing(): Promise<LandingReport>;
 }
 
 /** Starts the writer thread, which applies the migrations, and opens the reads beside it. */

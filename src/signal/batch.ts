@@ -31,6 +31,8 @@ export type BatchResult = Refused | { readonly refused?: undefined; readonly acc
 
 /** How the entries of a batch are judged. */
 export interface BatchCheck extends EnvelopeCheck {
+  /** Why no entry may add a rule. */
+  readonly noMoreRules?: string | undefined;
   /** Takes an accepted entry. Where the batch is refused later on, what it took counts for nothing. */
   readonly accept: (signal: Signal) => void;
   /** Told, once a batch, what was thrown while an entry was judged: a defect of ours. */
@@ -127,6 +129,7 @@ function judge(
     if (refusedAlready) return undefined;
     const result = parseEntry(version, entry, check);
     if (!('version' in result)) return describe(result);
+    if (check.noMoreRules !== undefined && addsRule(result)) return describe({ faults: [{ field: 'entry', message: check.noMoreRules }] });
     check.accept(result);
     return undefined;
   } catch (error) {
@@ -134,6 +137,8 @@ function judge(
     return describe({ faults: [{ field: 'entry', message: 'could not be judged, because of a defect of this service' }] });
   }
 }
+
+const addsRule = (signal: Signal) => (signal.version === 1 ? signal.event.action === 'block' : signal.envelope.op === 'upsert');
 
 /** Why an entry is too large or too deep to be parsed, or undefined. */
 function sizeFault({ start, end, size, depth }: EntrySpan): string | undefined {

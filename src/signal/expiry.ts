@@ -12,7 +12,7 @@ export function lifetime(kind: Kind, action: AccessAction | string, seconds: num
   return kind === 'access_rule' ? Math.max(seconds, FLOOR) : seconds;
 }
 
-/** The instant (ms, a whole second, rounded up) at which a rule accepted at `receivedAt` (ms) lapses; null = never. */
+/** The instant (ms, a whole second, rounded up) at which a rule accepted at `receivedAt` (ms) expires; null = never. */
 export function expiresAt(receivedAt: number, seconds: number | null): number | null {
   return seconds === null ? null : Math.ceil(receivedAt / 1000 + seconds) * 1000;
 }

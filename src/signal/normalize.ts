@@ -3,7 +3,7 @@ import { AnyEnvelope, ENVELOPES, EXPRESSION_FIELDS, V1Event } from './schema.ts'
 import { TARGET_FIELDS } from './target.ts';
 
 /**
- * Entries in canonical form, before anything is judged: known fields only, null and absent are one, letter case folded,
+ * Normalizes entries before anything is judged: known fields only, null and absent are one, letter case folded,
  * what the operation ignores is gone. Never recurses into free-form JSON, whose keys are plain data.
  */
 

@@ -15,7 +15,7 @@ import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 
 /**
  * What a client may send, as JSON Schema: it validates entries and it is the API documentation.
- * The schemas describe an entry in canonical form (normalize.ts): optional fields that were null are gone, letter case is folded.
+ * The schemas describe a normalized entry (normalize.ts): optional fields that were null are gone, letter case is folded.
  */
 
 const text = (maxLength: number, description: string, options: object = {}) =>
@@ -178,5 +178,5 @@ export type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;
 export type ExpressionEnvelope = Static<(typeof ENVELOPES)[ExpressionKind]>;
 export type Envelope = AccessRuleEnvelope | ExpressionEnvelope;
 
-/** An accepted entry, as it travels on the stream: v1 as sent, v2 in canonical form. */
+/** An accepted entry, as it travels on the stream: v1 as sent, v2 normalized. */
 export type Signal = { readonly version: 1; readonly event: V1Event } | { readonly version: 2; readonly envelope: Envelope };

@@ -1,6 +1,6 @@
 /** How values are stored, in columns of the same meaning in either dialect. */
 import { parseNetwork } from '../network/parse.ts';
-import { ACCESS_ACTIONS, type AccessAction, type JsonObject, LEVELS, type Level, type Target } from '../rule.ts';
+import { ACCESS_ACTIONS, type AccessAction, type JsonObject, type Target } from '../rule.ts';
 
 /** JSON data as text; null stays null. */
 export const jsonText = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value));
@@ -8,11 +8,6 @@ export const jsonText = (value: JsonObject | null): string | null => (value === 
 /** The code of an access action: its place in ACCESS_ACTIONS. */
 export const actionCode = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action);
 export const actionOf = (code: unknown): AccessAction => ACCESS_ACTIONS[Number(code)];
-
-/** The two levels behind `levelCode` of feed/levels.ts. */
-export function levelsOf(code: number): { confidence: Level | null; severity: Level | null } {
-  return { confidence: LEVELS[Math.floor(code / 5) - 1] ?? null, severity: LEVELS[(code % 5) - 1] ?? null };
-}
 
 /** The target behind its canonical text. */
 export function targetOf(text: string): Target {

@@ -8,6 +8,7 @@ import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
+import { listCount } from './lists.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts';
 import { one, run, type Transact, type Value, type Work } from './work.ts';
 
@@ -70,9 +71,10 @@ export function management(transact: Transact): Management {
         },
         { repeatable: true },
       ),
-    createList: (workspaceId, name, description, settings) =>
+    createList: (workspaceId, name, description, settings, maxLists = 0) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
+        if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
         const id = randomUUID();
         const row = yield* insertList(now, workspacePk, { ...settings, id, name, description, isDefault: false });
         yield* audit(now, 'list created', id);
@@ -102,7 +104,7 @@ export function management(transact: Transact): Management {
         const row = yield* one('SELECT pk, is_default FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
         if (row === undefined) throw noSuch('list', listId);
         if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
-        yield* run('INSERT INTO deleted_lists VALUES ($1)', Number(row.pk));
+        yield* run('INSERT INTO deleted_lists (list_pk, workspace_pk) VALUES ($1, $2)', Number(row.pk), workspacePk);
         yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
         yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE list_id = $1`, listId);
         yield* moveKeyRevision();
@@ -230,4 +232,6 @@ function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo
   return keyOf(row, workspaceId);
 }
 
+const tooManyLists = (most: number) =>
+  new WeirError('REFUSED', `the workspace has ${most} lists, as many as it may have: delete one, or raise MAX_LISTS`);
 const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

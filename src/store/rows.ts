@@ -4,9 +4,10 @@ import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace } from '../account/workspace.ts';
+import { levelsOf } from '../feed/levels.ts';
 import type { DeadLetter, StoredRule } from '../ports/rule-store.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
-import { actionOf, levelsOf, targetOf } from './columns.ts';
+import { actionOf, targetOf } from './columns.ts';
 
 /** One row: column name → value as a driver gives it (64-bit integers may come as text). */
 export type Row = Record<string, unknown>;

@@ -11,7 +11,7 @@ export const keepCreated = (table: string): string =>
   `created_at = CASE WHEN ${table}.expires_at <= excluded.created_at THEN excluded.created_at ELSE ${table}.created_at END`;
 
 /** Counts the rules of a workspace; `now` and `id` are a dialect's placeholders, which stand in this order. */
-export function ruleCount(now: string, id: string): string {
+export function activeCount(now: string, id: string): string {
   const active = '(r.expires_at IS NULL OR r.expires_at > at.now)';
   const counts = KINDS.map((kind) => {
     const { scope, table } = RULE_KINDS[kind];

@@ -47,6 +47,7 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
     },
     trim: async () => 0,
     ping: async () => {},
+    probe: async () => {},
     close: async () => {},
   };
   const store = {

@@ -1,6 +1,7 @@
+import type { Log } from '../ports/log.ts';
 import type { Stream, StreamReader } from '../ports/stream.ts';
 import { replacedStream } from './halt.ts';
-import { type LandingLog, type LandingStatus, landingFaults } from './landing-status.ts';
+import { type LandingStatus, landingFaults } from './landing-status.ts';
 import { type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
@@ -15,13 +16,15 @@ export interface ConsumerOptions {
   readonly store: LandingStore;
   /** ms since 1970. */
   readonly now: () => number;
-  readonly log: LandingLog;
+  readonly log: Log;
 }
 
 /** A consumer that runs. */
 export interface Consumer {
   /** How landing goes. */
   status(): LandingStatus;
+  /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
+  oldest(): number | undefined;
   /** Ends after the transaction that runs now. */
   close(): Promise<void>;
 }
@@ -34,6 +37,8 @@ export interface Consumer {
 export function startConsumer({ stream, store, now, log }: ConsumerOptions): Consumer {
   const stop = new AbortController();
   const faults = landingFaults(log);
+  /** When the oldest message of each partition was appended that was read and has not landed, ms since 1970. */
+  const oldest = new Map<number, number>();
   const done = retrying(STREAM, joinAndLand, faults, stop.signal);
 
   /** One membership of the group: lands the partitions that it owns, each by itself, until the consumer stops or the membership is lost. */
@@ -76,12 +81,17 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
   function startLanding(streamId: string, reader: StreamReader, partition: number): Promise<void> {
     const part = partitionName(partition);
     const onProgress = () => faults.clear(part);
-    const work = () => landPartition({ streamId, partition, stream, reader, store, now, log, onProgress, stop: stop.signal });
+    const onRead = (timestamp: number | undefined) => {
+      if (timestamp === undefined) oldest.delete(partition);
+      else oldest.set(partition, timestamp);
+    };
+    const work = () => landPartition({ streamId, partition, stream, reader, store, now, log, onProgress, onRead, stop: stop.signal });
     return retrying(part, work, faults, stop.signal);
   }
 
   return {
     status: faults.status,
+    oldest: () => (oldest.size === 0 ? undefined : Math.min(...oldest.values())),
     async close() {
       stop.abort();
       await done;

@@ -7,11 +7,24 @@ const LOOK = 5;
 /** How long to wait for landing at most, ms. */
 const PATIENCE = 2000;
 
+type Log = Pick<Stream, 'id' | 'partitions' | 'bounds'>;
+type Positions = Pick<StoreReads, 'position'>;
+
+/** How many messages of the whole stream the store has not landed. */
+export async function unlanded(stream: Log, store: Positions): Promise<number> {
+  const streamId = await stream.id();
+  const counts = Array.from({ length: await stream.partitions() }, async (_, partition) => {
+    const { start, end } = await stream.bounds(partition);
+    return Math.max(0, end - ((await store.position(streamId, partition)) ?? start));
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
 /**
  * Resolves when landing has reached the stream's present end, at the latest after 2 s: a client that posts a signal and then
  * reads the feed expects to find it there.
  */
-export async function caughtUp(stream: Pick<Stream, 'id' | 'partitions' | 'bounds'>, store: Pick<StoreReads, 'position'>): Promise<void> {
+export async function caughtUp(stream: Log, store: Positions): Promise<void> {
   const deadline = performance.now() + PATIENCE;
   const streamId = await stream.id();
   const ends = await Promise.all(Array.from({ length: await stream.partitions() }, (_, partition) => stream.bounds(partition)));

@@ -1,5 +1,4 @@
-/** Writes one line about landing to the log. */
-export type LandingLog = (level: 'info' | 'warn' | 'error', message: string) => void;
+import type { Log } from '../ports/log.ts';
 
 /** What landing is doing: `retrying` goes on by itself; `halted` needs a person, and goes on when one has acted. */
 export type LandingStatus = { readonly state: 'running' } | LandingFault;
@@ -21,7 +20,7 @@ export interface LandingFaults {
 }
 
 /** No faults yet. */
-export function landingFaults(log: LandingLog): LandingFaults {
+export function landingFaults(log: Log): LandingFaults {
   const faults = new Map<string, LandingFault>();
   return {
     report(part, fault) {

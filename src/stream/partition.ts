@@ -1,10 +1,11 @@
 /** Landing one partition of the stream. */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Log } from '../ports/log.ts';
 import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { decodeSignalRecord } from '../signal/message.ts';
 import { positionOutside } from './halt.ts';
-import type { LandingLog } from './landing-status.ts';
 import { pause } from './retry.ts';
 
 /** Records a landing transaction holds at most. */
@@ -26,9 +27,11 @@ export interface PartitionParts {
   readonly store: LandingStore;
   /** ms since 1970. */
   readonly now: () => number;
-  readonly log: LandingLog;
+  readonly log: Log;
   /** Called after each read that went well, with its records landed. */
   readonly onProgress: () => void;
+  /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */
+  readonly onRead: (timestamp: number | undefined) => void;
   readonly stop: AbortSignal;
 }
 
@@ -65,10 +68,11 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
 
 /** Lands batch after batch. `fenced`: the store's position is not the one that was read; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
-  const { streamId, partition, reader, store, now, log, onProgress, stop } = parts;
+  const { streamId, partition, reader, store, now, log, onProgress, onRead, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
   while (isActive(parts)) {
     const records = await reader.read(partition, next, BATCH, WAIT);
+    onRead(records[0]?.timestamp);
     const early = begun + GATHER - performance.now();
     if (records.length > 0 && records.length < BATCH && early > 0) {
       await pause(early, stop);
@@ -85,11 +89,15 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
       }
+      onRead(undefined);
       from = to;
       next = to;
     }
     onProgress();
+    // Reading and landing may wait for nothing at all: calls from other threads must get their turn.
+    await turn();
   }
+  onRead(undefined);
   return 'ended';
 }
 

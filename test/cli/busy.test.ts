@@ -1,6 +1,6 @@
 /** Commands beside a server that lands without a pause, and stores that they must leave as they are. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -124,6 +124,11 @@ test('D1.13 a command that reads makes and migrates nothing on the embedded stor
   const { code, stderr } = await command(['org', 'ls'], { DATA_DIR });
   assert.deepEqual([code, stderr], [2, 'weir: the store is empty: run weir migrate or start the service\n']);
   assert.deepEqual(readFileSync(file), before);
+  writeFileSync(file, 'no database, but long enough to be looked at as one by whoever opens it\n'.repeat(99));
+  assert.equal(
+    (await command(['org', 'ls'], { DATA_DIR })).stderr,
+    `weir: the store's file ${file} cannot be used: file is not a database\n`,
+  );
 });
 
 describe('PostgreSQL', { skip: noPostgres() }, () => {

@@ -42,6 +42,7 @@ export async function assertFirstVersion(store: Store): Promise<void> {
     [2, latest, latest, lastExpiry],
     [3, earliest, T0, null],
   ]);
+  assert.equal(await store.ruleCount('w'), 4);
   assert.deepEqual(await times('waf_rule'), [[4, T0, latest, lastExpiry]]);
   const { rows, sink } = collectingSink();
   await store.snapshot('w', null, T0, sink);

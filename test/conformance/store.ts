@@ -276,6 +276,9 @@ export function storeConformance(driver: StoreDriver): void {
       const view = async (f: typeof together) =>
         (await f.rules('access_rule', 0)).map(({ rule, createdAt, updatedAt }) => JSON.stringify([rule, createdAt, updatedAt])).sort();
       assert.deepEqual(await view(together), await view(apart));
+      for (const { store, workspace } of [together, apart]) {
+        assert.equal(await store.ruleCount(workspace.id), await store.countRules(workspace.id, 0));
+      }
     }
   });
 
@@ -548,6 +551,63 @@ export function storeConformance(driver: StoreDriver): void {
     // A rule that has lapsed is a new rule, in its old place.
     await land([upsert(access(first, { name: 'by value' }))], T0 + 5000);
     assert.deepEqual(await ids(), made.with(2, ['by value', 11]));
+  });
+
+  test(`D4.16 store ${name}: the number of a workspace's rules is known without counting, until they are swept away`, async (t) => {
+    const { store, organization, workspace, land } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const is = async (rules: number, ofOther = 0) =>
+      assert.deepEqual([await store.ruleCount(workspace.id), await store.ruleCount(other.id)], [rules, ofOther]);
+    await is(0);
+    const target = ip('192.0.2.1');
+    await land([
+      upsert(access(target)),
+      upsert(access(target)),
+      upsert(access(target, { ruleRef: 'a' })),
+      { workspaceId: other.id, change: upsert(access(target, { expiresAt: T0 + 1000 })) },
+      { listId: list.id, change: upsert(access(target, { ruleRef: 'a' })) },
+      { listId: list.id, change: upsert(access(ip('192.0.2.2'), { expiresAt: T0 + 1000 })) },
+      ...EXPRESSION_KINDS.flatMap((kind): RuleChange[] => [
+        { change: 'upsert', kind, rule: waf('a') },
+        { change: 'upsert', kind, rule: waf('a', { name: 'again' }) },
+        { change: 'upsert', kind, rule: waf('b', { expiresAt: T0 + 1000 }) },
+        { change: 'delete', kind, ruleRef: 'never there' },
+      ]),
+    ]);
+    const expressions = EXPRESSION_KINDS.length;
+    await is(4 + 2 * expressions, 1);
+    // Made and deleted in one batch; deleted and made; an update.
+    await land([
+      upsert(access(ip('192.0.2.3'))),
+      { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('192.0.2.3') },
+      upsert(access(target, { name: 'update' })),
+      { change: 'delete', kind: 'waf_rule', ruleRef: 'a' },
+      { change: 'upsert', kind: 'waf_rule', rule: waf('a') },
+    ]);
+    await is(4 + 2 * expressions, 1);
+    await land([{ change: 'delete_by_value', kind: 'access_rule', action: 'block', target }]);
+    await is(2 + 2 * expressions, 1);
+    const sweep = (rulesExpiredBefore: number) => store.sweep({ now: T0 + 5000, rulesExpiredBefore, auditBefore: 0, limit: 10 });
+    assert.equal(await sweep(T0 + 5000), 2 + expressions);
+    await is(1 + expressions, 0);
+    await store.deleteList(workspace.id, list.id);
+    await is(1 + expressions);
+    while ((await sweep(0)) > 0);
+    await is(expressions);
+    assert.equal(await store.countRules(workspace.id, 0), expressions);
+    assert.equal(await store.ruleCount(randomUUID()), 0);
+  });
+
+  test(`D2.15 store ${name}: one list more than a workspace may have is refused`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const create = () => store.createList(workspace.id, 'edge', null, NO_SETTINGS, 3);
+    const list = await create();
+    await create();
+    await assert.rejects(create(), { code: 'REFUSED', message: /has 3 lists, as many as it may have: .* MAX_LISTS$/ });
+    assert.equal(await store.listCount(workspace.id), 3);
+    await store.deleteList(workspace.id, list.id);
+    await create();
   });
 
   test(`D3.5 store ${name}: an expiry of up to a hundred years is exact`, async (t) => {

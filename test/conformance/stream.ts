@@ -119,6 +119,23 @@ export function streamConformance({ name, open }: StreamDriver): void {
     assert.equal(records[999].value.length, big[999].value.length);
   });
 
+  test(`D1.21 stream ${name}: a probe succeeds while messages can be appended, and leaves nothing`, async (t) => {
+    const { stream } = await open(t);
+    await stream.publish([message(1)]);
+    const reader = await stream.join();
+    t.after(() => reader.close());
+    const [first] = await readAll(stream, reader, 1);
+    await stream.probe();
+    await stream.publish([message(2, first!.key)]);
+    await stream.probe();
+    assert.deepEqual(numbers(await readAll(stream, reader, 2)), [1, 2]);
+    const bounds = await Promise.all(Array.from({ length: await stream.partitions() }, (_, partition) => stream.bounds(partition)));
+    assert.equal(
+      bounds.reduce((sum, { start, end }) => sum + end - start, 0),
+      2,
+    );
+  });
+
   test(`6 stream ${name}: ping succeeds while the engine is there`, async (t) => {
     const { stream } = await open(t);
     await stream.ping();

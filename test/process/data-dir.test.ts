@@ -23,7 +23,7 @@ suite('modes', () => {
     const [served, commanded] = ['served', 'commanded'].map((name) => join(folder, name));
     const server = await startWeir({ ...smallGeo(folder), DATA_DIR: served, BOOTSTRAP_API_KEY: KEY });
     t.after(() => server.kill('SIGKILL'));
-    assert.equal((await weir(['org', 'ls'], { DATA_DIR: commanded })).code, 0);
+    assert.equal((await weir(['org', 'create', 'acme'], { DATA_DIR: commanded })).code, 0);
     for (const dataDir of [served, commanded]) {
       assert.equal(statSync(dataDir).mode & 0o777, 0o700);
       assert.ok(readdirSync(dataDir).includes('weir.db'));
@@ -94,7 +94,7 @@ suite('a machine that cannot be used', () => {
     test(`D1.7 ${what}: one readable sentence, exit code 2`, { skip: needs('setpriv', 'unshare') }, async (t) => {
       const folder = temporaryFolder(t);
       const env = testEnvironment({ DATA_DIR: dataDir(folder) });
-      for (const args of [['serve'], ['org', 'ls']]) {
+      for (const args of [['serve'], ['org', 'create', 'acme']]) {
         const [program, ...rest] = [...(within?.(folder) ?? []), process.execPath, MAIN, ...args];
         // Killed, not asked: a server that hangs in its start would not hear it.
         const ended = promisify(execFile)(program, rest, { env, timeout: 60_000, killSignal: 'SIGKILL' });

@@ -51,7 +51,7 @@ suite('settings', { concurrency: 2 }, () => {
 
   test('D1.1 an empty variable counts as unset', async (t) => {
     const settings = Object.fromEntries([...Object.keys(FAULTY), 'HOST', 'GEO_ASN_FILE', 'SCHEMES_FILE'].map((name) => [name, '']));
-    assert.equal((await weir(['org', 'ls'], { ...settings, DATA_DIR: temporaryFolder(t) })).code, 0);
+    assert.equal((await weir(['org', 'create', 'acme'], { ...settings, DATA_DIR: temporaryFolder(t) })).code, 0);
   });
 
   test('D1.1, D1.5 files that settings name are missing or broken at start: each told in one line, all at once, exit 2', async (t) => {
@@ -225,11 +225,9 @@ test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and
     assert.equal(output().stdout, `weir ready on ${url}\n`, roles);
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
     const ready = await readyz(url);
-    assert.deepEqual(
-      [ready.status, Object.keys(ready.checks)],
-      [200, ['store', 'stream', ...(roles.includes('consumer') ? ['landing'] : [])]],
-      roles,
-    );
+    const [signals, consumer, feeds] = ['signals', 'consumer', 'feeds'].map((role) => roles.includes(role));
+    const checks = ['store', ...(signals || consumer ? ['stream'] : []), ...(consumer ? ['landing'] : []), ...(feeds ? ['feeds'] : [])];
+    assert.deepEqual([ready.status, Object.keys(ready.checks)], [200, checks], roles);
     for (const [role, path] of [
       ['signals', '/v1/signal'],
       ['signals', '/v2/signal'],
@@ -324,7 +322,7 @@ suite('stop', { concurrency: 4 }, () => {
   });
 });
 
-test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
+test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
   const folder = temporaryFolder(t);
   const settings = { DATA_DIR: folder };
   const before = await running(t, settings);
@@ -343,13 +341,35 @@ test('D4.5, D1.3 a stream made anew: landing stops, /readyz is 503 and says what
   assert.match(ready.checks.landing.reason!, /deleted and made anew.*weir stream adopt/);
   assert.equal((await fetch(`${halted.url}/healthz`)).status, 200, 'it is alive');
   assert.equal((await post(halted.url, '192.0.2.7')).status, 200, 'signals are taken and wait on the stream');
+  assert.equal((await readyz(halted.url)).checks.landing.lag_messages, 1);
   assert.equal(await feed(halted.url), '192.0.2.1/32\n', 'the feed stays as it was');
 
   const adopted = await weir(['stream', 'adopt'], settings);
   assert.deepEqual([adopted.code, adopted.stderr], [0, '']);
   // Without a restart.
   await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));
-  assert.equal((await readyz(halted.url)).status, 200);
+  const { status, checks } = await readyz(halted.url);
+  assert.deepEqual([status, checks.landing], [200, { ok: true, lag_messages: 0, lag_seconds: 0 }]);
+});
+
+test('D1.21 ROLES=signals on a stream that cannot be written: /readyz is red with the reason, before any post and after, and green again by itself', async (t) => {
+  const folder = temporaryFolder(t);
+  await (await running(t, { DATA_DIR: folder })).kill('SIGTERM');
+  const log = new DatabaseSync(join(folder, 'stream.db'));
+  t.after(() => log.close());
+  log.exec("CREATE TRIGGER full BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const { url } = await running(t, { DATA_DIR: folder, ROLES: 'signals' });
+  const isRed = async () => {
+    const { status, checks } = await readyz(url);
+    assert.deepEqual([status, checks.store.ok, checks.stream.ok], [503, true, false]);
+    assert.match(checks.stream.reason!, /cannot be written: the disk is full/);
+  };
+  await eventually(isRed);
+  assert.equal((await post(url, '192.0.2.1')).status, 500);
+  await isRed();
+  log.exec('DROP TRIGGER full');
+  await eventually(async () => assert.equal((await readyz(url)).status, 200));
+  assert.equal((await post(url, '192.0.2.1')).status, 200);
 });
 
 test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, at no level', async (t) => {

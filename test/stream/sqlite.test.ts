@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { streamConformance } from '../conformance/stream.ts';
@@ -26,6 +27,23 @@ test('D1 DATA_DIR is made with mode 0700', async (t) => {
   const stream = openSqliteStream(folder);
   await stream.close();
   assert.equal(statSync(folder).mode & 0o777, 0o700);
+});
+
+test('D1.21 a file that cannot be written: append and probe say so, and both work again when it can be', async (t) => {
+  const folder = temporaryFolder(t);
+  const stream = openSqliteStream(folder);
+  t.after(() => stream.close());
+  await stream.publish([note(0)]);
+  const db = new DatabaseSync(join(folder, 'stream.db'));
+  t.after(() => db.close());
+  db.exec("CREATE TRIGGER full BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const reason = /cannot be written: the disk is full/;
+  await assert.rejects(stream.publish([note(1)]), reason);
+  await assert.rejects(stream.probe(), reason);
+  db.exec('DROP TRIGGER full');
+  await stream.probe();
+  await stream.publish([note(1)]);
+  assert.deepEqual(await stream.bounds(0), { start: 0, end: 2 });
 });
 
 test('D4 retention deletes landed messages that are old enough, never unlanded ones, and never moves offsets', async (t) => {

@@ -3,7 +3,7 @@
 import type { Caller } from '../../src/account/caller.ts';
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
 import type { Clock } from '../../src/clock.ts';
-import { feedEngine } from '../../src/feed/build/engine.ts';
+import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import { levelCode } from '../../src/feed/levels.ts';
 import { FeedCache } from '../../src/feed/serve/cache.ts';
 import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
@@ -243,7 +243,7 @@ export class Replica {
     const report = (error: Error) => this.errors.push(error);
     this.cache = new FeedCache({
       store,
-      builder: feedEngine({ store, recordFeed: (...args) => store.recordFeed(...args), geo, clock }),
+      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, clock }),
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,

@@ -58,7 +58,9 @@ export const getFeed = (base: string, key: string, target = ''): Promise<Reply> 
 interface Readiness {
   /** 200 = ready, 503 = not. */
   readonly status: number;
-  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly state?: string; readonly reason?: string }>>;
+  readonly checks: Readonly<
+    Record<string, { readonly ok: boolean; readonly state?: string; readonly reason?: string; readonly lag_messages?: number }>
+  >;
 }
 
 /** What `/readyz` says. */

@@ -57,7 +57,7 @@ export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDat
       if ((tag & ACTION_MASK) !== wanted) continue;
       const expires = table.expires[row];
       if (expires !== 0) {
-        if (expires > snapshot.expiredThrough && expires < until) until = expires;
+        if (expires > snapshot.renewalsAskedThrough && expires < until) until = expires;
         if (expires <= query.asOf) continue;
       }
       const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];

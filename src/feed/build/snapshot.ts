@@ -24,7 +24,7 @@ export interface Snapshot {
   /** The target of each row of `geo`. */
   readonly geoTargets: readonly GeoTarget[];
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
-  expiredThrough: number;
+  renewalsAskedThrough: number;
 }
 
 /** Takes the rules of a read into tables. */
@@ -64,5 +64,5 @@ export async function readSnapshot(
   if (head === undefined) return undefined;
   const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
   for (const table of [v4, v6, geo]) table.trim();
-  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, expiredThrough: secondOf(now.wall) };
+  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, renewalsAskedThrough: secondOf(now.wall) };
 }

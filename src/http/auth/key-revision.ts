@@ -9,7 +9,7 @@ const EFFECTIVE = 2000;
 /** How long a request waits for a slow store where it need not, ms. */
 const PATIENCE = 50;
 
-/** The store's key revision as last read (decisions 2): while it stands still, no key, permission or subscription has changed. */
+/** The store's key revision as last read (SPEC D2.8): while it stands still, no key, permission or subscription has changed. */
 export interface KeyRevision {
   /** undefined until the store was read once. */
   readonly current: number | undefined;

@@ -12,9 +12,9 @@ export interface BodyHolding {
   release(): void;
 }
 
-/** A budget of `total` bytes. A key's share is a quarter of it, but never less than `least` bytes, so that a whole body fits. */
+/** A budget of `total` bytes. A key's share is an eighth of it, but never less than `least` bytes, so that a whole body fits. */
 export function bodyBudget(total: number, least: number): BodyBudget {
-  const share = Math.min(total, Math.max(total / 4, least));
+  const share = Math.min(total, Math.max(total / 8, least));
   const ofKeys = new Map<string, number>();
   let inAll = 0;
 

@@ -9,6 +9,7 @@ import { signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { HttpFault } from '../errors.ts';
+import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
 import { inSlices } from './slices.ts';
 
@@ -18,6 +19,7 @@ export interface SignalParts {
   readonly stream: Pick<Stream, 'publish'>;
   /** Entries a minute of each key. */
   readonly entryLimit: RateLimiter;
+  readonly ruleQuota: RuleQuota;
   /** What entries are checked against. Called for every batch, because geo data may have been reloaded. */
   readonly check: () => Omit<EnvelopeCheck, 'listBound'>;
   readonly now: () => number;
@@ -55,7 +57,7 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /** Signal submission with what it needs. */
-export function signalSubmission({ store, stream, entryLimit, check, now, monotonic, logFailure }: SignalParts): SubmitSignals {
+export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, now, monotonic, logFailure }: SignalParts): SubmitSignals {
   const defaultLists = new Map<string, string>();
   const oneByOne = queue();
 
@@ -84,10 +86,12 @@ export function signalSubmission({ store, stream, entryLimit, check, now, monoto
     const receivedAt = now();
     const { workspaceId, organizationId } = caller;
     const messages: Message[] = [];
+    const noMoreRules = await ruleQuota(workspaceId);
     const result = await inSlices(
       batchSteps(version, batch, {
         ...check(),
         listBound: caller.listId !== null,
+        noMoreRules,
         // Written out at once: a thousand parsed entries may take ten times the memory of their text.
         accept(signal) {
           messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: signalId(receivedAt) }));

@@ -1,7 +1,8 @@
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
 import { nearestInstant } from '../columns.ts';
 import { compact, type ResolvedChange } from '../compact.ts';
-import type { Database, Session } from './database.ts';
+import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
+import { type Database, drive, type Session } from './database.ts';
 import { runStatements } from './rule-statements.ts';
 
 /** How long a landing transaction may take, ms. */
@@ -17,9 +18,7 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
       if (!(await movePosition(session, batch))) return 'fenced';
       const workspaces = await lockWorkspaces(session, batch.items);
       const { changes, poison } = resolve(batch.items, workspaces, await takeIds(session, batch.items.length));
-      for (const run of compact(changes)) {
-        for (const { text, rows } of runStatements(run)) await session.run(text, JSON.stringify(rows));
-      }
+      await writeRules(session, changes);
       const lists = new Set(changes.filter(({ change }) => change.kind === 'access_rule').map(({ list }) => list));
       if (lists.size > 0) await session.run('UPDATE lists SET revision = revision + 1 WHERE pk = ANY($1)', [...lists]);
       await keepLetters(session, batch, [...batch.poison, ...poison]);
@@ -27,6 +26,22 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
     },
     { repeatable: true, limit: LIMIT },
   );
+}
+
+/** Writes the rules, and how many more each workspace has. */
+async function writeRules(session: Session, changes: readonly ResolvedChange[]): Promise<void> {
+  const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
+  const counts = new RuleCountChanges();
+  for (const run of compact(changes)) {
+    for (const { text, rows, scope, firstId } of runStatements(run)) {
+      const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
+      for (const row of outcome.rows) {
+        const place = Number(row.place);
+        counts.add(scope === 'list' ? workspaceOf.get(place)! : place, Number(row.rules));
+      }
+    }
+  }
+  await drive(session, writeRuleCounts(counts));
 }
 
 /** The fence: false when the position is not the one this consumer started from. Another owner's transaction on it is waited for. */

@@ -7,7 +7,8 @@ import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts
 import { actionOf, targetOf } from '../columns.ts';
 import { findList, listCount, ruleSource } from '../lists.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
-import { ruleCount } from '../rule-tables.ts';
+import { ruleCount } from '../rule-counts.ts';
+import { activeCount } from '../rule-tables.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive } from './database.ts';
 import { gathered } from './gather.ts';
@@ -24,7 +25,7 @@ const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revi
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
-const RULE_COUNT = ruleCount('$1', '$2');
+const RULE_COUNT = activeCount('$1', '$2');
 
 /** The reads of the PostgreSQL store. None of them waits for a lock of a writer; those through `watch` for no other call either. */
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
@@ -95,6 +96,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     async savedKeys(workspaceId) {
       return (await rows(KEYS, workspaceId)).map(savedKeyOf);
     },
+    ruleCount: (workspaceId) => drive(db, ruleCount(workspaceId)),
     async countRules(workspaceId, now) {
       return Number((await one(RULE_COUNT, now, workspaceId))?.rules ?? 0);
     },

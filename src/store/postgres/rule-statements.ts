@@ -6,27 +6,47 @@ import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
 import type { CompactUpsert, RefDelete, Run, ValueDelete } from '../compact.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 
+/** Answers with rows (`place`, `rules`): by how many rules each list or workspace has more, or less, afterwards. */
 export interface BulkStatement {
   readonly text: string;
   readonly rows: readonly object[];
+  readonly scope: 'list' | 'workspace';
+  /** The text's second value, if it has one. */
+  readonly firstId?: number;
 }
 
 /** One run of folded changes as statements, in the order in which they take effect. Those without rows are left out. */
 export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkStatement[] {
   const access = upserts.filter(isAccess);
+  // Ids only grow: what is stored already has a lesser one.
+  const firstId = upserts.reduce((least, { id }) => Math.min(least, id), Number.POSITIVE_INFINITY);
+  const upsert = (scope: BulkStatement['scope'], text: string, rows: readonly object[]) => ({
+    ...countedUpsert(scope, text),
+    rows,
+    firstId,
+  });
+  const remove = (scope: BulkStatement['scope'], text: string, rows: readonly object[]) => ({ ...countedDelete(scope, text), rows });
   const statements = [
-    { text: DELETE_BY_REF, rows: refDeletes.filter(({ kind }) => kind === 'access_rule').map(accessRef) },
-    ...EXPRESSION_KINDS.map((kind) => ({
-      text: expressionDelete(kind),
-      rows: refDeletes.filter((d) => d.kind === kind).map(expressionRef),
-    })),
-    ...DELETES_BY_VALUE.map((text) => ({ text, rows: valueDeletes.map(valueRow) })),
-    { text: accessUpsert(ACCESS_BY_REF), rows: access.filter(({ change }) => change.rule.ruleRef !== null).map(accessRow) },
-    { text: accessUpsert(ACCESS_BY_VALUE), rows: access.filter(({ change }) => change.rule.ruleRef === null).map(accessRow) },
-    ...EXPRESSION_KINDS.map((kind) => ({ text: expressionUpsert(kind), rows: upserts.filter(isExpression(kind)).map(expressionRow) })),
+    remove('list', DELETE_BY_REF, refDeletes.filter(({ kind }) => kind === 'access_rule').map(accessRef)),
+    ...EXPRESSION_KINDS.map((kind) =>
+      remove('workspace', expressionDelete(kind), refDeletes.filter((d) => d.kind === kind).map(expressionRef)),
+    ),
+    ...DELETES_BY_VALUE.map((text) => remove('list', text, valueDeletes.map(valueRow))),
+    upsert('list', accessUpsert(ACCESS_BY_REF), access.filter(({ change }) => change.rule.ruleRef !== null).map(accessRow)),
+    upsert('list', accessUpsert(ACCESS_BY_VALUE), access.filter(({ change }) => change.rule.ruleRef === null).map(accessRow)),
+    ...EXPRESSION_KINDS.map((kind) => upsert('workspace', expressionUpsert(kind), upserts.filter(isExpression(kind)).map(expressionRow))),
   ];
   return statements.filter(({ rows }) => rows.length > 0);
 }
+
+const countedDelete = (scope: BulkStatement['scope'], text: string) => ({
+  scope,
+  text: `WITH done AS (${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules FROM done GROUP BY place`,
+});
+const countedUpsert = (scope: BulkStatement['scope'], text: string) => ({
+  scope,
+  text: `WITH done AS (${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules FROM done WHERE id >= $2 GROUP BY place`,
+});
 
 type AccessUpsert = CompactUpsert & { change: { kind: 'access_rule' } };
 type ExpressionUpsert = CompactUpsert & { change: { kind: ExpressionKind } };

@@ -4,8 +4,9 @@ import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-s
 import { type AccessRule, EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule, perKind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
+import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
-import { transaction } from './database.ts';
+import { drive, transaction } from './database.ts';
 
 const ACCESS_COLUMNS = 'action, v4, v6, expires_at, levels, target, name, reason, labels, config, updated_at';
 /** Shared with the benchmark that compares landing with a bare loop of the same statement. */
@@ -47,12 +48,16 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   );
   const upsertByRef = db.prepare(accessUpsert(ACCESS_BY_REF));
   const upsertByValue = db.prepare(accessUpsert(ACCESS_BY_VALUE));
-  const deleteByRef = db.prepare('DELETE FROM access_rules WHERE list_pk = ? AND rule_ref = ?');
+  const deleteByRef = db.prepare('DELETE FROM access_rules WHERE list_pk = ? AND rule_ref = ? RETURNING id');
   // Two statements, each on its partial index, which is named: by itself SQLite would search the whole list for the second.
   const deleteByValue = ['access_rules_value WHERE rule_ref IS NULL', 'access_rules_ref_value WHERE rule_ref IS NOT NULL'].map((rules) =>
-    db.prepare(`DELETE FROM access_rules INDEXED BY ${rules} AND list_pk = ? AND action = ? AND target = ?`),
+    db.prepare(`DELETE FROM access_rules INDEXED BY ${rules} AND list_pk = ? AND action = ? AND target = ? RETURNING id`),
   );
-  const upsertExpression = perKind(EXPRESSION_KINDS, (kind) => db.prepare(expressionUpsert(RULE_KINDS[kind].table)));
+  // Ids only grow: those of this batch are behind all others.
+  const newRules = db.prepare(
+    'SELECT l.workspace_pk, count(*) AS rules FROM access_rules r JOIN lists l ON l.pk = r.list_pk WHERE r.id > ? GROUP BY l.workspace_pk',
+  );
+  const upsertExpression = perKind(EXPRESSION_KINDS, (kind) => db.prepare(`${expressionUpsert(RULE_KINDS[kind].table)} RETURNING id`));
   const deleteExpression = perKind(EXPRESSION_KINDS, (kind) =>
     db.prepare(`DELETE FROM ${RULE_KINDS[kind].table} WHERE workspace_pk = ? AND rule_ref = ?`),
   );
@@ -69,7 +74,9 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       const poison: PoisonRecord[] = [...batch.poison];
       const touchedLists = new Set<number>();
       const touchedWorkspaces = new Set<number>();
-      let id = batch.items.length === 0 ? 0 : Number(takeIds.get(batch.items.length)!.value) - batch.items.length;
+      const counts = new RuleCountChanges();
+      const before = batch.items.length === 0 ? 0 : Number(takeIds.get(batch.items.length)!.value) - batch.items.length;
+      let id = before;
       for (const item of batch.items) {
         id += 1;
         const workspace = workspaces.get(item.workspaceId);
@@ -83,11 +90,21 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
           const list = item.listId === null ? workspace.defaultList : workspace.lists.get(item.listId)!;
           touchedLists.add(list);
           if (change.change === 'upsert') writeAccessRule(list, id, item.receivedAt, change.rule);
-          else if (change.change === 'delete') deleteByRef.run(list, change.ruleRef);
-          else for (const statement of deleteByValue) statement.run(list, actionCode(change.action), formatTarget(change.target));
-        } else if (change.change === 'upsert') writeExpressionRule(change.kind, workspace.pk, id, item.receivedAt, change.rule);
-        else deleteExpression[change.kind].run(workspace.pk, change.ruleRef);
+          else {
+            const deleted =
+              change.change === 'delete'
+                ? deleteByRef.all(list, change.ruleRef)
+                : deleteByValue.flatMap((statement) => statement.all(list, actionCode(change.action), formatTarget(change.target)));
+            // Rules of this batch are counted at its end.
+            counts.add(workspace.pk, -deleted.filter((rule) => Number(rule.id) <= before).length);
+          }
+        } else if (change.change === 'upsert') {
+          const written = writeExpressionRule(change.kind, workspace.pk, id, item.receivedAt, change.rule);
+          if (written === id) counts.add(workspace.pk, 1);
+        } else counts.add(workspace.pk, -Number(deleteExpression[change.kind].run(workspace.pk, change.ruleRef).changes));
       }
+      for (const row of touchedLists.size === 0 ? [] : newRules.all(before)) counts.add(Number(row.workspace_pk), Number(row.rules));
+      drive(db, writeRuleCounts(counts));
       for (const pk of touchedLists) touchList.run(pk);
       for (const pk of touchedWorkspaces) touchWorkspace.run(pk);
       for (const { record, reason } of poison) {
@@ -121,8 +138,9 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
     );
   }
 
-  function writeExpressionRule(kind: ExpressionKind, workspacePk: number, id: number, receivedAt: number, rule: ExpressionRule): void {
-    upsertExpression[kind].run(
+  /** Returns the rule's id: the given one if it is new. */
+  function writeExpressionRule(kind: ExpressionKind, workspacePk: number, id: number, receivedAt: number, rule: ExpressionRule): number {
+    const row = upsertExpression[kind].get(
       workspacePk,
       rule.ruleRef,
       id,
@@ -139,6 +157,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       rule.expiresAt,
       receivedAt,
     );
+    return Number(row!.id);
   }
 
   /** Looks up the workspaces and lists of a batch, each once. */

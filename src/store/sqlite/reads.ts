@@ -10,14 +10,15 @@ import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts
 import { actionOf, targetOf } from '../columns.ts';
 import { findList, listCount, ruleSource } from '../lists.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, ruleOf, savedKeyOf, workspaceOf } from '../rows.ts';
-import { ruleCount } from '../rule-tables.ts';
+import { ruleCount } from '../rule-counts.ts';
+import { activeCount } from '../rule-tables.ts';
 import { drive, readTransaction } from './database.ts';
 
 /** Rows fetched at a time: `all()` on a page is twice as fast as `iterate()` and needs no more memory than the page. */
 const PAGE = 8192;
 
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = ?) ORDER BY created_at, id';
-const RULE_COUNT = ruleCount('?', '?');
+const RULE_COUNT = activeCount('?', '?');
 
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
@@ -157,6 +158,9 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     },
     async savedKeys(workspaceId): Promise<SavedKey[]> {
       return all(KEYS, workspaceId).map(savedKeyOf);
+    },
+    async ruleCount(workspaceId) {
+      return drive(db, ruleCount(workspaceId));
     },
     async countRules(workspaceId, now) {
       return Number(one(RULE_COUNT, now, workspaceId)?.rules ?? 0);

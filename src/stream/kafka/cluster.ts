@@ -10,8 +10,11 @@ export interface Cluster {
   readonly admin: Admin;
   /** Options for more clients and connections to the same brokers. */
   readonly connecting: BaseOptions;
-  /** The topic's id and number of partitions; `fresh` asks the brokers, otherwise the answer may be 5 s old. */
-  describe(fresh: boolean): Promise<{ id: string; partitions: number }>;
+  /**
+   * The topic's id, its number of partitions, and those of them that have no leader now; `fresh` asks the brokers, otherwise the
+   * answer may be 5 s old.
+   */
+  describe(fresh: boolean): Promise<{ id: string; partitions: number; leaderless: number[] }>;
   /** The number of partitions in the last metadata. */
   partitions(): number;
   /** Has the metadata read anew before the next request. Call it after a failed one: leaders may have moved. */
@@ -55,8 +58,11 @@ export function connectCluster(options: KafkaOptions): Cluster {
     admin,
     connecting,
     async describe(fresh) {
-      const { id, partitionsCount } = await metadata(fresh);
-      return { id, partitions: partitionsCount };
+      const { id, partitionsCount, partitions, brokers } = await metadata(fresh);
+      const leaderless = Object.keys(partitions)
+        .map(Number)
+        .filter((partition) => !brokers.has(partitions[partition]?.leader ?? -1));
+      return { id, partitions: partitionsCount, leaderless };
     },
     partitions: () => partitions,
     doubt() {

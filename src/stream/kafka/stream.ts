@@ -69,6 +69,10 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
     async ping() {
       await ask(cluster.describe(true), PING_PATIENCE);
     },
+    async probe() {
+      const { leaderless } = await ask(cluster.describe(true), PING_PATIENCE);
+      if (leaderless.length > 0) throw new Error(`Kafka (topic ${topic}): no leader for the partitions ${leaderless.join(', ')}`);
+    },
     async close() {
       for (const appender of appenders.values()) appender.close();
       cluster.close();

@@ -1,13 +1,15 @@
 /**
  * The appender thread of the embedded stream. Batches that arrive while one sync runs share the next.
- * In: { id, batch, more }, where more of the same id follow until one says no · out: { ids } when durable, { ids, error } when not.
+ * In: { id, batch, more }, where more of the same id follow until one says no, or { id, batch: undefined } for a probe
+ * Out: { ids } when durable, { ids, error } when not.
  */
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type EncodedBatch, logAppender, openLog } from './log.ts';
 
 export interface AppendRequest {
   readonly id: number;
-  readonly batch: EncodedBatch;
+  /** undefined probes whether the file can be written. */
+  readonly batch: EncodedBatch | undefined;
   /** Another row of the same id follows; they become durable together. */
   readonly more: boolean;
 }
@@ -21,7 +23,7 @@ const MOST = 256;
 
 const { file } = workerData as { file: string };
 const port = parentPort!;
-const append = logAppender(openLog(file));
+const log = logAppender(openLog(file));
 const wake = new BroadcastChannel(`appended ${file}`);
 
 /** Rows of requests that are not complete yet. */
@@ -35,7 +37,7 @@ interface Complete {
 /** The request with all of its rows once this is the last one. */
 function complete({ id, batch, more }: AppendRequest): Complete[] {
   const batches = begun.get(id) ?? [];
-  batches.push(batch);
+  if (batch !== undefined) batches.push(batch);
   if (more) {
     begun.set(id, batches);
     return [];
@@ -64,11 +66,12 @@ port.on('message', (first: AppendRequest | 'close') => {
 function commit(requests: readonly Complete[]): AppendReply {
   const ids = requests.map((request) => request.id);
   try {
-    append(
-      requests.flatMap(({ batches }) => batches),
-      Date.now(),
-    );
-    wake.postMessage(null);
+    const batches = requests.flatMap(({ batches }) => batches);
+    if (batches.length === 0) log.probe();
+    else {
+      log.append(batches, Date.now());
+      wake.postMessage(null);
+    }
     return { ids };
   } catch (error) {
     return { ids, error: (error as Error).message };

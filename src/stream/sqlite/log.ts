@@ -107,22 +107,51 @@ function open(file: string): DatabaseSync {
   return db;
 }
 
-/** Appends batches in one transaction with this time (ms); they are durable when it returns. Throws when the file cannot be written. */
-export function logAppender(db: DatabaseSync): (batches: readonly EncodedBatch[], timestamp: number) => void {
+/** Writes the log. What is written is durable when a call returns; a call throws when the file cannot be written. */
+export interface LogAppender {
+  /** Appends batches in one transaction with this time (ms). */
+  append(batches: readonly EncodedBatch[], timestamp: number): void;
+  /** Appends a message and takes it back in the same transaction: nobody sees it, and offsets stay. */
+  probe(): void;
+}
+
+const PROBE = encodeBatch([{ key: '', headers: {}, value: '' }]);
+
+/** What appends to the log. */
+export function logAppender(db: DatabaseSync): LogAppender {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
   const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, ?)');
-  return (batches, timestamp) => {
+  const takeBack = db.prepare('DELETE FROM batches WHERE first_offset = ?');
+
+  function commit(work: () => void): void {
     db.exec('BEGIN IMMEDIATE');
     try {
-      for (const { count, text } of batches) {
-        const end = Number(take.get(count)!.next_offset);
-        insert.run(end - count, count, timestamp, text);
-      }
+      work();
       db.exec('COMMIT');
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
       throw error;
     }
+  }
+  /** Returns the offset of the batch. */
+  function add({ count, text }: EncodedBatch, timestamp: number): number {
+    const first = Number(take.get(count)!.next_offset) - count;
+    insert.run(first, count, timestamp, text);
+    return first;
+  }
+
+  return {
+    append(batches, timestamp) {
+      commit(() => {
+        for (const batch of batches) add(batch, timestamp);
+      });
+    },
+    probe() {
+      commit(() => {
+        takeBack.run(add(PROBE, 0));
+        take.get(-PROBE.count);
+      });
+    },
   };
 }
 

@@ -13,6 +13,11 @@ export function openSqliteStream(dataDir: string): Stream {
   const db = openLog(file);
   const reader = logReader(db);
   let appender: Appender | undefined;
+  /** The appender; another one when its thread has ended. */
+  const running = () => {
+    if (appender === undefined || appender.dead) appender = startAppender(file);
+    return appender;
+  };
 
   return {
     async id() {
@@ -20,8 +25,7 @@ export function openSqliteStream(dataDir: string): Stream {
     },
     async publish(messages) {
       if (messages.length === 0) return;
-      appender ??= startAppender(file);
-      await appender.append(messages);
+      await running().append(messages);
     },
     async bounds() {
       return reader.bounds();
@@ -37,8 +41,8 @@ export function openSqliteStream(dataDir: string): Stream {
     },
     async ping() {
       reader.bounds();
-      if (appender?.dead !== undefined) throw appender.dead;
     },
+    probe: () => running().probe(),
     async close() {
       await appender?.close();
       db.close();
@@ -49,8 +53,10 @@ export function openSqliteStream(dataDir: string): Stream {
 /** The appender thread. */
 interface Appender {
   append(messages: readonly Message[]): Promise<void>;
-  /** Why the thread has ended; undefined while it runs. */
-  readonly dead: Error | undefined;
+  /** Rejects when no message could be appended. */
+  probe(): Promise<void>;
+  /** Whether the thread has ended. */
+  readonly dead: boolean;
   close(): Promise<void>;
 }
 
@@ -79,6 +85,14 @@ function startAppender(file: string): Appender {
       resolve();
     });
   });
+  /** Sends the last row of a request, or a probe; resolves when the request is done. */
+  const send = (id: number, batch: AppendRequest['batch']) =>
+    new Promise<void>((resolve, reject) => {
+      if (dead !== undefined) return reject(dead);
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, batch, more: false } satisfies AppendRequest);
+    });
+
   return {
     async append(messages) {
       next += 1;
@@ -89,14 +103,14 @@ function startAppender(file: string): Appender {
         worker.postMessage({ id, batch: encodeBatch(row), more: true } satisfies AppendRequest);
         await turn();
       }
-      await new Promise<void>((resolve, reject) => {
-        if (dead !== undefined) return reject(dead);
-        waiting.set(id, { resolve, reject });
-        worker.postMessage({ id, batch: encodeBatch(rows.at(-1)!), more: false } satisfies AppendRequest);
-      });
+      await send(id, encodeBatch(rows.at(-1)!));
+    },
+    probe() {
+      next += 1;
+      return send(next, undefined);
     },
     get dead() {
-      return dead;
+      return dead !== undefined;
     },
     async close() {
       worker.postMessage('close');

@@ -8,13 +8,13 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { type BuildRequest, type BuildResult, type FeedBuilder, LONGEST_WAIT } from '../builder.ts';
 import { stampFeed } from '../formats/stamp.ts';
-import { expireRules } from './expiry.ts';
 import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
 import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
+import { renewDueRules } from './renewal.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 
 /** What builds are made with. */
-export interface EngineOptions {
+export interface FeedBuilderOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'ruleStates'>;
   readonly recordFeed: StoreWrites['recordFeed'];
   /** The geo data to use now; a reload makes it another. */
@@ -34,7 +34,7 @@ interface FeedState {
 }
 
 /** Holds the snapshots of feeds in the calling thread, and builds variants from them. */
-export function feedEngine(options: EngineOptions): FeedBuilder {
+export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
   const feeds = new Map<string, FeedState>();
   return {
     async build(request) {
@@ -55,7 +55,7 @@ export function feedEngine(options: EngineOptions): FeedBuilder {
 const feedKey = (workspaceId: string, listId: string | null) => `${workspaceId}/${listId ?? ''}`;
 
 /** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
-async function buildFeed(feed: FeedState, request: BuildRequest, options: EngineOptions): Promise<BuildResult> {
+async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
   const { store, clock } = options;
   const { snapshot } = feed;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
@@ -66,7 +66,7 @@ async function buildFeed(feed: FeedState, request: BuildRequest, options: Engine
   return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed.snapshot, request, options);
 }
 
-async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: EngineOptions): Promise<BuildResult> {
+async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
   const second = secondOf(options.clock.now());
   const geo = options.geo();
   snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
@@ -106,12 +106,12 @@ async function renderAt(
   snapshot: Snapshot,
   request: BuildRequest,
   geo: GeoDatabase,
-  { store, clock }: EngineOptions,
+  { store, clock }: FeedBuilderOptions,
 ): Promise<RenderedFeed | OverCap> {
   const { workspaceId, variant, previous, offline } = request;
   const ask = (ids: readonly number[]) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock);
   const renderAsOf = async (asOf: number) => {
-    await expireRules(snapshot, asOf, second, offline ? undefined : ask);
+    await renewDueRules(snapshot, asOf, second, offline ? undefined : ask);
     return renderFeed(snapshot, variant, asOf, geo);
   };
   const rendered = await renderAsOf(second);
@@ -125,7 +125,7 @@ async function renderAt(
 function recordContent(
   { workspaceId, listId, variant }: BuildRequest,
   seen: Parameters<StoreWrites['recordFeed']>[2],
-  { recordFeed, clock }: EngineOptions,
+  { recordFeed, clock }: FeedBuilderOptions,
 ): Promise<FeedRecord | undefined> {
   return within(recordFeed(workspaceId, { listId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
 }

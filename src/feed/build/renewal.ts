@@ -5,19 +5,19 @@ import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * Expires the rules whose second is `through` or before (SPEC D5.14). The store is asked for exactly these rules, all in one read, and
- * a rule that was renewed there gets its new expiry. The others stay in the table: `content.ts` leaves them out, and the main
- * thread serves no build beyond its `servableUntil`. With `ask` undefined, or when the store does not answer, no rule is renewed.
+ * Asks the store about the rules that expire at the second `through` or before (SPEC D5.14): about exactly these, all in one read. A
+ * rule that was renewed there gets its new expiry. The others stay in the table: `content.ts` leaves them out, and the main thread
+ * serves no build beyond its `servableUntil`. With `ask` undefined, or when the store does not answer, no rule is renewed.
  * `now` is the current second: rules that expire later than that are asked for again when their second has come.
  */
-export async function expireRules(
+export async function renewDueRules(
   snapshot: Snapshot,
   through: number,
   now: number,
   ask: ((ids: readonly number[]) => ReturnType<StoreReads['ruleStates']>) | undefined,
 ): Promise<void> {
   // After the clock was set back, seconds that have passed once come again.
-  snapshot.expiredThrough = Math.min(snapshot.expiredThrough, now);
+  snapshot.renewalsAskedThrough = Math.min(snapshot.renewalsAskedThrough, now);
   const due = dueRules(snapshot, through);
   if (due.length > 0 && ask !== undefined) {
     const states = await ask(due.map(({ table, row }) => table.ids[row])).catch((): RuleState[] => []);
@@ -27,7 +27,7 @@ export async function expireRules(
       if (state !== undefined && isRenewal(snapshot, rule, state)) rule.table.expires[rule.row] = state.expires;
     }
   }
-  snapshot.expiredThrough = Math.max(snapshot.expiredThrough, Math.min(through, now));
+  snapshot.renewalsAskedThrough = Math.max(snapshot.renewalsAskedThrough, Math.min(through, now));
 }
 
 /** A rule whose second has come: a row of a table. */
@@ -41,7 +41,7 @@ function dueRules(snapshot: Snapshot, through: number): DueRule[] {
   for (const table of [snapshot.v4, snapshot.v6, snapshot.geo]) {
     for (let row = 0; row < table.length; row++) {
       const expires = table.expires[row];
-      if (expires !== 0 && expires <= through && expires > snapshot.expiredThrough) due.push({ table, row });
+      if (expires !== 0 && expires <= through && expires > snapshot.renewalsAskedThrough) due.push({ table, row });
     }
   }
   return due;

@@ -1,0 +1,68 @@
+/** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
+import type { RuleWrites } from '../ports/rule-store.ts';
+import { KINDS, RULE_KINDS } from '../rule.ts';
+import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
+import { all, one, run, type Work } from './work.ts';
+
+/** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */
+export type AtMost = (table: string, condition: string) => string;
+
+const LIST_TABLES = KINDS.map((kind) => RULE_KINDS[kind])
+  .filter(({ scope }) => scope === 'list')
+  .map(({ table }) => table);
+
+/** `sweep` of the port. */
+export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
+  const changes = new RuleCountChanges();
+  let removed = 0;
+  const list = yield* one('SELECT list_pk FROM deleted_lists ORDER BY list_pk LIMIT 1');
+  if (list !== undefined) {
+    const listPk = Number(list.list_pk);
+    for (const table of LIST_TABLES)
+      removed += yield* removeRules(table, 'list_pk', atMost(table, 'list_pk = $1'), [listPk, limit], changes);
+    const isEmpty = LIST_TABLES.map((table) => `NOT EXISTS (SELECT 1 FROM ${table} r WHERE r.list_pk = deleted_lists.list_pk)`).join(
+      ' AND ',
+    );
+    removed += yield* run(`DELETE FROM deleted_lists WHERE list_pk = $1 AND ${isEmpty}`, listPk);
+    yield* run('DELETE FROM feed_records WHERE list_pk = $1', listPk);
+  }
+  for (const kind of KINDS) {
+    const { scope, table } = RULE_KINDS[kind];
+    removed += yield* removeRules(table, `${scope}_pk`, atMost(table, 'expires_at < $1'), [rulesExpiredBefore, limit], changes);
+  }
+  for (const table of ['dead_letters', 'audit']) {
+    removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
+  }
+  yield* writeRuleCounts(changes);
+  if (removed === 0) yield* foldRuleCounts();
+  return removed;
+}
+
+function* removeRules(
+  table: string,
+  place: 'list_pk' | 'workspace_pk',
+  condition: string,
+  values: readonly [number, number],
+  changes: RuleCountChanges,
+): Work<number> {
+  const rows = yield* all(`DELETE FROM ${table} WHERE ${condition} RETURNING ${place} AS place`, ...values);
+  const places = rows.map((row) => Number(row.place));
+  const workspaceOf = place === 'list_pk' ? yield* workspacesOf(new Set(places)) : undefined;
+  for (const at of places) {
+    const workspacePk = workspaceOf === undefined ? at : workspaceOf.get(at);
+    if (workspacePk !== undefined) changes.add(workspacePk, -1);
+  }
+  return rows.length;
+}
+
+/** The workspaces of lists, deleted ones included. */
+function* workspacesOf(lists: ReadonlySet<number>): Work<Map<number, number>> {
+  if (lists.size === 0) return new Map();
+  const given = [...lists].map((_, i) => `$${i + 1}`);
+  const rows = yield* all(
+    `SELECT pk AS list_pk, workspace_pk FROM lists WHERE pk IN (${given})
+     UNION ALL SELECT list_pk, workspace_pk FROM deleted_lists WHERE list_pk IN (${given}) AND workspace_pk IS NOT NULL`,
+    ...lists,
+  );
+  return new Map(rows.map((row) => [Number(row.list_pk), Number(row.workspace_pk)]));
+}

@@ -1,0 +1,62 @@
+import type { Stream } from '../ports/stream.ts';
+
+/** How long the outcome of an append counts before a probe is made, ms; so at most one probe in this time. */
+const COUNTS = 5000;
+
+/** The appends of this process, and whether they go well. */
+export interface AppendWatch {
+  publish: Stream['publish'];
+  /**
+   * Rejects with the reason when the stream does not answer, or the last append failed. An append that goes well makes it resolve
+   * again; while there is none, a probe does, which the first check begins that is made five seconds after the last outcome.
+   */
+  check(): Promise<void>;
+}
+
+/** Watches the appends to a stream. `monotonic`: ms. */
+export function watchAppends(stream: Pick<Stream, 'publish' | 'ping' | 'probe'>, monotonic: () => number): AppendWatch {
+  let last = { at: Number.NEGATIVE_INFINITY, fault: undefined as Error | undefined };
+  const note = (fault?: Error) => {
+    last = { at: monotonic(), fault };
+  };
+
+  const isOld = () => monotonic() - last.at >= COUNTS;
+
+  let probing: Promise<void> | undefined;
+  /** Probes once for all who ask. An append that ends meanwhile tells more than the probe. */
+  function probe(): Promise<void> {
+    const before = last;
+    const noteUnlessAppended = (fault?: Error) => {
+      if (last === before) note(fault);
+    };
+    probing ??= stream
+      .probe()
+      .then(() => noteUnlessAppended(), noteUnlessAppended)
+      .finally(() => {
+        probing = undefined;
+      });
+    return probing;
+  }
+
+  return {
+    async publish(messages) {
+      try {
+        await stream.publish(messages);
+      } catch (error) {
+        note(error as Error);
+        throw error;
+      }
+      if (messages.length > 0) note();
+    },
+    async check() {
+      if (last.fault !== undefined) {
+        // What is known is told at once; the probe may take as long as the stream does.
+        if (isOld()) void probe();
+        throw last.fault;
+      }
+      await stream.ping();
+      if (isOld()) await probe();
+      if (last.fault !== undefined) throw last.fault;
+    },
+  };
+}
