@@ -1,7 +1,8 @@
 /**
- * What the largest and oddest request bodies do to others: `node bench/hold-body.ts [--seconds 4] [--only 'NAME;NAME']`. 24 connections with
- * one key send 16 MiB each, over and over, while another workspace polls its feed for 304s. Limits: the p99.9 of those polls 20 ms,
- * resident memory 200 MB over idle. The clients run in threads of their own.
+ * What the largest and oddest request bodies do to others:
+ * `node bench/hold-body.ts [--seconds 4] [--only 'NAME;NAME'] [--engine postgres] [--json]`.
+ * 24 connections with one key send 16 MiB each, over and over, while another workspace polls its feed for 304s. Limits: the p99.9 of
+ * those polls 20 ms, resident memory 200 MB over idle. The clients run in threads of their own.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -12,11 +13,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { KEY, startWeir, type Weir, weir as weirCommand } from '../test/support/weir.ts';
-import { printTable, quantile } from './support/load.ts';
+import { ENGINE_OPTION, openEngine } from './support/engine.ts';
+import { type Figure, report } from './support/figures.ts';
+import { quantile } from './support/load.ts';
 import { memoryMb } from './support/process.ts';
 
 const BYTES = 16 * 1024 * 1024;
 const CONNECTIONS = 24;
+/** p99.9 of the polls, ms; resident memory over idle, MiB. */
+const LIMITS = { wait: 20, memory: 200 };
 
 /** One entry with free-form JSON of about `bytes` in its configuration. */
 const entry = (n: number, config: object) => ({
@@ -127,8 +132,12 @@ function run<T>(task: Task): Promise<T> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { seconds: { type: 'string', default: '4' }, only: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string', default: '4' }, only: { type: 'string' }, json: { type: 'boolean' }, ...ENGINE_OPTION },
+  });
+  const engine = await openEngine();
   const time = Number(values.seconds) * 1000;
+  const figures: Figure[] = [];
   const rows: (string | number)[][] = [
     [
       '24 connections with 16 MiB each',
@@ -147,6 +156,7 @@ async function main(): Promise<void> {
   for (const body of Object.keys(BODIES).filter((name) => values.only?.split(';').includes(name) ?? true)) {
     const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
     const settings = {
+      ...(await engine.settings()),
       DATA_DIR: dir,
       BOOTSTRAP_API_KEY: KEY,
       RATE_LIMIT_SIGNALS: '0',
@@ -166,22 +176,26 @@ async function main(): Promise<void> {
     const answers = Object.entries(await posting).map(([status, count]) => `${status}: ${count}`);
     const stalls = await stallsOf(weir);
     const peak = memoryMb(weir.pid, 'VmHWM');
-    if (rows.length === 1) rows.push(['none', alone.length, ...figures(alone), 20, '', '', '', '', '']);
+    if (rows.length === 1) rows.push(['none', alone.length, ...spread(alone), LIMITS.wait, '', '', '', '', '']);
     rows.push([
       body,
       latencies.length,
-      ...figures(latencies),
-      20,
+      ...spread(latencies),
+      LIMITS.wait,
       quantile(stalls, 0.999),
       stalls.at(-1)!,
       peak - idle,
-      200,
+      LIMITS.memory,
       answers.join(', '),
     ]);
+    const what = `${CONNECTIONS} × 16 MiB, ${body}, ${engine.name}`;
+    figures.push({ what: `${what}: 304s of another workspace, p99.9 ms`, figure: quantile(latencies, 0.999), limit: LIMITS.wait });
+    figures.push({ what: `${what}: memory over idle, MiB`, figure: peak - idle, limit: LIMITS.memory });
     await weir.kill('SIGKILL');
     rmSync(dir, { recursive: true, force: true });
   }
-  printTable(rows);
+  await engine.stop();
+  report(rows, figures);
 }
 
 /** What the main thread has worked without a pause since the last call, ms, in order. */
@@ -195,7 +209,7 @@ async function stallsOf(weir: Weir): Promise<number[]> {
   }
 }
 
-const figures = (latencies: number[]) => [quantile(latencies, 0.5), quantile(latencies, 0.999), Math.max(...latencies)];
+const spread = (latencies: number[]) => [quantile(latencies, 0.5), quantile(latencies, 0.999), Math.max(...latencies)];
 
 async function command(args: string[], settings: Record<string, string>): Promise<{ key: string }> {
   const { code, stdout, stderr } = await weirCommand([...args, '--json'], { ...settings, NODE_OPTIONS: undefined });

@@ -1,5 +1,5 @@
 /**
- * 5,000 unblocks in a list of 131,072 rules, half of them with a rule_ref, both engines: `node bench/unblock.ts`.
+ * 5,000 unblocks in a list of 131,072 rules, half of them with a rule_ref, both engines: `node bench/unblock.ts [--json]`.
  * Against the upserts of the same 5,000 targets that come before them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,12 +11,14 @@ import type { RuleChange } from '../src/rule.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { noOwnPostgres, startOwnPostgres } from '../test/support/postgres.ts';
+import { type Figure, report } from './support/figures.ts';
 import { blockHost, scattered } from './support/fill.ts';
-import { printTable } from './support/load.ts';
 
 const RULES = 131_072;
 const UNBLOCKS = 5000;
 const BATCH = 1000;
+/** ms */
+const LIMIT = 1000;
 
 const ref = (n: number) => (n % 2 === 0 ? null : `rule-${n}`);
 const block = (n: number): RuleChange => blockHost(scattered(n), null, ref(n));
@@ -55,25 +57,25 @@ async function measure(store: Store): Promise<{ upserts: number; unblocks: numbe
   return { upserts, unblocks };
 }
 
-const row = (engine: string, { upserts, unblocks }: { upserts: number; unblocks: number }) => [
-  engine,
-  `${Math.round(upserts)} ms`,
-  `${Math.round(unblocks)} ms`,
-  (unblocks / upserts).toFixed(2),
-];
-const rows = [['engine', `${UNBLOCKS} upserts`, `${UNBLOCKS} unblocks (limit 1000 ms)`, 'ratio']];
+const rows: (string | number)[][] = [['engine', `${UNBLOCKS} upserts, ms`, `${UNBLOCKS} unblocks, ms (limit ${LIMIT})`, 'ratio']];
+const figures: Figure[] = [];
+async function add(engine: string, store: Store): Promise<void> {
+  const { upserts, unblocks } = await measure(store);
+  rows.push([engine, Math.round(upserts), Math.round(unblocks), (unblocks / upserts).toFixed(2)]);
+  figures.push({ what: `${UNBLOCKS} unblocks land in a list of ${RULES}, ${engine}, ms`, figure: unblocks, limit: LIMIT });
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
 const embedded = await openSqliteStore(folder);
-rows.push(row('SQLite', await measure(embedded)));
+await add('SQLite', embedded);
 await embedded.close();
 rmSync(folder, { recursive: true });
 
 if (noOwnPostgres() === false) {
   const postgres = await startOwnPostgres();
   const store = await openPostgresStore(await postgres.createDatabase());
-  rows.push(row('PostgreSQL', await measure(store)));
+  await add('PostgreSQL', store);
   await store.close();
   await postgres.stop();
 }
-printTable(rows);
+report(rows, figures);

@@ -1,0 +1,94 @@
+/**
+ * `npm run test:hold`: what hostile and clumsy clients can do to a real server, on both engines, as a table of figures and limits.
+ * Under five minutes on an idle machine with two cores; exit code 1 when a limit is missed. `npm run test:hold NAME…` runs the parts
+ * whose name contains one of these words.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Figure, holds } from '../../bench/support/figures.ts';
+import { printTable } from '../../bench/support/load.ts';
+import { noPostgres, startPostgres } from '../support/postgres.ts';
+import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
+
+interface Part {
+  readonly name: string;
+  run(): Promise<readonly Figure[]>;
+}
+
+const postgres = noPostgres() === false ? await startPostgres() : undefined;
+
+/** A benchmark in a process of its own; one that misses a limit ends with 1, and still prints its figures. */
+const bench = (name: string, file: string, ...args: string[]): Part => ({
+  name,
+  async run() {
+    const path = fileURLToPath(new URL(`../../bench/${file}`, import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [path, ...args, '--json']).catch((error) => {
+      if (!error.stdout) throw error;
+      return error as { stdout: string };
+    });
+    return JSON.parse(stdout) as Figure[];
+  },
+});
+
+/** A check on a server with an empty store. */
+const check = (name: string, engine: 'embedded' | 'PostgreSQL', work: (settings: Settings) => Promise<Figure[]>): Part => ({
+  name: `${name}, ${engine}`,
+  async run() {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-hold-'));
+    try {
+      const settings = { DATA_DIR: folder, ...(engine === 'PostgreSQL' && { DATABASE_URL: await postgres!.createDatabase() }) };
+      return (await work(settings)).map((figure) => ({ ...figure, what: `${figure.what}, ${engine}` }));
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    }
+  },
+});
+
+const BODIES = 'brackets, open;empty entries;v2, arrays;v2, text';
+const ON_POSTGRES = [
+  bench('bodies, PostgreSQL', 'hold-body.ts', '--engine', 'postgres', '--seconds', '3', '--only', 'empty entries;v2, text'),
+  bench('directory, PostgreSQL', 'directory.ts', '--engine', 'postgres', '--rounds', '3'),
+  check('flood of unknown keys', 'PostgreSQL', keyFlood),
+  check('landing', 'PostgreSQL', whileLanding),
+  check('slow posts', 'PostgreSQL', slowPosts),
+];
+const PARTS: readonly Part[] = [
+  bench('bodies, embedded', 'hold-body.ts', '--seconds', '3', '--only', BODIES),
+  bench('directory, embedded', 'directory.ts', '--rounds', '3'),
+  bench('unblocks, both engines', 'unblock.ts'),
+  check('flood of unknown keys', 'embedded', keyFlood),
+  check('landing', 'embedded', whileLanding),
+  check('slow posts', 'embedded', slowPosts),
+  check('clients that do not read', 'embedded', deafClients),
+  ...(postgres === undefined ? [] : ON_POSTGRES),
+];
+
+const [load] = loadavg();
+const asked = process.argv.slice(2);
+const begun = performance.now();
+const figures: Figure[] = [];
+const broken: string[] = [];
+for (const { name, run } of PARTS.filter((part) => asked.length === 0 || asked.some((word) => part.name.includes(word)))) {
+  const started = performance.now();
+  try {
+    figures.push(...(await run()));
+  } catch (error) {
+    broken.push(name);
+    console.error(`${name}: ${(error as Error).stack}`);
+  }
+  console.error(`${name}: ${Math.round((performance.now() - started) / 1000)} s`);
+}
+await postgres?.stop();
+
+const row = (each: Figure) => [each.what, each.figure, `${each.least ? '≥' : '≤'} ${each.limit}`, holds(each) ? 'ok' : 'MISSED'];
+printTable([['what', 'figure', 'limit', ''], ...figures.map(row)]);
+const missed = figures.filter((figure) => !holds(figure)).length;
+if (load > 1) console.log(`The machine was busy at the beginning (load ${load.toFixed(1)}): its times are not those of an idle one.`);
+if (postgres === undefined) console.log(`PostgreSQL was left out: ${noPostgres()}`);
+for (const name of broken) console.log(`broke off: ${name}`);
+console.log(`${figures.length - missed} of ${figures.length} limits hold, ${Math.round((performance.now() - begun) / 1000)} s`);
+process.exit(missed + broken.length === 0 ? 0 : 1);
