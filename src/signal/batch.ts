@@ -147,7 +147,21 @@ function sizeFault({ start, end, size, depth }: EntrySpan): string | undefined {
   return size > LIMITS.entryBytes ? `must be at most ${LIMITS.entryBytes} bytes as JSON` : undefined;
 }
 
-const parse = (bytes: Buffer, { start, end }: EntrySpan): unknown => JSON.parse(bytes.toString('utf8', start, end));
+/** TypeScript does not know the third argument of a reviver yet. */
+type Reviver = (key: string, value: unknown) => unknown;
+
+/** As many digits as an integer needs that a double may change. */
+const LONG_NUMBER = /\d{16}/;
+
+function parse(bytes: Buffer, { start, end }: EntrySpan): unknown {
+  const text = bytes.toString('utf8', start, end);
+  return LONG_NUMBER.test(text) ? JSON.parse(text, exactly as Reviver) : JSON.parse(text);
+}
+
+/** NaN, which no JSON holds, in place of an integer that is written with more digits than a double keeps (SPEC D3.23). */
+function exactly(_key: string, value: unknown, { source = '' }: { source?: string }): unknown {
+  return typeof value === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? Number.NaN : value;
+}
 
 /** An entry as it is shown back; one that is not parsed, by the beginning of its text. */
 function shownEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {

@@ -23,7 +23,7 @@ const text = (maxLength: number, description: string, options: object = {}) =>
 const freeForm = (maxBytes: number, description: string, options: object = {}) =>
   Type.Unsafe<JsonObject>({
     type: 'object',
-    'x-json': { maxBytes, maxDepth: LIMITS.jsonDepth, safeIntegers: true },
+    'x-json': { maxBytes, maxDepth: LIMITS.jsonDepth },
     description,
     ...options,
   });

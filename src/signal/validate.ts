@@ -10,12 +10,10 @@ export function isStorableText(text: string): boolean {
 interface JsonLimits {
   readonly maxDepth: number;
   readonly maxBytes?: number;
-  /** Refuses integers that a double does not hold exactly: the sender meant another number. */
-  readonly safeIntegers?: boolean;
 }
 
 /** Why free-form JSON cannot be kept, or undefined. Never recurses: hostile input is millions of levels deep. */
-export function jsonFault(value: object, { maxDepth, maxBytes, safeIntegers = false }: JsonLimits): string | undefined {
+export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): string | undefined {
   let level: object[] = [value];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxDepth) return `must be at most ${maxDepth} levels deep`;
@@ -25,10 +23,8 @@ export function jsonFault(value: object, { maxDepth, maxBytes, safeIntegers = fa
       for (const [key, inner] of Object.entries(container)) {
         if (!array && !isStorableText(key)) return 'must not have U+0000 or a lone surrogate in a key';
         if (typeof inner === 'string' && !isStorableText(inner)) return 'must not hold U+0000 or a lone surrogate';
+        if (Number.isNaN(inner)) return `must not hold an integer beyond ±${Number.MAX_SAFE_INTEGER}; send it as text`;
         if (typeof inner === 'number' && !Number.isFinite(inner)) return 'must not hold a number beyond the range of a double';
-        if (safeIntegers && Number.isInteger(inner) && !Number.isSafeInteger(inner)) {
-          return `must not hold an integer beyond ±${Number.MAX_SAFE_INTEGER}; send it as text`;
-        }
         if (typeof inner === 'object' && inner !== null) deeper.push(inner);
       }
     }
