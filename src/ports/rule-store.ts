@@ -169,6 +169,6 @@ export interface RuleWrites {
   /** Deletes at most `limit` of what is past its keeping time; returns how many of each. Only the consumer role calls it. */
   sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number }): Promise<number>;
   dropDeadLetter(id: number): Promise<boolean>;
-  /** Forgets the positions of every other stream, so that landing begins with this one at its beginning. */
+  /** Forgets every position, so that landing begins with this stream at its beginning. */
   adoptStream(streamId: string): Promise<void>;
 }
