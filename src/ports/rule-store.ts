@@ -166,7 +166,7 @@ export interface RuleWrites {
     key: FeedRecordKey,
     seen: { hash: string; snapshotAt: number; second: number },
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
-  /** Deletes at most `limit` of what is past its keeping time; returns how many of each. Only the consumer role calls it. */
+  /** Deletes what is past its keeping time, at most `limit` rows of each table; returns how many in all. Only the consumer role calls it. */
   sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number }): Promise<number>;
   dropDeadLetter(id: number): Promise<boolean>;
   /** Forgets every position, so that landing begins with this stream at its beginning. */
