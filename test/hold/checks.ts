@@ -74,7 +74,7 @@ export const slowPosts: Check = (settings) =>
   });
 
 const DEAF = 20;
-/** Clients that ask for 16 feeds of 131,072 networks each and read nothing: how many still have their connection after 45 seconds. */
+/** Clients that ask for 16 feeds of 131,072 networks each and read nothing: how many still have their connection after 80 seconds. */
 export const deafClients: Check = async (settings) => {
   await fillStore(settings.DATA_DIR!, [{ name: 'default', rules: 131_072, maxEntries: 131_072 }]);
   return on(settings, async ({ url, pid }) => {
@@ -82,7 +82,7 @@ export const deafClients: Check = async (settings) => {
     const idle = memoryMb(pid);
     const sockets = await Promise.all(Array.from({ length: DEAF }, () => sending(url, request.repeat(16))));
     for (const socket of sockets) socket.pause();
-    await sleep(45_000);
+    await sleep(80_000);
     const peak = memoryMb(pid, 'VmHWM');
     const { text } = await ask(url, '/healthz');
     // A connection that the server has reset ends in an error as soon as somebody reads.
@@ -92,7 +92,7 @@ export const deafClients: Check = async (settings) => {
     for (const socket of sockets) socket.destroy();
     return [
       {
-        what: `${DEAF} clients that do not read: connections after 45 s`,
+        what: `${DEAF} clients that do not read: connections after 80 s`,
         figure: open.reduce((a, b) => a + b, text === '' ? DEAF : 0),
         limit: 0,
       },

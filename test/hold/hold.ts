@@ -17,6 +17,8 @@ import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from '.
 interface Part {
   readonly name: string;
   run(): Promise<readonly Figure[]>;
+  /** It only waits, and may do so while others run. */
+  readonly waits?: true;
 }
 
 const postgres = noPostgres() === false ? await startPostgres() : undefined;
@@ -57,13 +59,13 @@ const ON_POSTGRES = [
   check('slow posts', 'PostgreSQL', slowPosts),
 ];
 const PARTS: readonly Part[] = [
+  { ...check('clients that do not read', 'embedded', deafClients), waits: true },
   bench('bodies, embedded', 'hold-body.ts', '--seconds', '3', '--only', BODIES),
   bench('directory, embedded', 'directory.ts', '--rounds', '3'),
   bench('unblocks, both engines', 'unblock.ts'),
   check('flood of unknown keys', 'embedded', keyFlood),
   check('landing', 'embedded', whileLanding),
   check('slow posts', 'embedded', slowPosts),
-  check('clients that do not read', 'embedded', deafClients),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 
@@ -72,7 +74,7 @@ const asked = process.argv.slice(2);
 const begun = performance.now();
 const figures: Figure[] = [];
 const broken: string[] = [];
-for (const { name, run } of PARTS.filter((part) => asked.length === 0 || asked.some((word) => part.name.includes(word)))) {
+async function runPart({ name, run }: Part): Promise<void> {
   const started = performance.now();
   try {
     figures.push(...(await run()));
@@ -82,6 +84,10 @@ for (const { name, run } of PARTS.filter((part) => asked.length === 0 || asked.s
   }
   console.error(`${name}: ${Math.round((performance.now() - started) / 1000)} s`);
 }
+const chosen = PARTS.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));
+const waiting = Promise.all(chosen.filter(({ waits }) => waits).map(runPart));
+for (const part of chosen.filter(({ waits }) => !waits)) await runPart(part);
+await waiting;
 await postgres?.stop();
 
 const row = (each: Figure) => [each.what, each.figure, `${each.least ? '≥' : '≤'} ${each.limit}`, holds(each) ? 'ok' : 'MISSED'];
