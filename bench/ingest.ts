@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ACCESS_BY_VALUE } from '../src/store/rule-tables.ts';
 import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts';
-import { accessUpsert } from '../src/store/sqlite/landing.ts';
+import { accessUpsert } from '../src/store/sqlite/landing-statements.ts';
 import { openSqliteReads } from '../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
 import { KEY, startWeir } from '../test/support/weir.ts';
