@@ -10,7 +10,7 @@ export interface ConnectionLimits {
   readonly mostPerAddress: number;
   /** Networks for which the limit of one address does not hold: one that is a proxy has the connections of many clients. */
   readonly unlimited: readonly string[];
-  /** How long an open request may neither send nor take a byte, ms. */
+  /** How long an open request may neither send nor take a byte, ms. Node looks twice at a send that stands still: it may take double. */
   readonly stalled: number;
 }
 
