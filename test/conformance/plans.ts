@@ -9,7 +9,9 @@ export interface Search {
 }
 
 /** Tables that may have very many rows. */
-const LARGE = ['access_rules', 'waf_rules', 'smart_firewall_rules', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records'];
+const RULES = ['access_rules', 'waf_rules', 'smart_firewall_rules'];
+const BEFORE = RULES.map((table) => `${table}_before`);
+const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records'];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
 
@@ -37,6 +39,8 @@ const MEANT: readonly RegExp[] = [
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The few records of one deleted list.
   /^DELETE FROM feed_records WHERE list_pk = /,
+  // An undo looks at all expression rules of its workspace.
+  /^INSERT INTO (waf|smart_firewall)_rules_before .* SELECT CAST\(/,
   // SQLite names the children of a new row, which it looks at only where a foreign key is broken already.
   /^INSERT INTO workspaces /,
 ];
