@@ -1,5 +1,6 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
 import type { Caller } from '../account/caller.ts';
+import type { FeedProfile } from '../account/feed.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
@@ -26,14 +27,15 @@ export function workspaceOf(row: Row): Workspace {
   return { id: String(row.id), organizationId: String(row.organization_id), name: String(row.name), createdAt: Number(row.created_at) };
 }
 
+/** What a list's feed shows of itself. */
+export const profileOf = (row: Row): FeedProfile => ({ name: String(row.name), description: text(row.description), ...settingsOf(row) });
+
 export function listOf(row: Row, workspaceId: string): AccessList {
   return {
     id: String(row.id),
     workspaceId,
-    name: String(row.name),
-    description: text(row.description),
+    ...profileOf(row),
     isDefault: Number(row.is_default) === 1,
-    ...settingsOf(row),
     revision: Number(row.revision),
   };
 }

@@ -38,7 +38,7 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
   const feeds = new Map<string, FeedState>();
   return {
     async build(request) {
-      const key = feedKey(request.workspaceId, request.listId);
+      const key = feedKey(request.workspaceId, request.feedId);
       const feed = feeds.get(key) ?? { snapshot: undefined, lastBuild: Promise.resolve() };
       feeds.set(key, feed);
       if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed.snapshot, request, options);
@@ -46,13 +46,13 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
       feed.lastBuild = build.catch(() => undefined);
       return build;
     },
-    async forget(workspaceId, listId) {
-      feeds.delete(feedKey(workspaceId, listId));
+    async forget(workspaceId, feedId) {
+      feeds.delete(feedKey(workspaceId, feedId));
     },
   };
 }
 
-const feedKey = (workspaceId: string, listId: string | null) => `${workspaceId}/${listId ?? ''}`;
+const feedKey = (workspaceId: string, feedId: string | null) => `${workspaceId}/${feedId ?? ''}`;
 
 /** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
 async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
@@ -123,9 +123,9 @@ async function renderAt(
 
 /** Tells the store of the content and returns its record; undefined when the store takes no writes, and Last-Modified lives in memory. */
 function recordContent(
-  { workspaceId, listId, variant }: BuildRequest,
+  { workspaceId, feedId, variant }: BuildRequest,
   seen: Parameters<StoreWrites['recordFeed']>[2],
   { recordFeed, clock }: FeedBuilderOptions,
 ): Promise<FeedRecord | undefined> {
-  return within(recordFeed(workspaceId, { listId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
+  return within(recordFeed(workspaceId, { feedId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
 }

@@ -29,15 +29,13 @@ export interface OverCap extends Counted {
 
 /** The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. */
 export function renderFeed(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): RenderedFeed | OverCap {
-  const { list, workspaceName } = snapshot.head;
-  const { confidence, severity, maxEntries } = list ?? { confidence: null, severity: null, maxEntries: null };
+  const { name, description, confidence, severity, maxEntries } = snapshot.head.profile;
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
   const { rated, render } = FORMATS[variant.format];
   const { family, action } = variant;
   const content = feedContent(snapshot, { family, action, asOf, classes: rated ? classTable(levels) : undefined }, geo);
   const counted = { entryCount: content.count, entryLimit: maxEntries ?? DEFAULT_ENTRY_LIMIT, until: content.until };
   if (counted.entryCount > counted.entryLimit) return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo) };
-  const { name, description } = list ?? { name: workspaceName, description: null };
   const text = render(content, { name, description, action, family });
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
 }
