@@ -5,6 +5,7 @@ import { codeOf, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
+import { batchCommands } from './batches.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
@@ -16,6 +17,7 @@ import { keyCommands } from './keys.ts';
 import { listCommands } from './lists.ts';
 import { migrateCommand } from './migrate.ts';
 import { organizationCommands } from './organizations.ts';
+import { ruleDeleteCommand } from './rule-delete.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
@@ -35,6 +37,7 @@ const GROUPS = {
   key: 'API keys',
   list: 'lists and the stored defaults of their feeds',
   rule: 'rules that are active',
+  batch: 'batches of signals as they landed',
   'dead-letter': 'messages that could not land',
   stream: 'the stream that landing reads',
   geo: 'country and ASN data',
@@ -51,6 +54,8 @@ const COMMANDS = [
   keyCommands,
   listCommands,
   ruleCommands,
+  ruleDeleteCommand,
+  batchCommands,
   deadLetterCommands,
   streamCommands,
   sendCommand,

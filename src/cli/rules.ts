@@ -6,7 +6,7 @@ import { type Context, findList, isoTime, workspaceId, writeLine } from './conte
 import { oneOf } from './usage.ts';
 
 /** A stored rule in the words of the wire. */
-export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: StoredRule): Record<string, unknown> {
+export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: Omit<StoredRule, 'seq'>): Record<string, unknown> {
   const body =
     'target' in rule
       ? { list_id: listId, target: formatTarget(rule.target), action: rule.action, confidence: rule.confidence, severity: rule.severity }
@@ -26,7 +26,8 @@ export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: Store
   };
 }
 
-function ruleLine({ rule }: StoredRule): string {
+/** A stored rule as one line for people. */
+export function ruleLine({ rule }: StoredRule): string {
   const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
   const line = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''].join('  ').trimEnd();
   // Callers wrote expression and name: no line break ends the line, nothing in them speaks to the terminal.

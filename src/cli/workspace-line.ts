@@ -19,7 +19,7 @@ import { isoTime } from './context.ts';
 import { ruleJson } from './rules.ts';
 
 /** A rule without the store's own number. */
-export type SavedRule = Omit<StoredRule, 'id'>;
+export type SavedRule = Omit<StoredRule, 'id' | 'seq'>;
 
 /** One kind of line: `read` says in a few words what is wrong with a value. */
 export interface Line<T> {

@@ -119,6 +119,42 @@ export interface StoredRule {
   readonly rule: AccessRule | ExpressionRule;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** The number of the item that wrote it last; 0 for rules of stores that counted none yet. `origins` tells where that came from. */
+  readonly seq: number;
+}
+
+/** Where a rule came from (D9); null where it is not known, or where no key sent it. */
+export interface RuleOrigin {
+  readonly batchId: string | null;
+  readonly keyId: string | null;
+}
+
+/** A batch that has landed, in whole or in part (D9). Times in ms. */
+export interface BatchInfo {
+  readonly id: string;
+  /** Where its access rules landed; null: a list that is gone. */
+  readonly listId: string | null;
+  /** null: sent by a command, or by another producer. */
+  readonly keyId: string | null;
+  readonly receivedAt: number;
+  readonly landedAt: number;
+  /** Entries that have landed. */
+  readonly entries: number;
+  /** The batch that it undid, and the newest that undid it. */
+  readonly undoes: string | null;
+  readonly undoneBy: string | null;
+}
+
+/** What undoing a batch would do now, in rules. */
+export interface UndoPreview {
+  /** Rules that it made. */
+  readonly removes: number;
+  /** Rules that it replaced or deleted. */
+  readonly restores: number;
+  /** Rules that another batch has changed since: they stay as they are. */
+  readonly keeps: number;
+  /** A few lines for people. */
+  readonly sample: readonly string[];
 }
 
 /** Reads. None of them takes a lock that a writer waits for. */
@@ -152,6 +188,13 @@ export interface RuleReads {
   countRules(workspaceId: string, now: number): Promise<number>;
   /** Active rules in primary-key order, streamed. */
   rules(workspaceId: string, filter: { listId?: string; kind: Kind; now: number }): AsyncIterable<StoredRule>;
+  /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as lapsed rules. */
+  batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
+  /** One batch; undefined when the workspace has had none of that id lately. */
+  batch(workspaceId: string, batchId: string): Promise<BatchInfo | undefined>;
+  undoPreview(workspaceId: string, batchId: string): Promise<UndoPreview>;
+  /** Where the items of these numbers came from; those that are not known any more are left out. */
+  origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;

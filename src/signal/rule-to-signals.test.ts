@@ -6,7 +6,7 @@ import { KINDS, LEVELS } from '../rule.ts';
 import { decodeSignalRecord, encodeMessage } from './message.ts';
 import { type PastSignal, ruleToSignals } from './rule-to-signals.ts';
 
-type Stored = Omit<StoredRule, 'id' | 'listId'>;
+type Stored = Omit<StoredRule, 'id' | 'listId' | 'seq'>;
 
 /** What landing makes of signals for one rule, one after the other, as both stores do. */
 function land(signals: readonly PastSignal[]): Stored {

@@ -15,7 +15,7 @@ export interface PastSignal {
  * The signals that leave a rule as it is stored, times included: one that creates it and, where it was updated later, one that
  * updates it. The first one's expiry lies behind the update: landing takes the second for an update of an active rule.
  */
-export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId'>): PastSignal[] {
+export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId' | 'seq'>): PastSignal[] {
   const { createdAt, updatedAt } = stored;
   const update = { signal: signalOf(stored, secondsLeft(stored, updatedAt)), receivedAt: updatedAt };
   if (createdAt === updatedAt) return [update];

@@ -33,7 +33,7 @@ function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: Operat
   const place = RULE_KINDS[kind].scope === 'list' ? list : workspace;
   const wanted = `id IN (${ids.map((_, i) => `$${i + 3}`)})`;
   const columns = rules.columns.join(', ');
-  const found = `FROM ${rules.table} WHERE ${rules.place} = $1 AND ${wanted}`;
+  const found = `FROM ${rules.table} r WHERE ${byId(rules, 'r')} = $1 AND ${wanted}`;
   yield* run(`INSERT INTO ${rules.before} (changed, existed, ${columns}) SELECT ${SEQ}, 1, ${columns} ${found}`, place, seq, ...ids);
   return -(yield* run(removeKept(rules, `${rules.place} = $1`), place, seq));
 }
@@ -48,6 +48,9 @@ export const rowsOf = (workspace: string, batch: string, row: string) =>
 /** Removes the rules that the operation number `$2` has kept as they were; `where` finds their places. */
 const removeKept = ({ table, before, key }: RuleTable, where: string) =>
   `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${before} WHERE ${where} AND changed = $2 AND existed = 1)`;
+
+/** A rule of the table where it lies, found by its id. The sign keeps SQLite from searching a workspace for it. */
+export const byId = ({ place }: RuleTable, row: string) => (place === 'list_pk' ? `${row}.list_pk` : `+${row}.workspace_pk`);
 
 /** Where the numbers of a batch lie: in a list or, for the kinds without one, in the workspace. */
 export interface Stretch {
@@ -88,10 +91,10 @@ export function undoSelections(rules: RuleTable, byRef: boolean): { made: string
        AND NOT (${ofBatch('x.changed')} AND (x.id <= ${since} OR ${ofBatch('x.id')})))`;
   // No other batch has made one like it that is there.
   const notMade = `NOT EXISTS (SELECT 1 FROM ${table} y WHERE ${same('y', 'c')} AND y.id > c.changed AND NOT ${ofBatch('y.id')})`;
-  const within = (row: string, seq: string) => `${row}.${place} = $4 AND ${row}.${seq} BETWEEN $5 AND $6 AND ${identified(row)}`;
+  const within = (found: string, seq: string, row: string) => `${found} = $4 AND ${row}.${seq} BETWEEN $5 AND $6 AND ${identified(row)}`;
   return {
-    made: `FROM ${table} r WHERE ${within('r', 'id')} AND ${unchanged('r', 'r.id')}`,
-    changed: `FROM ${before} c WHERE ${within('c', 'changed')} AND NOT ${ofBatch('c.id')}
+    made: `FROM ${table} r WHERE ${within(byId(rules, 'r'), 'id', 'r')} AND ${unchanged('r', 'r.id')}`,
+    changed: `FROM ${before} c WHERE ${within(`c.${place}`, 'changed', 'c')} AND NOT ${ofBatch('c.id')}
       AND NOT EXISTS (SELECT 1 FROM ${before} f WHERE ${same('f', 'c')} AND f.id = c.id AND f.changed < c.changed AND ${ofBatch('f.changed')})
       AND ${unchanged('c', 'c.changed')} AND ${notMade}`,
   };
@@ -113,14 +116,14 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
     const of = (row: string) => rules.columns.map((column) => `${row}.${column}`).join(', ');
     const keep = (existed: 0 | 1, row: string) =>
       `INSERT INTO ${before} (changed, existed, ${columns}) SELECT ${SEQ}, ${existed}, ${of(row)}`;
-    const here = (row: string) => `SELECT 1 FROM ${table} n WHERE n.${place} = ${row}.${place} AND n.id = ${row}.id`;
+    const here = (row: string) => `SELECT 1 FROM ${table} n WHERE ${byId(rules, 'n')} = ${row}.${place} AND n.id = ${row}.id`;
     const stretches = yield* openStretches(rules, workspace, batchId);
     for (const { place, first, last } of stretches) {
       const values = [workspace, seq, batchId, place, first, last] as const;
       // What is there now is kept first: it is what undoing this undo brings back.
       yield* run(`${keep(1, 'r')} ${made}`, ...values);
       yield* run(
-        `${keep(1, 'n')} FROM (SELECT c.${rules.place}, c.id ${changed}) c JOIN ${table} n ON n.${rules.place} = c.${rules.place} AND n.id = c.id`,
+        `${keep(1, 'n')} FROM (SELECT c.${rules.place}, c.id ${changed}) c JOIN ${table} n ON ${byId(rules, 'n')} = c.${rules.place} AND n.id = c.id`,
         ...values,
       );
       yield* run(`${keep(0, 'c')} ${changed} AND c.existed = 1 AND NOT EXISTS (${here('c')})`, ...values);

@@ -84,7 +84,7 @@ export function ruleOf(kind: Kind, row: Row): StoredRule {
     config: json(row.config),
     expiresAt: integer(row.expires_at),
   };
-  const stored = { id: Number(row.id), kind, createdAt: Number(row.created_at), updatedAt: Number(row.updated_at) };
+  const stored = { id: Number(row.id), kind, createdAt: Number(row.created_at), updatedAt: Number(row.updated_at), seq: Number(row.seq) };
   if (isExpressionKind(kind)) {
     const rule = {
       ...base,

@@ -1,5 +1,6 @@
 import type { AccountReads } from '../ports/account-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
+import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
 import { listCount } from './lists.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
@@ -7,7 +8,10 @@ import { activeCount } from './rule-tables.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys'> &
-  Pick<RuleReads, 'position' | 'positionStreams' | 'listCount' | 'ruleCount' | 'countRules'>;
+  Pick<
+    RuleReads,
+    'position' | 'positionStreams' | 'listCount' | 'ruleCount' | 'countRules' | 'batches' | 'batch' | 'undoPreview' | 'origins'
+  >;
 
 const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
@@ -28,6 +32,10 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>): SharedReads
       return row && Number(row.next_offset);
     },
     positionStreams: () => rows('SELECT DISTINCT stream_id FROM positions', (row) => String(row.stream_id)),
+    batches: (workspaceId, page) => read(newestBatches(workspaceId, page)),
+    batch: (workspaceId, batchId) => read(batchOf(workspaceId, batchId)),
+    undoPreview: (workspaceId, batchId) => read(undoPreview(workspaceId, batchId)),
+    origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);

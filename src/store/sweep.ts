@@ -1,6 +1,7 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
 import type { RuleWrites } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
+import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
 import { all, one, run, type Work } from './work.ts';
 
@@ -33,8 +34,35 @@ export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit 
   for (const table of ['dead_letters', 'audit']) {
     removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
   }
+  removed += yield* removeBatches(rulesExpiredBefore, limit);
   yield* writeRuleCounts(changes);
   if (removed === 0) yield* foldRuleCounts();
+  return removed;
+}
+
+const BATCHES = 500;
+const OLDEST = `FROM batches WHERE landed_at < $1 ORDER BY landed_at, workspace_pk, first_seq LIMIT ${BATCHES}`;
+
+/** Forgets the oldest batches that landed before an instant (ms), and what they replaced: after that they cannot be undone. */
+function* removeBatches(landedBefore: number, limit: number): Work<number> {
+  let removed = 0;
+  let isDone = true;
+  for (const { before, place } of KINDS.map(ruleTable)) {
+    const key = ['changed', 'id', place].map((column) => `x.${column}`);
+    const rows = yield* run(
+      `DELETE FROM ${before} WHERE (changed, id, ${place}) IN (SELECT ${key} FROM (SELECT ${place}, first_seq, last_seq ${OLDEST}) b
+       CROSS JOIN ${before} x WHERE x.${place} = b.${place} AND x.changed BETWEEN b.first_seq AND b.last_seq LIMIT $2)`,
+      landedBefore,
+      limit,
+    );
+    removed += rows;
+    isDone &&= rows < limit;
+  }
+  if (isDone)
+    removed += yield* run(
+      `DELETE FROM batches WHERE (workspace_pk, first_seq) IN (SELECT workspace_pk, first_seq ${OLDEST})`,
+      landedBefore,
+    );
   return removed;
 }
 

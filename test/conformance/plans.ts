@@ -39,8 +39,6 @@ const MEANT: readonly RegExp[] = [
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The few records of one deleted list.
   /^DELETE FROM feed_records WHERE list_pk = /,
-  // An undo looks at all expression rules of its workspace.
-  /^INSERT INTO (waf|smart_firewall)_rules_before .* SELECT CAST\(/,
   // SQLite names the children of a new row, which it looks at only where a foreign key is broken already.
   /^INSERT INTO workspaces /,
 ];

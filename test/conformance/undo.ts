@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { NO_SETTINGS } from '../../src/account/list.ts';
 import type { LandingItem, StoredRule } from '../../src/ports/rule-store.ts';
 import { KINDS, type RuleChange, type Target } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/signal-id.ts';
@@ -53,12 +54,126 @@ function touched({ change: given }: { change: RuleChange }, known: readonly Rule
   return [`access_rule ${value}`, ...hit.map((each) => (each.change === 'upsert' ? identity(each.kind, each.rule as never) : ''))];
 }
 
-const plain = ({ id: _, listId: _l, ...rule }: StoredRule) => rule;
+const plain = ({ id: _, listId: _l, seq: _s, ...rule }: StoredRule) => rule;
 const byIdentity = (rules: readonly StoredRule[]) =>
   new Map(rules.map((stored) => [identity(stored.kind, stored.rule as never), plain(stored)]));
 
 export function undoConformance(driver: StoreDriver): void {
   const { name } = driver;
+
+  test(`D9.2, D9.5 store ${name}: batches are known with their key, list and entries; rules tell which one wrote them last`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const [first, second, undo] = [newBatchId(T0), newBatchId(T0 + 1), newBatchId(T0 + 2)];
+    const entry = (batchId: string | null, host: number, keyId: string | null = null) => ({
+      batchId,
+      keyId,
+      change: upsert(access(HOSTS[host])),
+    });
+    const key = '0195a0b2-0000-7000-8000-000000000001';
+    await land([entry(first, 0, key), entry(first, 1, key), entry(null, 2)], T0);
+    await land([{ ...entry(second, 0), change: upsert(access(HOSTS[0], { reason: 'again' })) }], T0 + 1);
+    await land([entry(first, 2, key)], T0 + 5);
+    const known = await store.batches(workspace.id, { limit: 10 });
+    assert.deepEqual(
+      known.map(({ id, keyId, entries, receivedAt, landedAt }) => ({ id, keyId, entries, receivedAt, landedAt })),
+      [
+        { id: first, keyId: key, entries: 3, receivedAt: T0, landedAt: T0 + 5 },
+        { id: second, keyId: null, entries: 1, receivedAt: T0 + 1, landedAt: T0 + 1 },
+      ],
+    );
+    assert.deepEqual(await store.batch(workspace.id, first.toUpperCase()), known[0]);
+    assert.equal(await store.batch(workspace.id, undo), undefined);
+    assert.deepEqual(await store.batches(workspace.id, { limit: 10, before: second }), [known[0]]);
+    assert.equal((await store.batches(workspace.id, { limit: 1 })).length, 1);
+
+    const stored = await rules();
+    const origins = await store.origins(workspace.id, [...stored.map(({ seq }) => seq), 999_999]);
+    assert.deepEqual(
+      stored.map(({ seq }) => origins.get(seq)?.batchId),
+      [second, first, first],
+    );
+    assert.equal(origins.size, 3);
+
+    const preview = await store.undoPreview(workspace.id, first);
+    assert.deepEqual({ ...preview, sample: preview.sample.length }, { removes: 1, restores: 1, keeps: 1, sample: 2 });
+    await land([{ change: { change: 'undo', batchId: first }, batchId: undo }], T0 + 6);
+    assert.deepEqual(
+      (await rules()).map(({ rule }) => rule.reason),
+      ['again', null],
+    );
+    const after = await store.batch(workspace.id, first);
+    assert.equal(after?.undoneBy, undo);
+    assert.equal((await store.batch(workspace.id, undo))?.undoes, first);
+    assert.deepEqual({ ...(await store.undoPreview(workspace.id, first)), sample: [] }, { removes: 0, restores: 0, keeps: 2, sample: [] });
+  });
+
+  test(`D9.3 store ${name}: undoing a batch of another workspace, or one that is not known, changes nothing; nothing comes back into a deleted list`, async (t) => {
+    const { store, organization, workspace, land, rules } = await fixture(t, driver);
+    const [batch, deletion, undo] = [newBatchId(T0), newBatchId(T0), newBatchId(T0)];
+    const list = await store.createList(workspace.id, 'gone', null, NO_SETTINGS);
+    const other = await store.createWorkspace(organization.id, 'other');
+    await land([
+      { batchId: batch, change: upsert(access(HOSTS[0])) },
+      { batchId: batch, listId: list.id, change: upsert(access(HOSTS[1])) },
+    ]);
+    const value = { kind: 'access_rule', action: 'block' } as const;
+    await land([
+      { batchId: deletion, change: { change: 'delete_by_value', ...value, target: HOSTS[0] } },
+      { batchId: deletion, listId: list.id, change: { change: 'delete_by_value', ...value, target: HOSTS[1] } },
+    ]);
+    await land([{ workspaceId: other.id, batchId: undo, change: { change: 'undo', batchId: deletion } }]);
+    await land([{ batchId: undo, change: { change: 'undo', batchId: newBatchId(T0) } }]);
+    assert.equal(await store.ruleCount(workspace.id), 0);
+    await store.deleteList(workspace.id, list.id);
+    await land([{ batchId: undo, change: { change: 'undo', batchId: deletion } }]);
+    assert.equal(await store.ruleCount(workspace.id), 1);
+    assert.equal((await rules()).length, 1);
+  });
+
+  test(`D9.6 store ${name}: rules are deleted by their ids, each in its own list only, and come back when that is undone`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const [batch, deletion] = [newBatchId(T0), newBatchId(T0)];
+    await land([
+      { batchId: batch, change: upsert(access(HOSTS[0])) },
+      { batchId: batch, listId: list.id, change: upsert(access(HOSTS[0])) },
+      { batchId: batch, change: { change: 'upsert', kind: 'waf_rule', rule: waf('a') } },
+    ]);
+    const before = [...(await rules()), ...(await rules('waf_rule'))];
+    const ids = before.map(({ id }) => id);
+    await land([
+      { batchId: deletion, change: { change: 'delete_rules', kind: 'access_rule', ids } },
+      { batchId: deletion, change: { change: 'delete_rules', kind: 'waf_rule', ids } },
+    ]);
+    assert.deepEqual(
+      [...(await rules()), ...(await rules('waf_rule'))].map(({ listId }) => listId),
+      [list.id],
+    );
+    assert.equal(await store.ruleCount(workspace.id), 1);
+    await land([{ batchId: newBatchId(T0), change: { change: 'undo', batchId: deletion } }]);
+    assert.deepEqual([...(await rules()), ...(await rules('waf_rule'))], before);
+    assert.equal(await store.ruleCount(workspace.id), 3);
+  });
+
+  test(`D9.7 store ${name}: batches and what they replaced are forgotten after the time of lapsed rules, in slices`, async (t) => {
+    const { store, workspace, land, query } = await fixture(t, driver);
+    const batches = Array.from({ length: 4 }, () => newBatchId(T0));
+    for (const [n, batchId] of batches.entries()) {
+      await land(
+        HOSTS.map((host) => ({ batchId, change: upsert(access(host, { reason: String(n) })) })),
+        T0 + n * 1000,
+      );
+    }
+    const count = async (table: string) => Number((await query(`SELECT count(*) AS n FROM ${table}`))[0].n);
+    assert.deepEqual([await count('access_rules_before'), await count('batches')], [9, 4]);
+    const sweep = () => store.sweep({ now: T0, rulesExpiredBefore: T0 + 2000, auditBefore: 0, limit: 2 });
+    for (let removed = await sweep(); removed > 0; removed = await sweep()) assert.ok(removed <= 4);
+    assert.deepEqual([await count('access_rules_before'), await count('batches')], [6, 2]);
+    assert.deepEqual(
+      (await store.batches(workspace.id, { limit: 9 })).map(({ id }) => id),
+      [batches[3], batches[2]],
+    );
+  });
 
   test(`D9.3, D9.4 store ${name}: property: a batch that is undone leaves what the others leave, and what they touched as they left it; undoing that brings all back`, async (t) => {
     const { store, organization } = await fixture(t, driver);

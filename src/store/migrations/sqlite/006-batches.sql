@@ -4,6 +4,8 @@
 ALTER TABLE access_rules ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE waf_rules ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE smart_firewall_rules ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX waf_rules_id ON waf_rules (id);
+CREATE INDEX smart_firewall_rules_id ON smart_firewall_rules (id);
 
 -- Which seqs a batch took in one landing; as many rows as landings and lists it was spread over.
 CREATE TABLE batches (
