@@ -4,7 +4,7 @@ import type { BatchInfo, UndoPreview } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
 import { isoTime, table, workspaceId } from './context.ts';
-import { confirm, type Operated, operate, waiting } from './operations.ts';
+import { confirm, type Operated, operate, settledReads, waiting } from './operations.ts';
 import { inWorkspace, pick, wholeNumber } from './usage.ts';
 
 const batchJson = (batch: BatchInfo) => ({
@@ -58,7 +58,7 @@ export function batchCommands(add: AddCommand): void {
     (c) => inWorkspace(c).option('--yes', 'do it without asking'),
     {
       async run(context, [id], options) {
-        const store = await context.reads();
+        const store = await settledReads(context);
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const batch = await knownBatch(store, workspace.id, id);
         const preview = await store.undoPreview(workspace.id, batch.id);

@@ -24,6 +24,13 @@ export interface Operated {
   readonly unlanded: number;
 }
 
+/** The rules as everything leaves them that was accepted until now; a person is asked about what is there. */
+export async function settledReads(context: Context): Promise<StoreReads> {
+  const reads = await context.reads();
+  await untilLanded(context, await context.stream(), reads);
+  return reads;
+}
+
 /** Puts operations on the stream and waits until they have landed. */
 export async function operate(
   context: Context,

@@ -8,7 +8,7 @@ import { OPERATION_RULES } from '../signal/message.ts';
 import { operatedJson } from './batches.ts';
 import type { AddCommand } from './command.ts';
 import { findList } from './context.ts';
-import { confirm, type ListOperation, operate, waiting } from './operations.ts';
+import { confirm, type ListOperation, operate, settledReads, waiting } from './operations.ts';
 import { ruleLine } from './rules.ts';
 import { inWorkspace, oneOf, pick, readDuration } from './usage.ts';
 
@@ -50,7 +50,7 @@ export function ruleDeleteCommand(add: AddCommand): void {
         if ([list, reason, since, key, batch].every((given) => given === undefined) && label.length === 0) {
           throw new WeirError('USAGE', 'say which rules: give --list, --label, --reason, --since, --key or --batch');
         }
-        const store = await context.reads();
+        const store = await settledReads(context);
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const listId = list === undefined ? undefined : (await findList(store, workspace.id, list)).id;
         const rules = await matching(store, workspace.id, { kind, listId, labels: label, reason, since, key, batch });
