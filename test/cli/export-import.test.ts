@@ -267,7 +267,7 @@ describe('D4 moving between embedded stores', () => {
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.filter((line) => /^list \S+ is \S+ here: another list has its id$/.test(line)).length, 4);
     assert.equal(lines.filter((line) => /^key \S+ \(weir_\S+…, .*\) is known here already and stays as it is$/.test(line)).length, 3);
-    assert.equal(lines.at(-1), '4 lists, 0 keys, 15 rules imported');
+    assert.equal(lines.at(-1), '4 lists, 0 feeds, 0 keys, 15 rules imported');
     await keysWork(server, keys);
 
     // But for the ids of lists the copy is the same.
