@@ -757,7 +757,7 @@ export function storeConformance(driver: StoreDriver): void {
     await store.createList(other.id, 'device', null, NO_SETTINGS);
   });
 
-  test(`D8.1, D8.2 store ${name}: a snapshot of a feed has the rules of its lists, with their levels where a rule has none`, async (t) => {
+  test(`D8.1, D8.2, D8.8 store ${name}: a snapshot of a feed has the rules of its lists, with their levels where a rule has none`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     const [a, b, c] = [
       await store.createList(workspace.id, 'a', null, { ...NO_SETTINGS, confidence: 'low' }),

@@ -107,7 +107,7 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
   }
 
   addList(name: string, settings: Partial<ListSettings> & { description?: string } = {}): string {
-    const id = `018f0000-0000-7000-8000-1000000000${String(this.#lists.length).padStart(2, '0')}`;
+    const id = `018f0000-0000-7000-8000-10000000${String(this.#lists.length).padStart(4, '0')}`;
     const list = { id, workspaceId: WORKSPACE, name, description: null, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
     this.#lists.push({ ...list, revision: ++this.#revision });
     return id;
@@ -115,7 +115,7 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
 
   /** Makes a composed feed of these lists, or of all (null). Returns its id. */
   addFeed(name: string, lists: readonly string[] | null, settings: Partial<ListSettings> = {}): string {
-    const id = `018f0000-0000-7000-8000-2000000000${String(this.#feeds.length).padStart(2, '0')}`;
+    const id = `018f0000-0000-7000-8000-20000000${String(this.#feeds.length).padStart(4, '0')}`;
     this.#feeds.push({ id, name, description: null, ...NO_SETTINGS, ...settings, lists, revision: ++this.#revision });
     return id;
   }
