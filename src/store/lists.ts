@@ -33,41 +33,48 @@ export const FEEDS = `SELECT f.*, f.revision + CASE WHEN f.all_lists = 1 THEN w.
 const FIND = `SELECT * FROM lists WHERE id = $2 AND workspace_pk = $1
   UNION ALL SELECT * FROM lists WHERE workspace_pk = $1 AND name = $3 AND id <> $2 ORDER BY pk`;
 
-/** The composed feed of workspace `$1` with the UUID `$2`, and the one with the name `$3`. */
-export const FIND_FEED = `${FEEDS} f.id = $2 AND f.workspace_pk = $1 UNION ALL ${FEEDS} f.workspace_pk = $1 AND f.name = $3 AND f.id <> $2`;
+const FIND_FEED = `SELECT pk, id FROM feeds WHERE id = $2 AND workspace_pk = $1
+  UNION ALL SELECT pk, id FROM feeds WHERE workspace_pk = $1 AND name = $3 AND id <> $2`;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** `findNamed` of the port. The revision is read first: a change that comes between moves it past the one that is returned. */
 export function* findNamed(now: string, workspaceId: string, ref: string): Work<NamedDirectory | undefined> {
   const workspace = yield* findWorkspace(now, workspaceId);
   if (workspace === undefined) return undefined;
-  const { lists, feeds } = isStorableText(ref) ? yield* named(Number(workspace.pk), ref) : NOTHING;
+  const { lists, feed } = isStorableText(ref) ? yield* named(Number(workspace.pk), ref) : NOTHING;
   return {
     id: workspaceId,
     name: String(workspace.name),
     revision: Number(workspace.revision),
     takenAt: Number(workspace.taken_at),
     lists: lists.map((row) => listOf(row, workspaceId)),
-    feeds: feeds.map((row) => ({ id: String(row.id), ...profileOf(row), revision: Number(row.feed_revision) })),
+    feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
   };
 }
 
 interface NamedRows {
   readonly lists: readonly Row[];
-  readonly feeds: readonly Row[];
+  readonly feed: Row | undefined;
 }
-const NOTHING: NamedRows = { lists: [], feeds: [] };
+const NOTHING: NamedRows = { lists: [], feed: undefined };
 
 /** A UUID wins, then the name of lists, then that of a feed. */
 function* named(workspacePk: number, ref: string): Work<NamedRows> {
   const id = ref.toLowerCase();
   const hasId = (row: Row) => row.id === id;
   const lists = yield* all(FIND, workspacePk, id, ref);
-  if (lists.some(hasId)) return { lists: lists.filter(hasId), feeds: [] };
-  if (lists.length > 0 && !UUID.test(id)) return { lists, feeds: [] };
-  const feeds = yield* all(FIND_FEED, workspacePk, id, ref);
-  if (feeds.some(hasId)) return { lists: [], feeds: feeds.filter(hasId) };
-  return lists.length > 0 ? { lists, feeds: [] } : { lists: [], feeds };
+  if (lists.some(hasId)) return { lists: lists.filter(hasId), feed: undefined };
+  if (lists.length > 0 && !UUID.test(id)) return { lists, feed: undefined };
+  const feed = yield* findFeed(workspacePk, id, ref);
+  return feed !== undefined && (hasId(feed) || lists.length === 0) ? { lists: [], feed } : { lists, feed: undefined };
+}
+
+/** The row of FEEDS of the feed with the UUID, else of the one with the name. */
+export function* findFeed(workspacePk: number, id: string, name: string): Work<Row | undefined> {
+  // Most names are of no feed: this costs less than FEEDS.
+  const found = yield* all(FIND_FEED, workspacePk, id, name);
+  const row = found.find((each) => each.id === id) ?? found[0];
+  return row && (yield* one(`${FEEDS} f.pk = $1`, Number(row.pk)));
 }
 
 /** `listCount` of the port. */

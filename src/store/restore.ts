@@ -6,7 +6,7 @@ import type { SavedList } from '../account/list.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
 import { refuseName } from './feed-lists.ts';
 import { changeFeed, insertFeed } from './feeds.ts';
-import { FIND_FEED } from './lists.ts';
+import { findFeed } from './lists.ts';
 import { audit, changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './management.ts';
 import type { Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
@@ -88,8 +88,7 @@ function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]): Li
 
 /** Returns the id that the feed has here. */
 function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<string> {
-  const rows = yield* all(FIND_FEED, workspacePk, feed.id, feed.name);
-  const own = rows.find((row) => row.id === feed.id) ?? rows[0];
+  const own = yield* findFeed(workspacePk, feed.id, feed.name);
   if (own === undefined) {
     const taken = yield* one('SELECT id FROM feeds WHERE id = $1', feed.id);
     const id = taken === undefined ? feed.id : randomUUID();
