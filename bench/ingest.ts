@@ -9,9 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ACCESS_BY_VALUE } from '../src/store/rule-tables.ts';
 import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts';
-import { accessUpsert } from '../src/store/sqlite/landing-statements.ts';
+import { BARE_UPSERT } from '../src/store/sqlite/landing-statements.ts';
 import { openSqliteReads } from '../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
 import { KEY, startWeir } from '../test/support/weir.ts';
@@ -53,7 +52,7 @@ function bareLoop(count: number, perTransaction: number): number {
   const dir = folder();
   const db = openDatabase(join(dir, 'weir.db'));
   migrateDatabase(db);
-  const statement = db.prepare(accessUpsert(ACCESS_BY_VALUE));
+  const statement = db.prepare(BARE_UPSERT);
   const now = Date.now();
   const begun = performance.now();
   for (let row = 0; row < count; ) {
@@ -61,19 +60,8 @@ function bareLoop(count: number, perTransaction: number): number {
     for (let i = 0; i < perTransaction; i += 1) {
       const address = random();
       row += 1;
-      const values = [
-        address * 64 + 32,
-        null,
-        now + 86_400_000,
-        0,
-        dotted(address),
-        null,
-        'brute force on the login page',
-        null,
-        null,
-        now,
-      ];
-      statement.run(1, row, null, now, 0, ...values);
+      const about = [0, address * 64 + 32, null, dotted(address)];
+      statement.run(1, row, null, now, ...about, now + 86_400_000, 0, null, 'brute force on the login page', null, null, now, row);
     }
     db.exec('COMMIT');
   }

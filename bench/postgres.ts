@@ -3,10 +3,9 @@
  */
 import { Client, Query } from 'pg';
 import type { LandingItem, RuleSink } from '../src/ports/rule-store.ts';
-import { accessRow, accessUpsert } from '../src/store/postgres/rule-statements.ts';
+import { accessRow, BARE_UPSERT } from '../src/store/postgres/rule-statements.ts';
 import { scanQuery } from '../src/store/postgres/snapshot.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
-import { ACCESS_BY_VALUE } from '../src/store/rule-tables.ts';
 import { startOwnPostgres } from '../test/support/postgres.ts';
 import { printTable } from './support/load.ts';
 
@@ -28,7 +27,7 @@ async function measureLanding(urls: { store: string; bare: string }, batches = 1
   try {
     const organization = await store.createOrganization('bench', 'active');
     const workspace = await store.createWorkspace(organization.id, 'bench');
-    const upsert = accessUpsert(ACCESS_BY_VALUE);
+    const upsert = BARE_UPSERT;
     const spent = { landed: 0, bare: 0 };
     // A first round, not counted, warms both.
     for (let n = -5; n < batches; n += 1) {
@@ -99,6 +98,8 @@ function landingItem(workspaceId: string, n: number): LandingItem {
     workspaceId,
     listId: null,
     receivedAt: T0,
+    batchId: null,
+    keyId: null,
     change: {
       change: 'upsert',
       kind: 'access_rule',
@@ -107,9 +108,18 @@ function landingItem(workspaceId: string, n: number): LandingItem {
   };
 }
 
+const numbered = (id: number) => ({ id, seq: id, firstId: id });
 const bareRow = ({ record, change, receivedAt }: LandingItem) =>
   change.change === 'upsert' && change.kind === 'access_rule'
-    ? accessRow({ workspace: 1, list: 1, id: record.offset + 1, change, createdAt: receivedAt, updatedAt: receivedAt })
+    ? accessRow({
+        workspace: 1,
+        list: 1,
+        ...numbered(record.offset + 1),
+        batch: null,
+        change,
+        createdAt: receivedAt,
+        updatedAt: receivedAt,
+      })
     : {};
 
 function countingSink(): RuleSink & { count(): number } {

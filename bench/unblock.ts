@@ -40,7 +40,7 @@ async function measure(store: Store): Promise<{ upserts: number; unblocks: numbe
       const now = Date.now();
       const items = Array.from({ length: Math.min(BATCH, count - at) }, (_, i): LandingItem => {
         const record = { offset: at + i, timestamp: now, key: workspace.id, headers: {}, value: '' };
-        return { record, workspaceId: workspace.id, listId: null, receivedAt: now, change: change(at + i) };
+        return { record, workspaceId: workspace.id, listId: null, receivedAt: now, batchId: null, keyId: null, change: change(at + i) };
       });
       const from: number | null = position;
       position = (from ?? 0) + items.length;

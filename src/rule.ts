@@ -143,3 +143,11 @@ export type RuleChange =
   | { readonly change: 'upsert'; readonly kind: ExpressionKind; readonly rule: ExpressionRule }
   | { readonly change: 'delete'; readonly kind: Kind; readonly ruleRef: string }
   | { readonly change: 'delete_by_value'; readonly kind: 'access_rule'; readonly action: AccessAction; readonly target: Target };
+
+/**
+ * What a person's command does to rules, through the stream like everything that changes them (SPEC D9). `delete_rules` removes rules by
+ * the store's ids, access rules from the message's list. `undo` puts back what a batch replaced or deleted and removes what it made.
+ */
+export type Operation =
+  | { readonly change: 'delete_rules'; readonly kind: Kind; readonly ids: readonly number[] }
+  | { readonly change: 'undo'; readonly batchId: string };

@@ -57,7 +57,15 @@ export async function fill(
       const now = Date.now();
       const items = Array.from({ length: Math.min(BATCH, rules - n) }, (_, i): LandingItem => {
         const record = { offset: n + i, timestamp: now, key: workspaceId, headers: {}, value: '' };
-        return { record, workspaceId, listId, receivedAt: now, change: blockHost(scattered(n + i), expiresAt(n + i)) };
+        return {
+          record,
+          workspaceId,
+          listId,
+          receivedAt: now,
+          batchId: null,
+          keyId: null,
+          change: blockHost(scattered(n + i), expiresAt(n + i)),
+        };
       });
       const from = position;
       position = (position ?? 0) + items.length;

@@ -8,8 +8,8 @@ import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
 import type { Message, Stream } from '../ports/stream.ts';
 import { encodeMessage } from '../signal/message.ts';
-import { ruleToSignals } from '../signal/rule-to-signals.ts';
-import { signalId } from '../signal/signal-id.ts';
+import { type PastSignal, ruleToSignals } from '../signal/rule-to-signals.ts';
+import { newBatchId, signalId } from '../signal/signal-id.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
@@ -155,10 +155,12 @@ async function publishRules(
 ): Promise<{ rules: number; lapsed: number }> {
   const counts = { rules: 0, lapsed: 0 };
   let batch: Message[] = [];
+  let batchId = newBatchId(now);
   let characters = 0;
   const flush = async () => {
     await publish(context, destination.stream, batch, BROKE_OFF);
     batch = [];
+    batchId = newBatchId(now);
     characters = 0;
   };
   for await (const entry of entriesOf(context, 'importing', file)) {
@@ -168,9 +170,10 @@ async function publishRules(
       counts.lapsed += 1;
       continue;
     }
-    const messages = messagesOf(entry.rule, destination);
+    const signals = ruleToSignals(entry.rule);
     // The messages of a rule stay together.
-    if (batch.length + messages.length > BATCH.messages || characters > BATCH.characters) await flush();
+    if (batch.length + signals.length > BATCH.messages || characters > BATCH.characters) await flush();
+    const messages = signals.map((signal, i) => messageOf(entry.rule, signal, signalId(batchId, batch.length + i + 1), destination));
     batch.push(...messages);
     for (const { value } of messages) characters += value.length;
     counts.rules += 1;
@@ -179,12 +182,10 @@ async function publishRules(
   return counts;
 }
 
-function messagesOf(rule: SavedRule, { workspace, ids }: Destination): Message[] {
+function messageOf(rule: SavedRule, { signal, receivedAt }: PastSignal, id: string, { workspace, ids }: Destination): Message {
   const { id: workspaceId, organizationId } = workspace;
   const listId = rule.listId === null ? undefined : ids.get(rule.listId);
-  return ruleToSignals(rule).map(({ signal, receivedAt }) =>
-    encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: signalId(receivedAt) }),
-  );
+  return encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: id });
 }
 
 /** The entries of a file behind a bar. */

@@ -4,7 +4,7 @@
  */
 import type { FeedKind, FeedProfile } from '../account/feed.ts';
 import type { AccessList } from '../account/list.ts';
-import type { AccessAction, AccessRule, ExpressionRule, Kind, RuleChange, Target } from '../rule.ts';
+import type { AccessAction, AccessRule, ExpressionRule, Kind, Operation, RuleChange, Target } from '../rule.ts';
 import type { StreamRecord } from './stream.ts';
 
 /** A record that was understood, and whose workspace and list are still to be resolved by the store. */
@@ -14,7 +14,11 @@ export interface LandingItem {
   /** null, or a list that is gone: the workspace's default list. */
   readonly listId: string | null;
   readonly receivedAt: number;
-  readonly change: RuleChange;
+  /** The batch that it came with; null where another producer gave it no id. */
+  readonly batchId: string | null;
+  /** The key that sent it; null where none did. */
+  readonly keyId: string | null;
+  readonly change: RuleChange | Operation;
 }
 
 /** A record that cannot be landed, kept with its reason (poison). */

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { validate as isUuid } from 'uuid';
 import type { LandingItem } from '../ports/rule-store.ts';
 import type { Message, StreamRecord } from '../ports/stream.ts';
 import {
@@ -7,7 +8,9 @@ import {
   isExpressionKind,
   type JsonObject,
   KINDS,
+  type Kind,
   LEVELS,
+  type Operation,
   RULE_TYPES,
   type RuleChange,
   type Target,
@@ -16,6 +19,7 @@ import { expiresAt, lifetime } from './expiry.ts';
 import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from './limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
 import type { Signal } from './schema.ts';
+import { batchOf } from './signal-id.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
 import { compile, isStorableText } from './validate.ts';
 
@@ -27,23 +31,38 @@ interface SignalContext {
   readonly listId: string | undefined;
   /** When the signal was accepted, ms since 1970: expiry counts from here. */
   readonly receivedAt: number;
-  /** A UUIDv7. */
+  /** A UUIDv7 (signal-id.ts). */
   readonly signalId: string;
+  /** The key that sent it; left out where a command did. */
+  readonly keyId?: string;
 }
 
 /** The message of one accepted signal. A v1 message has no `schema_version`, as it always was (spec 9). */
-export function encodeMessage(signal: Signal, context: SignalContext): Message {
+export const encodeMessage = (signal: Signal, context: SignalContext): Message =>
+  messageOf(signal.version, JSON.stringify(signal.version === 1 ? signal.event : signal.envelope), context);
+
+/** The message of an operation, which no signal can ask for. */
+export function encodeOperation(operation: Operation, context: SignalContext): Message {
+  const value =
+    operation.change === 'undo'
+      ? { kind: 'batch', op: 'undo', batch_id: operation.batchId }
+      : { kind: operation.kind, op: 'delete_rules', rule_ids: operation.ids };
+  return messageOf(2, JSON.stringify({ schema_version: 2, ...value }), context);
+}
+
+function messageOf(version: 1 | 2, value: string, context: SignalContext): Message {
   return {
     key: context.workspaceId,
     headers: {
-      ...(signal.version === 2 && { schema_version: '2' }),
+      ...(version === 2 && { schema_version: '2' }),
       workspace_id: context.workspaceId,
       ...(context.listId !== undefined && { list_id: context.listId }),
       organization_id: context.organizationId,
       received_at: isoInstant(context.receivedAt),
       signal_id: context.signalId,
+      ...(context.keyId !== undefined && { key_id: context.keyId }),
     },
-    value: JSON.stringify(signal.version === 1 ? signal.event : signal.envelope),
+    value,
   };
 }
 
@@ -77,6 +96,7 @@ export function decodeSignalRecord(record: StreamRecord): Landed | Poison {
 
 function decodeRecord(record: StreamRecord): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
+  const { signal_id: signalId, key_id: keyId = null } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
   if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
   if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
@@ -89,10 +109,11 @@ function decodeRecord(record: StreamRecord): Landed | Poison {
   const value = parseObject(record.value);
   if (value === undefined) return { poison: 'the value is not a JSON object' };
   const change = decode(value, receivedAt);
-  return typeof change === 'string' ? { poison: change } : { workspaceId, listId, receivedAt, change };
+  if (typeof change === 'string') return { poison: change };
+  return { workspaceId, listId, receivedAt, batchId: batchOf(signalId), keyId: isUuid(keyId) ? keyId : null, change };
 }
 
-type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | string;
+type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | Operation | string;
 const DECODERS: Record<string, Decoder> = { '1': decodeEvent, '2': decodeEnvelope };
 
 /** Deeper JSON than this was never accepted, and would be a danger to whoever writes it out again. */
@@ -141,6 +162,14 @@ const ExpressionShape = Type.Object({
   ),
 });
 
+const UndoShape = Type.Object({ op: Type.Enum(['undo']), batch_id: text });
+/** Rules that one operation deletes at most. */
+export const OPERATION_RULES = 1000;
+const ruleId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const DeleteRulesShape = Type.Object({ rule_ids: Type.Array(ruleId, { maxItems: OPERATION_RULES }) });
+
+const readUndo = reader(UndoShape);
+const readDeleteRules = reader(DeleteRulesShape);
 const readEvent = reader(EventShape);
 const readAccess = reader(AccessShape);
 const readExpression = reader(ExpressionShape);
@@ -169,10 +198,12 @@ function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleCh
   };
 }
 
-function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
+function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | Operation | string {
+  if (value.kind === 'batch') return decodeUndo(value);
   const envelope = normalizeEnvelope(value);
   const kind = KINDS.find((known) => known === envelope.kind);
   if (kind === undefined) return `kind: must be one of: ${KINDS.join(', ')}`;
+  if (value.op === 'delete_rules') return decodeDeleteRules(kind, value);
   return isExpressionKind(kind) ? decodeExpressionRule(kind, envelope, receivedAt) : decodeAccessRule(envelope, receivedAt);
 }
 
@@ -227,6 +258,16 @@ function decodeExpressionRule(kind: ExpressionKind, value: unknown, receivedAt: 
       expiresAt: expiresAt(receivedAt, lifetime(kind, rule.action, envelope.expires_in)),
     },
   };
+}
+
+function decodeUndo(value: unknown): Operation | string {
+  const undo = readUndo(value);
+  return typeof undo === 'string' ? undo : { change: 'undo', batchId: undo.batch_id };
+}
+
+function decodeDeleteRules(kind: Kind, value: unknown): Operation | string {
+  const given = readDeleteRules(value);
+  return typeof given === 'string' ? given : { change: 'delete_rules', kind, ids: given.rule_ids };
 }
 
 function decodeTarget(wire: WireTarget): Target | string {

@@ -112,13 +112,14 @@ const changes = fc.array(
     list: fc.constantFrom(0, 1),
     // Out of order too: replays and other machines' clocks.
     receivedAt: fc.constantFrom(0, 1000, 61_000, 121_000, 700_000).map((later) => NOW + later),
+    batch: fc.constantFrom(null, 'a', 'b'),
     change,
   }),
   { maxLength: 40 },
 );
 /** List numbers are the store's own: a list belongs to one workspace. */
 const ownedFrom = (firstId: number) =>
-  changes.map((all) => all.map((c, i) => ({ ...c, id: firstId + i, list: c.workspace * 10 + c.list })));
+  changes.map((all) => all.map((c, i) => ({ ...c, id: firstId + i, firstId: firstId + i, list: c.workspace * 10 + c.list })));
 
 test('D4 property: a folded batch lands exactly as its entries one by one, id and created_at included', () => {
   fc.assert(
@@ -160,6 +161,8 @@ const upsert = (ref: string | null, country: string, receivedAt: number, lapse: 
   workspace: 1,
   list: 1,
   receivedAt,
+  batch: null,
+  firstId: 1,
   id: 1,
   change: {
     change: 'upsert',
@@ -182,6 +185,8 @@ const unblock = (country: string): ResolvedChange => ({
   workspace: 1,
   list: 1,
   receivedAt: NOW,
+  batch: null,
+  firstId: 1,
   id: 1,
   change: { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: { kind: 'country', country } },
 });

@@ -9,12 +9,23 @@ export interface ResolvedChange {
   readonly receivedAt: number;
   /** The id of the rule, if this change makes one. */
   readonly id: number;
+  /** The id of its batch, or null. */
+  readonly batch: string | null;
+  /** The id of the first change of those behind one another that are of its batch: a rule that was written since is the batch's own. */
+  readonly firstId: number;
   readonly change: RuleChange;
+}
+
+/** Which change a rule was touched by last: `seq` is that change's number. */
+export interface Touch {
+  readonly seq: number;
+  readonly firstId: number;
+  readonly batch: string | null;
 }
 
 type Change<C extends RuleChange['change']> = Extract<RuleChange, { change: C }>;
 
-export interface CompactUpsert {
+export interface CompactUpsert extends Touch {
   readonly workspace: number;
   readonly list: number;
   readonly change: Change<'upsert'>;
@@ -25,13 +36,13 @@ export interface CompactUpsert {
   /** When it was last upserted in this run. */
   readonly updatedAt: number;
 }
-export interface RefDelete {
+export interface RefDelete extends Touch {
   readonly workspace: number;
   readonly list: number;
   readonly kind: Kind;
   readonly ruleRef: string;
 }
-export interface ValueDelete {
+export interface ValueDelete extends Touch {
   readonly workspace: number;
   readonly list: number;
   readonly action: AccessAction;
@@ -52,7 +63,8 @@ export interface Run {
  *
  * A new run begins where folding would not be exact:
  * - a delete by value after an upsert by rule_ref of the same list: whether it hits that rule depends on what the upsert changed;
- * - an upsert of a rule that an earlier upsert of the run had let lapse by then: it counts as a new rule.
+ * - an upsert of a rule that an earlier upsert of the run had let lapse by then: it counts as a new rule;
+ * - a change of a rule that another batch has changed in the run: what a batch replaced must be told from what another one did.
  */
 export function compact(changes: Iterable<ResolvedChange>): Run[] {
   const runs: OpenRun[] = [];
@@ -74,34 +86,49 @@ class OpenRun {
   /** Lists in which this run upserts a rule by its rule_ref. */
   private readonly refLists = new Set<number>();
 
+  /** The batches that delete by value in a list. */
+  private readonly valueDeleteBatches = new Map<number, Set<string | null>>();
+
   /** False when the change belongs to the next run. */
-  add({ workspace, list, receivedAt, id, change }: ResolvedChange): boolean {
+  add({ workspace, list, receivedAt, id, batch, firstId, change }: ResolvedChange): boolean {
+    const touch = { seq: id, firstId, batch };
+    const isForeign = (key: string) =>
+      [this.upserts, this.refDeletes, this.valueDeletes].some((touched) => (touched.get(key)?.batch ?? batch) !== batch);
     switch (change.change) {
       case 'upsert': {
         const key = upsertKey(workspace, list, change);
         const earlier = this.upserts.get(key);
         const lapse = earlier?.change.rule.expiresAt ?? null;
-        if (lapse !== null && lapse <= receivedAt) return false;
-        const { id: firstId, createdAt } = earlier ?? { id, createdAt: receivedAt };
-        this.upserts.set(key, { workspace, list, change, id: firstId, createdAt, updatedAt: receivedAt });
+        if ((lapse !== null && lapse <= receivedAt) || isForeign(key)) return false;
+        const { id: ruleId, createdAt } = earlier ?? { id, createdAt: receivedAt };
+        this.upserts.set(key, { workspace, list, change, id: ruleId, createdAt, updatedAt: receivedAt, ...touch });
         if (change.kind === 'access_rule' && change.rule.ruleRef !== null) this.refLists.add(list);
         return true;
       }
       case 'delete': {
         const key = refKey(workspace, list, change.kind, change.ruleRef);
+        // Whether a delete by value has hit the rule before is not known here.
+        if (isForeign(key) || (change.kind === 'access_rule' && this.hasForeignValueDelete(list, batch))) return false;
         this.upserts.delete(key);
-        this.refDeletes.set(key, { workspace, list, kind: change.kind, ruleRef: change.ruleRef });
+        this.refDeletes.set(key, { workspace, list, kind: change.kind, ruleRef: change.ruleRef, ...touch });
         return true;
       }
       case 'delete_by_value': {
         if (this.refLists.has(list)) return false;
         const target = formatTarget(change.target);
         const key = valueKey(list, change.action, target);
+        if (isForeign(key)) return false;
         this.upserts.delete(key);
-        this.valueDeletes.set(key, { workspace, list, action: change.action, target });
+        this.valueDeletes.set(key, { workspace, list, action: change.action, target, ...touch });
+        this.valueDeleteBatches.set(list, (this.valueDeleteBatches.get(list) ?? new Set()).add(batch));
         return true;
       }
     }
+  }
+
+  private hasForeignValueDelete(list: number, batch: string | null): boolean {
+    const batches = this.valueDeleteBatches.get(list);
+    return batches !== undefined && (batches.size > 1 || !batches.has(batch));
   }
 
   get empty(): boolean {

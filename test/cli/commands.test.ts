@@ -583,6 +583,8 @@ test('D1.15 a list that cannot be read to its end has no end, its reason on stan
     workspaceId,
     listId: null,
     receivedAt: 1,
+    batchId: null,
+    keyId: null,
     change: { change: 'upsert', kind: 'waf_rule', rule: { ...rule, ruleRef, type: 'custom', expression: 'x', action: 'block' } } as const,
   }));
   await store.apply({ streamId: 's', partition: 0, from: null, to: 3, items, poison: [], now: 1 });

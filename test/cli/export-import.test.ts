@@ -598,6 +598,8 @@ test('D1.18, D4.11 rules and dead letters with instants of another producer can 
       workspaceId,
       listId: null,
       receivedAt: record.timestamp,
+      batchId: null,
+      keyId: null,
       change: { change: 'upsert', kind: 'access_rule', rule } as const,
     };
   });

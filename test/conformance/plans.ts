@@ -9,18 +9,9 @@ export interface Search {
 }
 
 /** Tables that may have very many rows. */
-const LARGE = [
-  'access_rules',
-  'waf_rules',
-  'smart_firewall_rules',
-  'lists',
-  'keys',
-  'dead_letters',
-  'audit',
-  'feed_records',
-  'feeds',
-  'feed_lists',
-];
+const RULES = ['access_rules', 'waf_rules', 'smart_firewall_rules'];
+const BEFORE = RULES.map((table) => `${table}_before`);
+const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records', 'feeds', 'feed_lists'];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
 
@@ -54,6 +45,8 @@ const MEANT: readonly RegExp[] = [
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,
+  // An undo looks at all expression rules of its workspace.
+  /^INSERT INTO (waf|smart_firewall)_rules_before .* SELECT CAST\(/,
   // SQLite names the children of a new row, which it looks at only where a foreign key is broken already.
   /^INSERT INTO workspaces /,
 ];

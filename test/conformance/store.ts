@@ -9,13 +9,22 @@ import { levelCode } from '../../src/feed/levels.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { LandingItem, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { type AccessRule, EXPRESSION_KINDS, type ExpressionRule, KINDS, type Kind, type RuleChange, type Target } from '../../src/rule.ts';
+import {
+  type AccessRule,
+  EXPRESSION_KINDS,
+  type ExpressionRule,
+  KINDS,
+  type Kind,
+  type Operation,
+  type RuleChange,
+  type Target,
+} from '../../src/rule.ts';
 import { LIMITS } from '../../src/signal/limits.ts';
 import { decodeSignalRecord } from '../../src/signal/message.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { foreignRecord } from '../support/foreign-records.ts';
 
-interface StoreDriver {
+export interface StoreDriver {
   readonly name: string;
   /** Opens a store of its own that is empty and migrated. */
   open(t: TestContext): Promise<OpenStore>;
@@ -29,16 +38,16 @@ interface OpenStore {
   readonly query: (text: string) => Promise<Record<string, unknown>[]>;
 }
 
-const T0 = 1_800_000_000_000;
+export const T0 = 1_800_000_000_000;
 const STREAM = '7b0f1d7e-6f0a-4a53-9d0e-000000000001';
 
-function ip(text: string): Target {
+export function ip(text: string): Target {
   const network = parseNetwork(text);
   if (typeof network === 'string') throw new Error(network);
   return { kind: 'ip', network };
 }
 
-const access = (target: Target, more: Partial<AccessRule> = {}): AccessRule => ({
+export const access = (target: Target, more: Partial<AccessRule> = {}): AccessRule => ({
   name: null,
   reason: null,
   labels: null,
@@ -51,7 +60,7 @@ const access = (target: Target, more: Partial<AccessRule> = {}): AccessRule => (
   severity: null,
   ...more,
 });
-const waf = (ruleRef: string, more: Partial<ExpressionRule> = {}): ExpressionRule => ({
+export const waf = (ruleRef: string, more: Partial<ExpressionRule> = {}): ExpressionRule => ({
   name: null,
   reason: null,
   labels: null,
@@ -96,20 +105,20 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
-const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
+export const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
 
 /** A store with one workspace, and landing that counts its own offsets. */
-async function fixture(t: TestContext, driver: StoreDriver) {
+export async function fixture(t: TestContext, driver: StoreDriver) {
   const { store, again, query } = await driver.open(t);
   const organization = await store.createOrganization('acme', 'active');
   const workspace = await store.createWorkspace(organization.id, 'main');
   let position: number | null = null;
-  const land = async (changes: readonly (RuleChange | Partial<LandingItem>)[], receivedAt = T0) => {
+  const land = async (changes: readonly (RuleChange | Operation | Partial<LandingItem>)[], receivedAt = T0) => {
     const first = position ?? 0;
     const items = changes.map((change, i): LandingItem => {
-      const given = 'kind' in change ? { change } : change;
+      const given = typeof change.change === 'string' ? { change } : change;
       const record = { offset: first + i, timestamp: receivedAt, key: workspace.id, headers: { workspace_id: workspace.id }, value: '{}' };
-      return { record, workspaceId: workspace.id, listId: null, receivedAt, ...given } as LandingItem;
+      return { record, workspaceId: workspace.id, listId: null, receivedAt, batchId: null, keyId: null, ...given } as LandingItem;
     });
     const to = first + changes.length;
     assert.equal(await store.apply({ streamId: STREAM, partition: 0, from: position, to, items, poison: [], now: receivedAt }), 'landed');
@@ -310,6 +319,8 @@ export function storeConformance(driver: StoreDriver): void {
       workspaceId: workspace.id,
       listId: null,
       receivedAt: T0,
+      batchId: null,
+      keyId: null,
       change: upsert(access(ip(target))),
     });
     const base = { streamId: STREAM, partition: 3, poison: [], now: T0 };
@@ -338,7 +349,7 @@ export function storeConformance(driver: StoreDriver): void {
       const results = await Promise.all(
         [store, other].map((owner, n) => {
           const change = upsert(access(ip(`198.51.100.${round * 2 + n}`)));
-          const item = { record, workspaceId: workspace.id, listId: null, receivedAt: T0, change };
+          const item = { record, workspaceId: workspace.id, listId: null, receivedAt: T0, batchId: null, keyId: null, change };
           return owner.apply({ streamId: STREAM, partition: 0, from, to: round + 1, items: [item], poison: [], now: T0 });
         }),
       );
@@ -356,7 +367,15 @@ export function storeConformance(driver: StoreDriver): void {
       headers: { schema_version: '9', x: 'ü' },
       value: `{"n":${offset}}`,
     });
-    const good = { record: record(1), workspaceId: workspace.id, listId: null, receivedAt: T0, change: upsert(access(ip('192.0.2.1'))) };
+    const good = {
+      record: record(1),
+      workspaceId: workspace.id,
+      listId: null,
+      receivedAt: T0,
+      batchId: null,
+      keyId: null,
+      change: upsert(access(ip('192.0.2.1'))),
+    };
     await store.apply({
       streamId: STREAM,
       partition: 0,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -69,13 +69,17 @@ function addScheme(copy: Copy): void {
   });
 }
 
-/** The table is that of another expression kind under its own name. */
+/** The tables are those of another expression kind under their own names. */
 function addTables(copy: Copy): void {
   for (const dialect of ['sqlite', 'postgres']) {
     const migrations = `src/store/migrations/${dialect}`;
-    const table = /^CREATE TABLE waf_rules .*?;\nCREATE INDEX waf_rules_expiry .*?;\n/ms;
-    const rename = (text: string) => table.exec(text)![0].replaceAll('waf_rules', 'dns_rules');
-    copy.edit(`${migrations}/999-dns-rules.sql`, rename, `${migrations}/001-initial.sql`);
+    const schema = readdirSync(copy.path(migrations))
+      .sort()
+      .map((name) => readFileSync(copy.path(`${migrations}/${name}`), 'utf8'))
+      .join('\n');
+    const statements = schema.match(/^(CREATE TABLE|CREATE INDEX|ALTER TABLE) waf_rules\w* .*?;$/gms)!;
+    const tables = statements.join('\n').replaceAll('waf_rules', 'dns_rules');
+    copy.edit(`${migrations}/999-dns-rules.sql`, () => tables, `${migrations}/001-initial.sql`);
   }
 }
 
@@ -219,7 +223,7 @@ async function swept(t: TestContext, store: Store): Promise<void> {
     rule: { ...rule, shortDescription: null, config: null, reason: null, labels: null, expiresAt: 2000 },
   };
   const record = { offset: 0, timestamp: 1000, key: workspaceId, headers: {}, value: '{}' };
-  const item = { record, workspaceId, listId: null, receivedAt: 1000, change } as unknown as LandingItem;
+  const item = { record, workspaceId, listId: null, receivedAt: 1000, batchId: null, keyId: null, change } as unknown as LandingItem;
   const batch = { streamId: 's', partition: 0, from: null, to: 1, items: [item], poison: [], now: 1000 };
   assert.equal(await store.apply(batch), 'landed');
   assert.equal(await store.countRules(workspaceId, 0), 1);

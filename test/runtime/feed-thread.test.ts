@@ -26,7 +26,15 @@ async function fixture(t: TestContext, targets: readonly Target[]) {
   const items = targets.map((target, offset) => {
     const record = { offset, timestamp: 1, key: workspaceId, headers: {}, value: '{}' };
     const rule: AccessRule = { ...NOTHING, action: 'block', target };
-    return { record, workspaceId, listId: null, receivedAt: 1, change: { change: 'upsert', kind: 'access_rule', rule } as const };
+    return {
+      record,
+      workspaceId,
+      listId: null,
+      receivedAt: 1,
+      batchId: null,
+      keyId: null,
+      change: { change: 'upsert', kind: 'access_rule', rule } as const,
+    };
   });
   await store.apply({ streamId: randomUUID(), partition: 0, from: null, to: items.length, items, poison: [], now: 1 });
   const source = (dataDir: string) => () => {

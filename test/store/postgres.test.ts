@@ -8,12 +8,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { accessUpsert } from '../../src/store/postgres/rule-statements.ts';
+import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import { ACCESS_BY_VALUE } from '../../src/store/rule-tables.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
+import { undoConformance } from '../conformance/undo.ts';
 import {
   administer,
   noOwnPostgres,
@@ -37,6 +37,8 @@ function item(workspaceId: string, n: number, listId: string | null = null): Lan
     workspaceId,
     listId,
     receivedAt: T0,
+    batchId: null,
+    keyId: null,
     change: { change: 'upsert', kind: 'access_rule', rule: { ...rule, action: 'block', target: { kind: 'ip', network } } },
   };
 }
@@ -83,6 +85,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
 
   const statements = recordStatements();
   storeConformance({ name: 'postgres', open });
+  undoConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = new Map(statements);
@@ -141,11 +144,11 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     assert.deepEqual((await addresses(store, workspaceId)).found, ['10.0.0.1']);
     // What it would be without folding.
     const row = { list_pk: 1, action: 0, levels: 0, target: 'x', created_at: 0, updated_at: 0 };
-    const twice = accessUpsert(ACCESS_BY_VALUE).replace(
+    const twice = BARE_UPSERT.replace(
       '$1',
       `'${JSON.stringify([
-        { ...row, id: 10 },
-        { ...row, id: 11 },
+        { ...row, id: 10, seq: 10 },
+        { ...row, id: 11, seq: 11 },
       ])}'`,
     );
     await assert.rejects(administer(url, twice), { code: '21000' });

@@ -5,7 +5,8 @@ import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.t
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
-import { storeConformance } from '../conformance/store.ts';
+import { type StoreDriver, storeConformance } from '../conformance/store.ts';
+import { undoConformance } from '../conformance/undo.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /** Every statement that a store has prepared, instants aside. */
@@ -16,7 +17,7 @@ mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, ...
   return prepare.apply(this, args);
 });
 
-storeConformance({
+const driver: StoreDriver = {
   name: 'sqlite',
   async open(t) {
     const folder = temporaryFolder(t);
@@ -31,7 +32,9 @@ storeConformance({
     };
     return { store: await open(), again: open, query };
   },
-});
+};
+storeConformance(driver);
+undoConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];
@@ -55,7 +58,8 @@ test('D4.14 store sqlite: a file of the first version opens with its rules; inst
 function searches(text: string, plan: readonly Record<string, unknown>[]): Search[] {
   const tables = new Map([...text.matchAll(/(?:FROM|JOIN|INTO|UPDATE|,) (\w+)(?: AS)? (\w+)/g)].map(([, table, alias]) => [alias, table]));
   return plan.flatMap(({ detail }) => {
-    const [, name, index = '', columns = ''] = /^(?:SEARCH|SCAN) (\w+)(?: USING (?:[A-Z]+ )*(\w*) ?\((.*)\))?/.exec(String(detail)) ?? [];
+    const [, name, index = '', columns = ''] =
+      /^(?:SEARCH|SCAN) (\w+)(?: EXISTS)?(?: USING (?:[A-Z]+ )*(\w*) ?\((.*)\))?/.exec(String(detail)) ?? [];
     return name === undefined
       ? []
       : [{ table: tables.get(name) ?? name, index, columns: [...columns.matchAll(/\w+(?=[<>=])/g)].map(String) }];

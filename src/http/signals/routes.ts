@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorAnswer, jsonAnswer, send } from '../answer.ts';
+import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { HttpFault } from '../errors.ts';
 import { answerEarly, awaitsContinue, readBody, refuseBody } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
-import type { SubmitSignals } from './submit.ts';
+import type { SignalAnswer, SubmitSignals } from './submit.ts';
 
 /** What the signal endpoints need. */
 export interface SignalRouteParts {
@@ -36,7 +36,7 @@ export function registerSignals(app: FastifyInstance, { gate, budget, submit }: 
           if (body === undefined) return void reply.hijack();
           if ('status' in body) return refuse(request, reply, body);
           const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body });
-          send(reply, 'body' in answer ? jsonAnswer(answer.status, JSON.stringify(answer.body)) : errorAnswer('signal', answer));
+          send(reply, 'body' in answer ? summaryAnswer(answer) : errorAnswer('signal', answer));
         } finally {
           holding.release();
         }
@@ -44,6 +44,9 @@ export function registerSignals(app: FastifyInstance, { gate, budget, submit }: 
     });
   }
 }
+
+const summaryAnswer = ({ status, body, batchId }: SignalAnswer): Answer =>
+  jsonAnswer(status, JSON.stringify(body), batchId === null ? {} : { 'X-Signal-Batch': batchId });
 
 /** Answers a request whose body nobody will read. */
 function refuse(request: FastifyRequest, reply: FastifyReply, fault: HttpFault): void {

@@ -5,7 +5,7 @@ import type { Message, Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
-import { signalId } from '../../signal/signal-id.ts';
+import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { HttpFault } from '../errors.ts';
@@ -38,7 +38,12 @@ export interface SignalRequest {
 }
 
 /** The answer to a batch that was taken, wholly or in part. */
-export type SignalAnswer = { readonly status: 200 | 206; readonly body: SignalSummary };
+export interface SignalAnswer {
+  readonly status: 200 | 206;
+  readonly body: SignalSummary;
+  /** What the accepted entries are known by from now on (D9.1); null when none is on the stream. */
+  readonly batchId: string | null;
+}
 
 /** Takes one batch: checks each entry, and answers once the stream holds the good ones durably (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
@@ -84,7 +89,8 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     dryRun: boolean,
   ): Promise<SignalAnswer | HttpFault> {
     const receivedAt = now();
-    const { workspaceId, organizationId } = caller;
+    const { workspaceId, organizationId, keyId } = caller;
+    const batchId = newBatchId(receivedAt);
     const messages: Message[] = [];
     const noMoreRules = await ruleQuota(workspaceId);
     const result = await inSlices(
@@ -94,7 +100,8 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
         noMoreRules,
         // Written out at once: a thousand parsed entries may take ten times the memory of their text.
         accept(signal) {
-          messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: signalId(receivedAt) }));
+          const id = signalId(batchId, messages.length + 1);
+          messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId }));
         },
         report: (error) => logFailure(error, 'an entry could not be judged'),
       }),
@@ -109,7 +116,7 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
         return { status: 500 };
       }
     }
-    return summary(version, accepted, errors);
+    return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
   }
 
   /** The list where access rules land: the key's, else the one asked for, else the default; undefined leaves that to the consumer. */
@@ -181,7 +188,7 @@ export const TOO_MANY_ENTRIES: HttpFault = { status: 429, message: 'Too many ent
 export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
 
 /** The answer to a batch that was taken (spec 2.5). */
-export function summary(version: 1 | 2, processed: number, errors: string[]): SignalAnswer {
+export function summary(version: 1 | 2, processed: number, errors: string[]): Omit<SignalAnswer, 'batchId'> {
   const message = `Processed ${processed} entries, ${errors.length} failed`;
   if (errors.length > 0) return { status: 206, body: { success: false, message, errors } };
   return { status: 200, body: version === 1 ? { success: true, message } : { success: true, message, errors } };

@@ -1,6 +1,8 @@
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
+import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { nearestInstant } from '../columns.ts';
 import { compact, type ResolvedChange } from '../compact.ts';
+import { operate } from '../operations.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import { type Database, drive, type Session } from './database.ts';
 import { runStatements } from './rule-statements.ts';
@@ -17,9 +19,8 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const workspaces = await lockWorkspaces(session, batch.items);
-      const { changes, poison } = resolve(batch.items, workspaces, await takeIds(session, batch.items.length));
-      await writeRules(session, changes);
-      const lists = new Set(changes.filter(({ change }) => change.kind === 'access_rule').map(({ list }) => list));
+      const { known, poison } = numberItems(batch.items, workspaces, await takeIds(session, batch.items.length));
+      const lists = await applyItems(session, known, batch);
       if (lists.size > 0) await session.run('UPDATE lists SET revision = revision + 1 WHERE pk = ANY($1)', [...lists]);
       await keepLetters(session, batch, [...batch.poison, ...poison]);
       return 'landed';
@@ -28,10 +29,38 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
   );
 }
 
-/** Writes the rules, and how many more each workspace has. */
-async function writeRules(session: Session, changes: readonly ResolvedChange[]): Promise<void> {
-  const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
+/** Writes the rules, and how many more each workspace has; returns the lists whose rules have changed. */
+async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch): Promise<Set<number>> {
+  const segments = segmentsOf(known);
+  await drive(session, writeSegments(segments, batch));
   const counts = new RuleCountChanges();
+  const lists = new Set<number>();
+  let changes: ResolvedChange[] = [];
+  const flush = async () => {
+    await writeRules(session, changes, counts);
+    changes = [];
+  };
+  let segment = 0;
+  for (const { item, seq, workspace, list } of known) {
+    if (seq > segments[segment].last) segment += 1;
+    const { change, receivedAt, batchId } = item;
+    if (change.change === 'undo' || change.change === 'delete_rules') {
+      await flush();
+      const done = await drive(session, operate({ workspace, list, seq, operation: change }));
+      counts.add(workspace, done.more);
+      for (const changed of done.lists) lists.add(changed);
+    } else {
+      changes.push({ workspace, list, receivedAt, id: seq, batch: batchId, firstId: segments[segment].first.seq, change });
+      if (change.kind === 'access_rule') lists.add(list);
+    }
+  }
+  await flush();
+  await drive(session, writeRuleCounts(counts));
+  return lists;
+}
+
+async function writeRules(session: Session, changes: readonly ResolvedChange[], counts: RuleCountChanges): Promise<void> {
+  const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
   for (const run of compact(changes)) {
     for (const { text, rows, scope, firstId } of runStatements(run)) {
       const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
@@ -41,7 +70,6 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[]):
       }
     }
   }
-  await drive(session, writeRuleCounts(counts));
 }
 
 /** The fence: false when the position is not the one this consumer started from. Another owner's transaction on it is waited for. */
@@ -79,7 +107,9 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
   const found = new Map<string, ResolvedWorkspace>();
   const ids = new Set(items.map((item) => item.workspaceId));
   // Only access rules are in feeds.
-  const feedIds = new Set(items.filter(({ change }) => change.kind === 'access_rule').map((item) => item.workspaceId));
+  const feedIds = new Set(
+    items.filter(({ change }) => change.change === 'undo' || change.kind === 'access_rule').map((item) => item.workspaceId),
+  );
   const locked = await session.run(
     `WITH locked AS MATERIALIZED (SELECT pk FROM workspaces WHERE id = ANY($1) ORDER BY pk FOR NO KEY UPDATE)
      UPDATE workspaces w SET revision = revision + CASE WHEN w.id = ANY($2) THEN 1 ELSE 0 END
@@ -110,25 +140,27 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
 /** A header of a foreign message may hold U+0000, which nothing here is named. */
 const isText = (text: string) => !text.includes('\0');
 
-/** One id for each item, in the order of the items: which rule has which id does not depend on the engine. */
+/** One number for each item, in the order of the items: which rule has which id does not depend on the engine. */
 async function takeIds(session: Session, count: number): Promise<number[]> {
   if (count === 0) return [];
   const { rows } = await session.run("SELECT nextval('rule_ids') AS id FROM generate_series(1, $1)", count);
   return rows.map(({ id }) => Number(id));
 }
 
-function resolve(items: readonly LandingItem[], workspaces: ReadonlyMap<string, ResolvedWorkspace>, ids: readonly number[]) {
-  const changes: ResolvedChange[] = [];
+/** The items of known workspaces with their places and numbers. */
+function numberItems(items: readonly LandingItem[], workspaces: ReadonlyMap<string, ResolvedWorkspace>, seqs: readonly number[]) {
+  const known: NumberedItem[] = [];
   const poison: PoisonRecord[] = [];
-  for (const [i, { record, workspaceId, listId, receivedAt, change }] of items.entries()) {
+  for (const [i, item] of items.entries()) {
+    const { record, workspaceId, listId } = item;
     const workspace = workspaces.get(workspaceId);
     if (workspace === undefined) poison.push({ record, reason: `unknown workspace ${workspaceId}` });
     else {
       const list = (listId === null ? undefined : workspace.lists.get(listId)) ?? workspace.defaultList;
-      changes.push({ workspace: workspace.pk, list, receivedAt, id: ids[i], change });
+      known.push({ item, seq: seqs[i], workspace: workspace.pk, list });
     }
   }
-  return { changes, poison };
+  return { known, poison };
 }
 
 async function keepLetters(session: Session, { streamId, partition, now }: LandingBatch, poison: readonly PoisonRecord[]): Promise<void> {

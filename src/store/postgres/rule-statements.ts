@@ -1,9 +1,10 @@
 /** The statements that write rules, many at a time: each takes its rows as one JSON array. */
 import { levelCode } from '../../feed/levels.ts';
-import { EXPRESSION_KINDS, type ExpressionKind, RULE_KINDS } from '../../rule.ts';
+import { EXPRESSION_KINDS, type ExpressionKind, type Kind } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
-import type { CompactUpsert, RefDelete, Run, ValueDelete } from '../compact.ts';
+import type { CompactUpsert, RefDelete, Run, Touch, ValueDelete } from '../compact.ts';
+import { ruleTable } from '../rule-columns.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 
 /** Answers with rows (`place`, `rules`): by how many rules each list or workspace has more, or less, afterwards. */
@@ -32,8 +33,8 @@ export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkS
       remove('workspace', expressionDelete(kind), refDeletes.filter((d) => d.kind === kind).map(expressionRef)),
     ),
     ...DELETES_BY_VALUE.map((text) => remove('list', text, valueDeletes.map(valueRow))),
-    upsert('list', accessUpsert(ACCESS_BY_REF), access.filter(({ change }) => change.rule.ruleRef !== null).map(accessRow)),
-    upsert('list', accessUpsert(ACCESS_BY_VALUE), access.filter(({ change }) => change.rule.ruleRef === null).map(accessRow)),
+    upsert('list', UPSERT_BY_REF, access.filter(({ change }) => change.rule.ruleRef !== null).map(accessRow)),
+    upsert('list', UPSERT_BY_VALUE, access.filter(({ change }) => change.rule.ruleRef === null).map(accessRow)),
     ...EXPRESSION_KINDS.map((kind) => upsert('workspace', expressionUpsert(kind), upserts.filter(isExpression(kind)).map(expressionRow))),
   ];
   return statements.filter(({ rows }) => rows.length > 0);
@@ -41,11 +42,11 @@ export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkS
 
 const countedDelete = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH done AS (${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules FROM done GROUP BY place`,
+  text: `WITH ${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules FROM done GROUP BY place`,
 });
 const countedUpsert = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH done AS (${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules FROM done WHERE id >= $2 GROUP BY place`,
+  text: `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules FROM done WHERE id >= $2 GROUP BY place`,
 });
 
 type AccessUpsert = CompactUpsert & { change: { kind: 'access_rule' } };
@@ -58,19 +59,31 @@ const isExpression =
 
 // ---------------------------------------------------------------- statements
 
-const rowsOf = (columns: string) => `json_to_recordset($1) AS given (${columns})`;
+const given = (columns: string) => `given AS MATERIALIZED (SELECT * FROM json_to_recordset($1) AS given (${columns}))`;
+/** What a change and its batch are told by: its number, and from which number on a rule was written by its own batch. */
+const TOUCH = 'seq bigint, first_seq bigint';
 
-const DELETE_BY_REF = `DELETE FROM access_rules r USING ${rowsOf('list_pk int, rule_ref text')}
-  WHERE r.list_pk = given.list_pk AND r.rule_ref = given.rule_ref`;
+/** Keeps the rules as they are before the statement's own change of them, unless the same batch wrote them. */
+function kept(kind: Kind, condition: string): string {
+  const { table, before, columns } = ruleTable(kind);
+  return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT given.seq, 1, ${columns.map((column) => `r.${column}`)}
+  FROM given JOIN ${table} r ON ${condition} WHERE r.seq < given.first_seq)`;
+}
+
+/** The rest of a statement follows `done AS (…`. */
+const deletion = (kind: Kind, columns: string, condition: string) =>
+  `${given(`${columns}, ${TOUCH}`)}, ${kept(kind, condition)}, done AS (DELETE FROM ${ruleTable(kind).table} r USING given WHERE ${condition}`;
+
+const SAME_REF = 'r.list_pk = given.list_pk AND r.rule_ref = given.rule_ref';
+const SAME_VALUE = 'r.list_pk = given.list_pk AND r.action = given.action AND r.target = given.target';
+const SAME_EXPRESSION = 'r.workspace_pk = given.workspace_pk AND r.rule_ref = given.rule_ref';
+
+const DELETE_BY_REF = deletion('access_rule', 'list_pk int, rule_ref text', SAME_REF);
 // Two statements, each on its partial index.
-const DELETES_BY_VALUE = ['IS NULL', 'IS NOT NULL'].map(
-  (ref) => `DELETE FROM access_rules r USING ${rowsOf('list_pk int, action smallint, target text')}
-  WHERE r.list_pk = given.list_pk AND r.action = given.action AND r.target = given.target AND r.rule_ref ${ref}`,
+const DELETES_BY_VALUE = ['IS NULL', 'IS NOT NULL'].map((ref) =>
+  deletion('access_rule', 'list_pk int, action smallint, target text', `${SAME_VALUE} AND r.rule_ref ${ref}`),
 );
-const expressionDelete = (
-  kind: ExpressionKind,
-) => `DELETE FROM ${RULE_KINDS[kind].table} r USING ${rowsOf('workspace_pk int, rule_ref text')}
-  WHERE r.workspace_pk = given.workspace_pk AND r.rule_ref = given.rule_ref`;
+const expressionDelete = (kind: ExpressionKind) => deletion(kind, 'workspace_pk int, rule_ref text', SAME_EXPRESSION);
 
 const ACCESS_COLUMNS = {
   id: 'bigint',
@@ -88,9 +101,12 @@ const ACCESS_COLUMNS = {
   config: 'text',
   created_at: 'bigint',
   updated_at: 'bigint',
+  seq: 'bigint',
 };
-/** Shared with the benchmark that compares landing with a bare loop of the same statement. */
-export const accessUpsert = (identity: string): string => upsertInto('access_rules', ACCESS_COLUMNS, identity);
+/** Access rules by their value in one statement, for the benchmark that compares landing with a bare loop of it. Its rows are `accessRow`s. */
+export const BARE_UPSERT = `WITH ${given(typesOf(ACCESS_COLUMNS))} ${insertGiven('access_rules', ACCESS_COLUMNS, ACCESS_BY_VALUE)}`;
+const UPSERT_BY_REF = upsertInto('access_rule', ACCESS_COLUMNS, ACCESS_BY_REF, SAME_REF);
+const UPSERT_BY_VALUE = upsertInto('access_rule', ACCESS_COLUMNS, ACCESS_BY_VALUE, `${SAME_VALUE} AND r.rule_ref IS NULL`);
 
 const EXPRESSION_COLUMNS = {
   id: 'bigint',
@@ -108,28 +124,44 @@ const EXPRESSION_COLUMNS = {
   expires_at: 'bigint',
   created_at: 'bigint',
   updated_at: 'bigint',
+  seq: 'bigint',
 };
-const expressionUpsert = (kind: ExpressionKind) => upsertInto(RULE_KINDS[kind].table, EXPRESSION_COLUMNS, EXPRESSION_BY_REF);
+const expressionUpsert = (kind: ExpressionKind) => upsertInto(kind, EXPRESSION_COLUMNS, EXPRESSION_BY_REF, SAME_EXPRESSION);
 
-function upsertInto(table: string, columns: Record<string, string>, identity: string): string {
+/** The rest of a statement follows `done AS (…`. */
+function upsertInto(kind: Kind, columns: Record<string, string>, identity: string, condition: string): string {
+  const { table } = ruleTable(kind);
+  return `${given(`${typesOf(columns)}, first_seq bigint`)}, ${kept(kind, condition)}, done AS (${insertGiven(table, columns, identity)}`;
+}
+
+function typesOf(columns: Record<string, string>): string {
+  return Object.entries(columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ');
+}
+
+function insertGiven(table: string, columns: Record<string, string>, identity: string): string {
   const names = Object.keys(columns);
-  const types = names.map((name) => `${name} ${columns[name]}`).join(', ');
   const sets = names.filter((name) => name !== 'id' && name !== 'created_at').map((name) => `${name} = excluded.${name}`);
-  return `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM ${rowsOf(types)}
-  ON CONFLICT ${identity} DO UPDATE SET ${sets.join(', ')},
-  ${keepCreated(table)}`;
+  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM given ON CONFLICT ${identity} DO UPDATE SET ${sets}, ${keepCreated(table)}`;
 }
 
 // ---------------------------------------------------------------- rows
 
 const bytea = (bytes: Uint8Array | null) => (bytes === null ? null : `\\x${Buffer.from(bytes).toString('hex')}`);
 
-const accessRef = ({ list, ruleRef }: RefDelete) => ({ list_pk: list, rule_ref: ruleRef });
-const expressionRef = ({ workspace, ruleRef }: RefDelete) => ({ workspace_pk: workspace, rule_ref: ruleRef });
-const valueRow = ({ list, action, target }: ValueDelete) => ({ list_pk: list, action: actionCode(action), target });
+const touch = ({ seq, firstId }: Touch) => ({ seq, first_seq: firstId });
+const accessRef = (change: RefDelete) => ({ list_pk: change.list, rule_ref: change.ruleRef, ...touch(change) });
+const expressionRef = (change: RefDelete) => ({ workspace_pk: change.workspace, rule_ref: change.ruleRef, ...touch(change) });
+const valueRow = (change: ValueDelete) => ({
+  list_pk: change.list,
+  action: actionCode(change.action),
+  target: change.target,
+  ...touch(change),
+});
 
-/** The row of an access rule as `accessUpsert` takes it. */
-export function accessRow({ list, change: { rule }, id, createdAt, updatedAt }: AccessUpsert): object {
+/** An access rule as the statements take it. */
+export function accessRow({ list, change: { rule }, id, createdAt, updatedAt, ...last }: AccessUpsert): object {
   return {
     id,
     list_pk: list,
@@ -146,10 +178,11 @@ export function accessRow({ list, change: { rule }, id, createdAt, updatedAt }: 
     config: jsonText(rule.config),
     created_at: createdAt,
     updated_at: updatedAt,
+    ...touch(last),
   };
 }
 
-function expressionRow({ workspace, change: { rule }, id, createdAt, updatedAt }: ExpressionUpsert): object {
+function expressionRow({ workspace, change: { rule }, id, createdAt, updatedAt, ...last }: ExpressionUpsert): object {
   return {
     id,
     workspace_pk: workspace,
@@ -166,5 +199,6 @@ function expressionRow({ workspace, change: { rule }, id, createdAt, updatedAt }
     expires_at: rule.expiresAt,
     created_at: createdAt,
     updated_at: updatedAt,
+    ...touch(last),
   };
 }

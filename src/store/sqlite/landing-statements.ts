@@ -1,27 +1,65 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { EXPRESSION_KINDS, perKind, RULE_KINDS } from '../../rule.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { EXPRESSION_KINDS, type Kind, perKind } from '../../rule.ts';
+import { ACCESS_TARGET, ACCESS_VALUES, EXPRESSION_VALUES, ruleTable } from '../rule-columns.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 
-const ACCESS_COLUMNS = 'action, v4, v6, expires_at, levels, target, name, reason, labels, config, updated_at';
-/** Shared with the benchmark that compares landing with a bare loop of the same statement. */
-export const accessUpsert = (identity: string): string =>
-  `INSERT INTO access_rules (list_pk, id, rule_ref, created_at, ${ACCESS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-   ON CONFLICT ${identity} DO UPDATE SET ${keepCreated('access_rules')}, ${assignments(ACCESS_COLUMNS)}`;
-
-const EXPRESSION_COLUMNS = 'name, type, expression, action, "order", short_description, config, reason, labels, expires_at, updated_at';
-const expressionUpsert = (table: string) =>
-  `INSERT INTO ${table} (workspace_pk, rule_ref, id, created_at, ${EXPRESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-   ON CONFLICT ${EXPRESSION_BY_REF} DO UPDATE SET ${keepCreated(table)}, ${assignments(EXPRESSION_COLUMNS)}`;
-
-function assignments(columns: string): string {
-  return columns
-    .split(', ')
-    .map((column) => `${column} = excluded.${column}`)
-    .join(', ');
+/** How rules of one table are found: the target of ON CONFLICT, and a condition with its values, on the index that serves it. */
+interface Identity {
+  readonly kind: Kind;
+  readonly conflict: string;
+  readonly from: string;
 }
 
-/** Index and condition of a delete by value: two statements, each on its partial index. By itself SQLite would search the whole list for the second. */
-const BY_VALUE = ['access_rules_value WHERE rule_ref IS NULL', 'access_rules_ref_value WHERE rule_ref IS NOT NULL'];
+const access = (conflict: string, from: string): Identity => ({ kind: 'access_rule', conflict, from: `access_rules INDEXED BY ${from}` });
+const BY_REF = access(ACCESS_BY_REF, 'access_rules_ref WHERE list_pk = ? AND rule_ref = ?');
+const VALUE = 'list_pk = ? AND action = ? AND target = ?';
+const BY_VALUE = access(ACCESS_BY_VALUE, `access_rules_value WHERE rule_ref IS NULL AND ${VALUE}`);
+// By itself SQLite would search the whole list.
+const REF_BY_VALUE = access('', `access_rules_ref_value WHERE rule_ref IS NOT NULL AND ${VALUE}`);
+const expression = (kind: Kind): Identity => ({
+  kind,
+  conflict: EXPRESSION_BY_REF,
+  from: `${ruleTable(kind).table} WHERE workspace_pk = ? AND rule_ref = ?`,
+});
+
+/** The statements that write a rule: most rules are new, and cost one statement. */
+export interface UpsertStatements {
+  /** Changes nothing where the rule is there. Values: the table's columns. */
+  readonly insert: StatementSync;
+  /** Keeps the rule as it is, unless the same batch wrote it. Values: the number of the change, what identifies it, the batch's first number. */
+  readonly keep: StatementSync;
+  /** Values: when the signal was accepted, twice, then what it sets, and what identifies it. */
+  readonly update: StatementSync;
+}
+
+/** The statements that delete rules. Values: as of `keep`, and what identifies them. */
+export interface DeleteStatements {
+  readonly keep: StatementSync;
+  readonly remove: StatementSync;
+}
+
+const insertText = (table: string, columns: readonly string[], conflict: string) =>
+  `INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')}) ON CONFLICT ${conflict} DO NOTHING`;
+
+function keep(db: DatabaseSync, { kind, from }: Identity): StatementSync {
+  const { before, columns } = ruleTable(kind);
+  return db.prepare(`INSERT INTO ${before} (changed, existed, ${columns}) SELECT ?, 1, ${columns} FROM ${from} AND seq < ?`);
+}
+
+function upsert(db: DatabaseSync, identity: Identity, values: readonly string[]): UpsertStatements {
+  const { table, columns } = ruleTable(identity.kind);
+  const sets = values.map((column) => `${column} = ?`);
+  const created = 'created_at = CASE WHEN expires_at <= ? THEN ? ELSE created_at END';
+  return {
+    insert: db.prepare(insertText(table, columns, identity.conflict)),
+    keep: keep(db, identity),
+    update: db.prepare(`UPDATE ${identity.from.replace(' WHERE', ` SET ${created}, ${sets} WHERE`)}`),
+  };
+}
+
+function remove(db: DatabaseSync, identity: Identity): DeleteStatements {
+  return { keep: keep(db, identity), remove: db.prepare(`DELETE FROM ${identity.from}`) };
+}
 
 export type LandingStatements = ReturnType<typeof landingStatements>;
 
@@ -39,19 +77,16 @@ export function landingStatements(db: DatabaseSync) {
     letter: db.prepare(
       'INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
-    upsertByRef: db.prepare(accessUpsert(ACCESS_BY_REF)),
-    upsertByValue: db.prepare(accessUpsert(ACCESS_BY_VALUE)),
-    deleteByRef: db.prepare('DELETE FROM access_rules WHERE list_pk = ? AND rule_ref = ? RETURNING id'),
-    deleteByValue: BY_VALUE.map((rules) =>
-      db.prepare(`DELETE FROM access_rules INDEXED BY ${rules} AND list_pk = ? AND action = ? AND target = ? RETURNING id`),
-    ),
-    // Ids only grow: those of this batch are behind all others.
-    newRules: db.prepare(
-      'SELECT l.workspace_pk, count(*) AS rules FROM access_rules r JOIN lists l ON l.pk = r.list_pk WHERE r.id > ? GROUP BY l.workspace_pk',
-    ),
-    upsertExpression: perKind(EXPRESSION_KINDS, (kind) => db.prepare(`${expressionUpsert(RULE_KINDS[kind].table)} RETURNING id`)),
-    deleteExpression: perKind(EXPRESSION_KINDS, (kind) =>
-      db.prepare(`DELETE FROM ${RULE_KINDS[kind].table} WHERE workspace_pk = ? AND rule_ref = ?`),
-    ),
+    accessByRef: upsert(db, BY_REF, [...ACCESS_TARGET, ...ACCESS_VALUES]),
+    accessByValue: upsert(db, BY_VALUE, ACCESS_VALUES),
+    deleteByRef: remove(db, BY_REF),
+    deleteByValue: [BY_VALUE, REF_BY_VALUE].map((identity) => remove(db, identity)),
+    expression: perKind(EXPRESSION_KINDS, (kind) => upsert(db, expression(kind), EXPRESSION_VALUES)),
+    deleteExpression: perKind(EXPRESSION_KINDS, (kind) => remove(db, expression(kind))),
   };
 }
+
+const assignments = ACCESS_VALUES.map((column) => `${column} = excluded.${column}`);
+/** An access rule by its value in one statement, for the benchmark that compares landing with a bare loop. Values: the table's columns. */
+export const BARE_UPSERT = `${insertText('access_rules', ruleTable('access_rule').columns, ACCESS_BY_VALUE).replace('DO NOTHING', '')}
+  DO UPDATE SET ${keepCreated('access_rules')}, ${assignments}`;
