@@ -10,6 +10,8 @@ export interface Caller {
   readonly permissions: readonly Permission[];
   /** The list the key is bound to, or null. */
   readonly listId: string | null;
+  /** The composed feed the key is bound to, or null. */
+  readonly feedId: string | null;
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
 }

@@ -1,11 +1,26 @@
-/** What a feed is made of. */
+/** What a feed is made of: all of a workspace, one list, or, for a composed feed, several lists (SPEC D8). */
 import type { ListSettings } from './list.ts';
 
-/** What rules a feed is made of: all of the workspace, those of one list. */
-export type FeedKind = 'workspace' | 'list';
+export type FeedKind = 'workspace' | 'list' | 'composed';
 
 /** What a feed shows of itself, and the settings that apply where a request says nothing. */
 export interface FeedProfile extends ListSettings {
   readonly name: string;
   readonly description: string | null;
 }
+
+/** The lists that a composed feed is made of, by id; null: all lists of the workspace, also those that are made later. */
+export type Members = readonly string[] | null;
+
+/** A feed made of lists. Its name is unique in the workspace, among lists too. */
+export interface ComposedFeed extends FeedProfile {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly lists: Members;
+}
+
+/** A change of what is set of a composed feed; what it does not name stays as it is. */
+export type FeedPatch = Partial<Omit<ComposedFeed, 'id' | 'workspaceId' | 'name'>>;
+
+/** A composed feed as a store holds it, for `weir export` and `weir import`. */
+export type SavedFeed = Omit<ComposedFeed, 'workspaceId'>;

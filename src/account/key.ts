@@ -10,6 +10,7 @@ export interface KeyInfo {
   readonly prefix: string;
   readonly permissions: readonly Permission[];
   readonly listId: string | null;
+  readonly feedId: string | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
@@ -22,6 +23,7 @@ export interface NewKey {
   readonly prefix: string;
   readonly permissions: readonly Permission[];
   readonly listId: string | null;
+  readonly feedId: string | null;
   readonly expiresAt: number | null;
 }
 
@@ -31,28 +33,36 @@ export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
   readonly hash: Uint8Array;
 }
 
-/** Why a key cannot have these permissions and this list, or null: a key that is bound to a list manages nothing (SPEC D2.4). */
-export function bindingFault({ permissions, listId }: Pick<NewKey, 'permissions' | 'listId'>): string | null {
+/**
+ * Why a key cannot have these permissions and be bound so, or null: a key that is bound to a list manages nothing (SPEC D2.4), one that
+ * is bound to a composed feed only reads (SPEC D8.6).
+ */
+export function bindingFault({ permissions, listId, feedId }: Pick<NewKey, 'permissions' | 'listId' | 'feedId'>): string | null {
+  if (feedId !== null && listId !== null) return 'a key is bound to a list or to a feed, not to both';
+  if (feedId !== null && permissions.some((permission) => permission !== 'feed:read')) {
+    return 'a key that is bound to a feed can only hold feed:read';
+  }
   return listId !== null && permissions.includes('manage') ? 'a key that is bound to a list cannot hold manage' : null;
 }
 
 /** What a new key is made of. */
 export interface KeyRequest extends Omit<NewKey, 'hash' | 'prefix' | 'permissions'> {
-  /** Without any, the key has the default ones. */
+  /** Without any, the key has the default ones; one that is bound to a feed may read. */
   readonly permissions?: readonly Permission[];
 }
 
 /** A new key with its text, which nobody keeps; or what is wrong with the request. */
 export function makeKey({
   name,
-  permissions = DEFAULT_PERMISSIONS,
   listId,
+  feedId,
+  permissions = feedId === null ? DEFAULT_PERMISSIONS : ['feed:read'],
   expiresAt,
 }: KeyRequest): { key: NewKey; text: string } | string {
-  const fault = (name === null ? null : nameFault(name)) ?? bindingFault({ permissions, listId });
+  const fault = (name === null ? null : nameFault(name)) ?? bindingFault({ permissions, listId, feedId });
   if (fault !== null) return fault;
   const text = newKeyText();
-  return { key: { name, permissions, listId, expiresAt, ...keyParts(text) }, text };
+  return { key: { name, permissions, listId, feedId, expiresAt, ...keyParts(text) }, text };
 }
 
 /** A new API key: `weir_` and 43 URL-safe characters. Shown once; only its hash is stored. */

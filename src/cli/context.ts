@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ComposedFeed } from '../account/feed.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
@@ -52,6 +53,11 @@ export const isoTime = (ms: number | null): string | null => (ms === null ? null
 /** The id of the workspace that `text` names. */
 export async function workspaceId(store: StoreReads, text: string): Promise<string> {
   return pick(await store.workspaces(), text, 'workspace').id;
+}
+
+/** The composed feed of a workspace that `text` names. */
+export async function findFeed(store: StoreReads, workspace: string, text: string): Promise<ComposedFeed> {
+  return pick(await store.feeds(workspace), text, 'feed');
 }
 
 /** The list of a workspace that `text` names. */

@@ -1,4 +1,4 @@
-/** `weir export`: a workspace with its lists, keys and rules into a file (docs/moving.md). */
+/** `weir export`: a workspace with its lists, feeds, keys and rules into a file (docs/moving.md). */
 
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
 import { startProgress } from './progress.ts';
 import { pick } from './usage.ts';
-import { type Counts, endLine, headLine, keyLine, listLine, ruleLine } from './workspace-file.ts';
+import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
 /** Characters that are gathered before they are written. */
@@ -22,7 +22,7 @@ const CHUNK = 65_536;
 export function exportCommand(add: AddCommand): void {
   add(
     'export [file]',
-    'write a workspace with its lists, rules and key hashes to a new file, or to standard output, for weir import',
+    'write a workspace with its lists, feeds, rules and key hashes to a new file, or to standard output, for weir import',
     (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
     {
       async run(context, [file], options) {
@@ -38,13 +38,14 @@ export function exportCommand(add: AddCommand): void {
         const counts = await exportWorkspace(context, store, workspace, file);
         return file === undefined ? undefined : { file, ...counts };
       },
-      show: (done) => (done === undefined ? '' : `${done.file}: ${done.lists} lists, ${done.keys} keys, ${done.rules} rules`),
+      show: (done) =>
+        done === undefined ? '' : `${done.file}: ${done.lists} lists, ${done.feeds} feeds, ${done.keys} keys, ${done.rules} rules`,
     },
   );
 }
 
 async function exportWorkspace(context: Context, store: StoreReads, workspace: Workspace, file: string | undefined): Promise<Counts> {
-  const counts: Counts = { lists: 0, keys: 0, rules: 0 };
+  const counts: Counts = { lists: 0, feeds: 0, keys: 0, rules: 0 };
   const now = await store.ping();
   const output = file === undefined ? context.stdout : createFile(file);
   const progress = startProgress(context, 'exporting', await store.countRules(workspace.id, now), { rules: 0 });
@@ -67,12 +68,17 @@ const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode
 
 async function* workspaceLines(store: StoreReads, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
   yield headLine(workspace, now);
-  // Keys first: a list that a key names is older than the key.
+  // Keys first: a list or feed that a key names is older than the key.
   const keys = await store.savedKeys(workspace.id);
+  const feeds = await store.feeds(workspace.id);
   const lists = (await store.directory(workspace.id))!.lists;
+  const ids = new Set(lists.map(({ id }) => id));
   counts.lists = lists.length;
+  counts.feeds = feeds.length;
   counts.keys = keys.length;
   yield* lists.map(listLine);
+  // A list that was deleted meanwhile has no line.
+  yield* feeds.map((feed) => feedLine({ ...feed, lists: feed.lists?.filter((id) => ids.has(id)) ?? null }));
   yield* keys.map(keyLine);
   for await (const rule of allRules(store, workspace.id, lists, now)) {
     counts.rules += 1;

@@ -1,5 +1,6 @@
 /** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
 
+import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
@@ -32,6 +33,7 @@ interface ImportFile {
 interface Imported {
   readonly workspace_id: string;
   readonly lists: number;
+  readonly feeds: number;
   readonly keys: number;
   readonly rules: number;
   /** Rules that have lapsed since the export; they are left out. */
@@ -40,6 +42,8 @@ interface Imported {
   readonly unlanded: number;
   /** Lists whose id another list has: the id in the file → the one here. */
   readonly new_list_ids: Record<string, string>;
+  /** The same of feeds. */
+  readonly new_feed_ids: Record<string, string>;
   /** Keys that are known here already; they stay as they are. */
   readonly known_keys: readonly { id: string; prefix: string; name: string | null }[];
 }
@@ -56,24 +60,26 @@ export function importCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const stream = await context.stream();
         await refuseRules(context, stream, store, workspace);
-        const { lists, keys } = await checkFile(context, source);
+        const { lists, feeds, keys } = await checkFile(context, source);
 
-        const ids = await store.restoreLists(workspace.id, lists);
+        const ids = await store.restoreLists(workspace.id, lists, feeds);
         const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids }, await store.ping());
         const unlanded = await untilLanded(context, stream, store);
         // Last: whoever has a key finds its feed complete.
         const known = await store.restoreKeys(
           workspace.id,
-          keys.map((key) => ({ ...key, listId: key.listId && (ids.get(key.listId) ?? key.listId) })),
+          keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),
         );
         return {
           workspace_id: workspace.id,
           lists: lists.length,
+          feeds: feeds.length,
           keys: keys.length - known.length,
           rules,
           lapsed,
           unlanded,
-          new_list_ids: Object.fromEntries([...ids].filter(([before, after]) => before !== after)),
+          new_list_ids: changedIds(lists, ids),
+          new_feed_ids: changedIds(feeds, ids),
           known_keys: keys.filter(({ id }) => known.includes(id)).map(({ id, prefix, name }) => ({ id, prefix, name })),
         };
       },
@@ -82,15 +88,23 @@ export function importCommand(add: AddCommand): void {
   );
 }
 
-function report({ lists, keys, rules, lapsed, unlanded, new_list_ids, known_keys }: Imported): string {
+const newId = (ids: ReadonlyMap<string, string>, id: string | null) => id && (ids.get(id) ?? id);
+
+const changedIds = (items: readonly { readonly id: string }[], ids: ReadonlyMap<string, string>): Record<string, string> =>
+  Object.fromEntries(items.map(({ id }) => [id, ids.get(id) ?? id] as const).filter(([before, after]) => before !== after));
+
+function report({ lists, feeds, keys, rules, lapsed, unlanded, new_list_ids, new_feed_ids, known_keys }: Imported): string {
   return [
     ...Object.entries(new_list_ids).map(([before, after]) => `list ${before} is ${after} here: another list has its id`),
+    ...Object.entries(new_feed_ids).map(
+      ([before, after]) => `feed ${before} is ${after} here: another feed has its id, or this one has its name`,
+    ),
     ...known_keys.map(
       ({ id, prefix, name }) => `key ${id} (${prefix && `${prefix}…, `}${name ?? 'no name'}) is known here already and stays as it is`,
     ),
     ...(lapsed > 0 ? [`${lapsed} rules have lapsed since the export and are left out`] : []),
     ...(unlanded > 0 ? [`${unlanded} messages wait on the stream: the rules land when weir runs with the role consumer`] : []),
-    `${lists} lists, ${keys} keys, ${rules} rules imported`,
+    `${lists} lists, ${feeds} feeds, ${keys} keys, ${rules} rules imported`,
   ].join('\n');
 }
 
@@ -113,14 +127,16 @@ async function refuseRules(context: Context, stream: Stream, store: Store, { id,
 }
 
 /** Reads the whole file before anything is written. */
-async function checkFile(context: Context, file: ImportFile): Promise<{ lists: SavedList[]; keys: SavedKey[] }> {
+async function checkFile(context: Context, file: ImportFile): Promise<{ lists: SavedList[]; feeds: SavedFeed[]; keys: SavedKey[] }> {
   const lists: SavedList[] = [];
+  const feeds: SavedFeed[] = [];
   const keys: SavedKey[] = [];
   for await (const entry of entriesOf(context, 'checking', file)) {
     if ('list' in entry) lists.push(entry.list);
+    if ('feed' in entry) feeds.push(entry.feed);
     if ('key' in entry) keys.push(entry.key);
   }
-  return { lists, keys };
+  return { lists, feeds, keys };
 }
 
 interface Destination {

@@ -3,7 +3,7 @@ import { type KeyInfo, makeKey } from '../account/key.ts';
 import { PERMISSIONS, type Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
 import type { AddCommand } from './command.ts';
-import { findList, isoTime, table, workspaceId } from './context.ts';
+import { findFeed, findList, isoTime, table, workspaceId } from './context.ts';
 import { inWorkspace, noOptions, oneOf, readName, wholeNumber } from './usage.ts';
 
 const keyJson = (key: KeyInfo) => ({
@@ -13,6 +13,7 @@ const keyJson = (key: KeyInfo) => ({
   permissions: key.permissions,
   workspace_id: key.workspaceId,
   list_id: key.listId,
+  feed_id: key.feedId,
   created_at: isoTime(key.createdAt),
   expires_at: isoTime(key.expiresAt),
   revoked_at: isoTime(key.revokedAt),
@@ -27,6 +28,7 @@ export function keyCommands(add: AddCommand): void {
       inWorkspace(c)
         .option('--permission <permission>', `${PERMISSIONS.join(', ')}; repeatable (default: the first two)`, collectPermission)
         .option('--list <list>', 'bind the key to one list')
+        .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
         .option('--name <name>', 'what the key is for', readName)
         .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, 3_155_760_000)),
     {
@@ -37,6 +39,7 @@ export function keyCommands(add: AddCommand): void {
           name: options.name ?? null,
           permissions: options.permission,
           listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
+          feedId: options.feed === undefined ? null : (await findFeed(store, workspace, options.feed)).id,
           expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
         });
         if (typeof made === 'string') throw new WeirError('USAGE', made);
@@ -52,8 +55,17 @@ export function keyCommands(add: AddCommand): void {
     },
     show: (rows) =>
       table(
-        ['ID', 'PREFIX', 'NAME', 'PERMISSIONS', 'LIST', 'EXPIRES', 'REVOKED', 'LAST USED'],
-        rows.map((k) => [k.id, k.prefix || null, k.name, k.permissions.join(' '), k.list_id, k.expires_at, k.revoked_at, k.last_used_at]),
+        ['ID', 'PREFIX', 'NAME', 'PERMISSIONS', 'BOUND TO', 'EXPIRES', 'REVOKED', 'LAST USED'],
+        rows.map((k) => [
+          k.id,
+          k.prefix || null,
+          k.name,
+          k.permissions.join(' '),
+          k.list_id ?? k.feed_id,
+          k.expires_at,
+          k.revoked_at,
+          k.last_used_at,
+        ]),
       ),
   });
   add('key revoke <id>', 'revoke a key, for good', noOptions, {

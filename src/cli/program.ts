@@ -11,6 +11,7 @@ import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
 import { exportCommand } from './export.ts';
 import { expressionCommands } from './expression.ts';
+import { feedCommands } from './feeds.ts';
 import { geoCommands } from './geo.ts';
 import { importCommand } from './import.ts';
 import { keyCommands } from './keys.ts';
@@ -36,6 +37,7 @@ const GROUPS = {
   workspace: 'workspaces',
   key: 'API keys',
   list: 'lists and the stored defaults of their feeds',
+  feed: 'feeds made of several lists',
   rule: 'rules that are active',
   batch: 'batches of signals as they landed',
   'dead-letter': 'messages that could not land',
@@ -53,6 +55,7 @@ const COMMANDS = [
   workspaceCommands,
   keyCommands,
   listCommands,
+  feedCommands,
   ruleCommands,
   ruleDeleteCommand,
   batchCommands,

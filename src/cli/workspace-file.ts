@@ -1,7 +1,8 @@
-/** A workspace's file as a whole (docs/moving.md): head, lists, keys, rules, end, one JSON object a line. */
+/** A workspace's file as a whole (docs/moving.md): head, lists, feeds, keys, rules, end, one JSON object a line. */
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
@@ -9,15 +10,16 @@ import { WeirError } from '../errors.ts';
 import { ACCEPTANCE, LIMITS } from '../signal/limits.ts';
 import { isoTime } from './context.ts';
 import { readLines, readUtf8 } from './lines.ts';
-import { KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
+import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
 
 /** Version of the format. */
 const VERSION = 1;
 
 /** One line between head and end. */
-export type Entry = { readonly list: SavedList } | { readonly key: SavedKey } | { readonly rule: SavedRule };
+export type Entry = { readonly list: SavedList } | { readonly feed: SavedFeed } | { readonly key: SavedKey } | { readonly rule: SavedRule };
 export interface Counts {
   lists: number;
+  feeds: number;
   keys: number;
   rules: number;
 }
@@ -25,6 +27,7 @@ export interface Counts {
 export const headLine = ({ id, name }: Workspace, now: number): string =>
   JSON.stringify({ weir_export: VERSION, at: isoTime(now), workspace: { id, name } });
 export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST_LINE.write(list) });
+export const feedLine = (feed: SavedFeed): string => JSON.stringify({ feed: FEED_LINE.write(feed) });
 export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
 /** `now` (ms) is the instant of the export. */
 export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
@@ -68,13 +71,14 @@ export async function* readEntries(path: string, onLine: (bytes: number) => void
   if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
 }
 
-const WORDS = ['weir_export', 'list', 'key', 'rule', 'end'] as const;
+const WORDS = ['weir_export', 'list', 'feed', 'key', 'rule', 'end'] as const;
 type Word = (typeof WORDS)[number];
 
 /** What the lines of a file mean together: their order, the lists that keys and rules name, the counts at the end. */
 function fileChecker() {
-  const counts: Counts = { lists: 0, keys: 0, rules: 0 };
+  const counts: Counts = { lists: 0, feeds: 0, keys: 0, rules: 0 };
   const lists = new Set<string>();
+  const feeds = new Set<string>();
   let hasDefault = false;
   let last: Word | undefined;
   const UNKNOWN_LIST = 'list_id: no line before is this list';
@@ -89,10 +93,18 @@ function fileChecker() {
       hasDefault ||= list.isDefault;
       return { list };
     }),
+    feed: entry('feed', FEED_LINE, (feed) => {
+      counts.feeds += 1;
+      if (lists.has(feed.id) || feeds.has(feed.id)) return 'id: an earlier line has it';
+      feeds.add(feed.id);
+      return feed.lists === null || feed.lists.every((id) => lists.has(id)) ? { feed } : 'lists: no line before is one of them';
+    }),
     key: entry('key', KEY_LINE, (key) => {
       counts.keys += 1;
-      // Deleting a list revokes the keys bound to it.
-      return key.listId === null || key.revokedAt !== null || lists.has(key.listId) ? { key } : UNKNOWN_LIST;
+      // Deleting a list or a feed revokes the keys bound to it.
+      if (key.revokedAt !== null) return { key };
+      if (key.feedId !== null && !feeds.has(key.feedId)) return 'feed_id: no line before is this feed';
+      return key.listId === null || lists.has(key.listId) ? { key } : UNKNOWN_LIST;
     }),
     rule: entry('rule', RULE_LINE, (rule) => {
       counts.rules += 1;
@@ -100,7 +112,7 @@ function fileChecker() {
     }),
     end: (given) => {
       if (!hasDefault) return 'no list before is the default one';
-      const odd = (Object.keys(counts) as (keyof Counts)[]).find((what) => (given as Partial<Counts> | null)?.[what] !== counts[what]);
+      const odd = (Object.keys(counts) as (keyof Counts)[]).find((what) => countOf(given, what) !== counts[what]);
       return odd && `end.${odd}: the file has ${counts[odd]}; lines were removed or added`;
     },
   };
@@ -121,6 +133,10 @@ function fileChecker() {
     ended: () => last === 'end',
   };
 }
+
+/** A count of the last line; files of older versions say nothing of feeds. */
+const countOf = (end: unknown, what: keyof Counts): unknown =>
+  (end as Partial<Counts> | null)?.[what] ?? (what === 'feeds' ? 0 : undefined);
 
 const follows = (word: Word, last: Word) =>
   WORDS.indexOf(word) > WORDS.indexOf(last) || (word === last && word !== 'weir_export' && word !== 'end');

@@ -1,9 +1,10 @@
 /**
- * The lines of a workspace's file (docs/moving.md): lists, keys and rules as JSON, and back.
+ * The lines of a workspace's file (docs/moving.md): lists, feeds, keys and rules as JSON, and back.
  * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Static, type TSchema, Type } from 'typebox';
+import type { SavedFeed } from '../account/feed.ts';
 import { bindingFault, type SavedKey } from '../account/key.ts';
 import { descriptionFault, LIST_SETTINGS, type ListSetting, type SavedList, settingsJson, settingsOf } from '../account/list.ts';
 import { nameFault } from '../account/name.ts';
@@ -41,13 +42,14 @@ const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
 const settingShape = (setting: ListSetting): TSchema =>
   nullable('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
 
-const ListShape = Type.Object({
+const profileShape = {
   id: uuid,
   name: text,
   description: nullable(text),
-  default: Type.Boolean(),
   ...Object.fromEntries(Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingShape(setting)])),
-});
+};
+const ListShape = Type.Object({ ...profileShape, default: Type.Boolean() });
+const FeedShape = Type.Object({ ...profileShape, all_lists: Type.Boolean(), lists: Type.Array(uuid) });
 
 const KeyShape = Type.Object({
   id: uuid,
@@ -56,6 +58,7 @@ const KeyShape = Type.Object({
   hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   permissions: Type.Array(oneOf(PERMISSIONS), { minItems: 1 }),
   list_id: nullable(uuid),
+  feed_id: Type.Optional(uuid),
   created_at: time,
   expires_at: nullable(time),
   revoked_at: nullable(time),
@@ -112,14 +115,16 @@ function unchanged<T>(given: unknown, item: T, written: object): T | string {
 
 // ---------------------------------------------------------------- lists
 
+const profileFault = ({ name, description }: Pick<SavedList, 'name' | 'description'>) =>
+  faultOf('name', nameFault(name)) ?? faultOf('description', description === null ? null : descriptionFault(description));
+
 const readListShape = shape(ListShape);
 export const LIST_LINE: Line<SavedList> = {
   read(value) {
     const line = readListShape(value);
     if (typeof line === 'string') return line;
     const { id, name, description, default: isDefault, ...settings } = line;
-    const fault = faultOf('name', nameFault(name)) ?? faultOf('description', description === null ? null : descriptionFault(description));
-    return fault ?? { id, name, description, isDefault, ...settingsOf(settings) };
+    return profileFault(line) ?? { id, name, description, isDefault, ...settingsOf(settings) };
   },
   write: (list) => ({
     id: list.id,
@@ -127,6 +132,27 @@ export const LIST_LINE: Line<SavedList> = {
     description: list.description,
     default: list.isDefault,
     ...settingsJson(list),
+  }),
+};
+
+// ---------------------------------------------------------------- feeds
+
+const readFeedShape = shape(FeedShape);
+export const FEED_LINE: Line<SavedFeed> = {
+  read(value) {
+    const line = readFeedShape(value);
+    if (typeof line === 'string') return line;
+    const { id, name, description, all_lists: all, lists, ...settings } = line;
+    if (all && lists.length > 0) return 'lists: a feed of all lists names none';
+    return profileFault(line) ?? { id, name, description, lists: all ? null : lists, ...settingsOf(settings) };
+  },
+  write: (feed) => ({
+    id: feed.id,
+    name: feed.name,
+    description: feed.description,
+    all_lists: feed.lists === null,
+    lists: feed.lists ?? [],
+    ...settingsJson(feed),
   }),
 };
 
@@ -144,6 +170,7 @@ export const KEY_LINE: Line<SavedKey> = {
       hash: Buffer.from(line.hash, 'hex'),
       permissions: line.permissions,
       listId: line.list_id,
+      feedId: line.feed_id ?? null,
       createdAt: ms(line.created_at),
       expiresAt: msOrNull(line.expires_at),
       revokedAt: msOrNull(line.revoked_at),
@@ -159,6 +186,7 @@ export const KEY_LINE: Line<SavedKey> = {
     hash: Buffer.from(key.hash).toString('hex'),
     permissions: key.permissions,
     list_id: key.listId,
+    ...(key.feedId !== null && { feed_id: key.feedId }),
     created_at: isoTime(key.createdAt),
     expires_at: isoTime(key.expiresAt),
     revoked_at: isoTime(key.revokedAt),

@@ -25,7 +25,7 @@ export interface PreviousContent {
 /** Asks for one variant of one feed. */
 export interface BuildRequest {
   readonly workspaceId: string;
-  /** A list's UUID; null for the workspace's feed. */
+  /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
   readonly variant: Variant;
   /** A snapshot of an earlier generation is read anew, and then is of this one. */
@@ -86,7 +86,7 @@ export interface TooLargeFeed extends BuildSource {
 export type BuildResult =
   | BuiltFeed
   | TooLargeFeed
-  /** Workspace or list is gone. */
+  /** Workspace, list or composed feed is gone. */
   | { readonly kind: 'gone' }
   /** Offline, and no snapshot is in memory. */
   | { readonly kind: 'no_snapshot' };

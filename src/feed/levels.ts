@@ -16,6 +16,15 @@ export function levelsOf(code: number): { confidence: Level | null; severity: Le
   return { confidence: LEVELS[Math.floor(code / RADIX) - 1] ?? null, severity: LEVELS[(code % RADIX) - 1] ?? null };
 }
 
+/** For each level code the one whose unset levels are taken from the code `defaults`. */
+export function filledLevels(defaults: number): Uint8Array {
+  const [confidence, severity] = [Math.floor(defaults / RADIX), defaults % RADIX];
+  return Uint8Array.from(
+    { length: RADIX * RADIX },
+    (_, own) => (Math.floor(own / RADIX) || confidence) * RADIX + (own % RADIX || severity),
+  );
+}
+
 /** Confidence and severity as a feed shows them, none unset. Networks of different classes are never merged. */
 interface LevelClass {
   readonly confidence: Level;

@@ -60,6 +60,7 @@ function world(given: World = {}) {
     subscription: 'active',
     permissions: given.permissions ?? ['signal:write', 'feed:read'],
     listId: null,
+    feedId: null,
     expiresAt: null,
     ...given.caller,
   };
@@ -98,7 +99,7 @@ function world(given: World = {}) {
                 if (given.storeDown) throw new Error('SQLITE_BUSY');
                 const byId = lists.filter(({ id }) => id === ref.toLowerCase());
                 const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);
-                return { id: 'w', name: 'w', revision: 1, lists: found, takenAt: now() };
+                return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], takenAt: now() };
               },
             },
             stream: {

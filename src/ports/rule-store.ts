@@ -64,6 +64,17 @@ export interface WorkspaceDirectory {
   readonly lists: readonly AccessList[];
 }
 
+/** The directory with those lists and composed feeds only that a UUID or name stands for. */
+export interface NamedDirectory extends WorkspaceDirectory {
+  readonly feeds: readonly FoundFeed[];
+}
+
+/** A composed feed as a request for it needs it; `revision` moves with its settings and with its lists. */
+export interface FoundFeed extends FeedProfile {
+  readonly id: string;
+  readonly revision: number;
+}
+
 /**
  * Receives the active access rules of a snapshot, one call a rule, without an object a row.
  * `id` is the store's own primary key of the rule, `expires` the expiry in whole seconds (0 = none),
@@ -103,7 +114,7 @@ export interface RuleState {
 
 /** Names one representation whose first appearance is remembered (Last-Modified). */
 export interface FeedRecordKey {
-  /** A list's UUID; null for the workspace's feed. */
+  /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
   readonly format: string;
   readonly family: string;
@@ -162,15 +173,16 @@ export interface RuleReads {
   /** undefined for an unknown workspace. */
   directory(workspaceId: string): Promise<WorkspaceDirectory | undefined>;
   /**
-   * The directory with those lists only that `ref` stands for: the one with that UUID (any letter case), else every list with exactly
-   * that name, oldest first. Costs the same however many lists there are. undefined for an unknown workspace.
+   * What `ref` stands for: the list or composed feed with that UUID (any letter case), else every list with exactly that name, oldest
+   * first, else the composed feed with that name. Costs the same however many there are. undefined for an unknown workspace.
    */
-  findNamed(workspaceId: string, ref: string): Promise<WorkspaceDirectory | undefined>;
+  findNamed(workspaceId: string, ref: string): Promise<NamedDirectory | undefined>;
   /** How many lists a workspace has; 0 for an unknown one. */
   listCount(workspaceId: string): Promise<number>;
   /**
-   * Reads the rules of a feed (a list's UUID; null: the workspace's) that are active at `now` (ms), both actions, and the head, in one
-   * read transaction. undefined when workspace or list is gone.
+   * Reads the rules of a feed (the UUID of a list or a composed feed; null: the workspace's) that are active at `now` (ms), both actions,
+   * and the head, in one read transaction. Rules of a composed feed have the levels of their list where they have none of their own.
+   * undefined when workspace, list or feed is gone.
    */
   snapshot(workspaceId: string, feedId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */

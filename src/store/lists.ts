@@ -1,36 +1,80 @@
-/** Reads of a few lists of a workspace through indexes, however many it has; the same in both dialects. */
-import type { FeedKind, FeedProfile } from '../account/feed.ts';
-import { NO_SETTINGS } from '../account/list.ts';
-import type { SnapshotHead, WorkspaceDirectory } from '../ports/rule-store.ts';
+/** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
+import { type ListSettings, NO_SETTINGS, settingsOf } from '../account/list.ts';
+import { levelCode } from '../feed/levels.ts';
+import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/validate.ts';
 import { listOf, profileOf, type Row } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
-/** What rules are read from: one list of a workspace, or all of them. */
+/** A list that rules are read from. */
+interface SourceList {
+  readonly pk: number;
+  readonly id: string;
+  /** `levelCode` of what its rules have where they say nothing. */
+  readonly levels: number;
+}
+
+/** What the rules of a feed are read from. */
 export interface RuleSource {
   readonly workspacePk: number;
   readonly head: SnapshotHead;
-  readonly lists: readonly { readonly pk: number; readonly id: string }[];
+  readonly lists: readonly SourceList[];
 }
+
+/**
+ * Composed feeds with `feed_revision`, which moves with everything that the feed shows: its own revision and those of its lists, or
+ * that of the workspace, in which its lists move. A condition on `f` follows.
+ */
+export const FEEDS = `SELECT f.*, f.revision + CASE WHEN f.all_lists = 1 THEN w.revision
+    ELSE coalesce((SELECT sum(l.revision) FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = f.pk), 0) END AS feed_revision
+  FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
 
 // A list whose name is the UUID of another one.
 const FIND = `SELECT * FROM lists WHERE id = $2 AND workspace_pk = $1
   UNION ALL SELECT * FROM lists WHERE workspace_pk = $1 AND name = $3 AND id <> $2 ORDER BY pk`;
 
+const FIND_FEED = `SELECT pk, id FROM feeds WHERE id = $2 AND workspace_pk = $1
+  UNION ALL SELECT pk, id FROM feeds WHERE workspace_pk = $1 AND name = $3 AND id <> $2`;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** `findNamed` of the port. The revision is read first: a change that comes between moves it past the one that is returned. */
-export function* findNamed(now: string, workspaceId: string, ref: string): Work<WorkspaceDirectory | undefined> {
+export function* findNamed(now: string, workspaceId: string, ref: string): Work<NamedDirectory | undefined> {
   const workspace = yield* findWorkspace(now, workspaceId);
   if (workspace === undefined) return undefined;
-  const id = ref.toLowerCase();
-  const rows = isStorableText(ref) ? yield* all(FIND, Number(workspace.pk), id, ref) : [];
-  const byId = rows.filter((row) => row.id === id);
+  const { lists, feed } = isStorableText(ref) ? yield* named(Number(workspace.pk), ref) : NOTHING;
   return {
     id: workspaceId,
     name: String(workspace.name),
     revision: Number(workspace.revision),
     takenAt: Number(workspace.taken_at),
-    lists: (byId.length > 0 ? byId : rows).map((row) => listOf(row, workspaceId)),
+    lists: lists.map((row) => listOf(row, workspaceId)),
+    feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
   };
+}
+
+interface NamedRows {
+  readonly lists: readonly Row[];
+  readonly feed: Row | undefined;
+}
+const NOTHING: NamedRows = { lists: [], feed: undefined };
+
+/** A UUID wins, then the name of lists, then that of a feed. */
+function* named(workspacePk: number, ref: string): Work<NamedRows> {
+  const id = ref.toLowerCase();
+  const hasId = (row: Row) => row.id === id;
+  const lists = yield* all(FIND, workspacePk, id, ref);
+  if (lists.some(hasId)) return { lists: lists.filter(hasId), feed: undefined };
+  if (lists.length > 0 && !UUID.test(id)) return { lists, feed: undefined };
+  const feed = yield* findFeed(workspacePk, id, ref);
+  return feed !== undefined && (hasId(feed) || lists.length === 0) ? { lists: [], feed } : { lists, feed: undefined };
+}
+
+/** The row of FEEDS of the feed with the UUID, else of the one with the name. */
+export function* findFeed(workspacePk: number, id: string, name: string): Work<Row | undefined> {
+  // Most names are of no feed: this costs less than FEEDS.
+  const found = yield* all(FIND_FEED, workspacePk, id, name);
+  const row = found.find((each) => each.id === id) ?? found[0];
+  return row && (yield* one(`${FEEDS} f.pk = $1`, Number(row.pk)));
 }
 
 /** `listCount` of the port. */
@@ -39,32 +83,54 @@ export function* listCount(workspaceId: string): Work<number> {
   return Number(row?.lists);
 }
 
-/** The source of a feed: of the list with the UUID, or of the workspace (null). Undefined when there is no such workspace or list. */
+/** The source of the feed with that UUID, or of the workspace's (null). Undefined when there is no such workspace, list or feed. */
 export function* ruleSource(now: string, workspaceId: string, feedId: string | null): Work<RuleSource | undefined> {
   const workspace = yield* findWorkspace(now, workspaceId);
   if (workspace === undefined) return undefined;
   const workspacePk = Number(workspace.pk);
-  const rows = feedId === null ? yield* allLists(workspacePk) : yield* oneList(workspacePk, feedId);
-  if (rows.length === 0) return undefined;
-  const [kind, profile, revision]: [FeedKind, FeedProfile, unknown] =
+  const source =
     feedId === null
-      ? ['workspace', { name: String(workspace.name), description: null, ...NO_SETTINGS }, workspace.revision]
-      : ['list', profileOf(rows[0]), rows[0].revision];
+      ? yield* workspaceSource(workspacePk, workspace)
+      : ((yield* listSource(workspacePk, feedId)) ?? (yield* composedSource(workspacePk, feedId)));
+  if (source === undefined) return undefined;
+  const { lists, ...head } = source;
+  return { workspacePk, head: { ...head, takenAt: Number(workspace.taken_at) }, lists };
+}
+
+const LISTS = 'SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = $1';
+const MEMBERS = 'SELECT l.pk, l.id, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
+
+type Source = Omit<SnapshotHead, 'takenAt'> & Pick<RuleSource, 'lists'>;
+
+function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
+  const lists = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
+  const profile = { name: String(row.name), description: null, ...NO_SETTINGS };
+  return { kind: 'workspace', profile, revision: Number(row.revision), lists: lists.map((list) => ({ ...placeOf(list), levels: 0 })) };
+}
+
+function* listSource(workspacePk: number, id: string): Work<Source | undefined> {
+  const row = yield* one('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+  if (row === undefined) return undefined;
+  // The feed's profile has the list's levels.
+  return { kind: 'list', profile: profileOf(row), revision: Number(row.revision), lists: [{ ...placeOf(row), levels: 0 }] };
+}
+
+function* composedSource(workspacePk: number, id: string): Work<Source | undefined> {
+  const row = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, id, workspacePk);
+  if (row === undefined) return undefined;
+  const lists =
+    Number(row.all_lists) === 1 ? yield* all(`${LISTS} ORDER BY pk`, workspacePk) : yield* all(`${MEMBERS} ORDER BY l.pk`, Number(row.pk));
   return {
-    workspacePk,
-    head: { kind, profile, revision: Number(revision), takenAt: Number(workspace.taken_at) },
-    lists: rows.map((row) => ({ pk: Number(row.pk), id: String(row.id) })),
+    kind: 'composed',
+    profile: profileOf(row),
+    revision: Number(row.feed_revision),
+    lists: lists.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) })),
   };
 }
 
+const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id) });
+const levelsOfList = ({ confidence, severity }: ListSettings) => levelCode(confidence, severity);
+
 function* findWorkspace(now: string, id: string): Work<Row | undefined> {
   return yield* one(`SELECT pk, name, revision, ${now} AS taken_at FROM workspaces WHERE id = $1`, id);
-}
-
-function* allLists(workspacePk: number): Work<Row[]> {
-  return yield* all('SELECT pk, id FROM lists WHERE workspace_pk = $1 ORDER BY pk', workspacePk);
-}
-
-function* oneList(workspacePk: number, id: string): Work<Row[]> {
-  return yield* all('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
 }

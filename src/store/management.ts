@@ -8,11 +8,13 @@ import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
+import { forgetMember, refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts';
 import { one, run, type Transact, type Value, type Work } from './work.ts';
 
-export type Management = Omit<AccountWrites, 'restoreLists' | 'restoreKeys'> & Pick<RuleWrites, 'dropDeadLetter' | 'adoptStream'>;
+export type Management = Omit<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys'> &
+  Pick<RuleWrites, 'dropDeadLetter' | 'adoptStream'>;
 
 /** Keys that one statement marks as used. */
 const TOUCHED = 100;
@@ -34,6 +36,7 @@ export function management(transact: Transact): Management {
             prefix,
             permissions: PERMISSIONS,
             listId: null,
+            feedId: null,
             expiresAt: null,
           });
           return { workspaceId, created: true };
@@ -75,6 +78,7 @@ export function management(transact: Transact): Management {
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
+        yield* refuseName('feeds', workspacePk, name);
         const id = randomUUID();
         const row = yield* insertList(now, workspacePk, { ...settings, id, name, description, isDefault: false });
         yield* audit(now, 'list created', id);
@@ -101,11 +105,12 @@ export function management(transact: Transact): Management {
     deleteList: (workspaceId, listId) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* one('SELECT pk, is_default FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
+        const row = yield* one('SELECT pk, is_default, revision FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
         if (row === undefined) throw noSuch('list', listId);
         if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
         yield* run('INSERT INTO deleted_lists (list_pk, workspace_pk) VALUES ($1, $2)', Number(row.pk), workspacePk);
         yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
+        yield* forgetMember(Number(row.pk), Number(row.revision));
         yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE list_id = $1`, listId);
         yield* moveKeyRevision();
         yield* audit(now, 'list deleted', listId);
@@ -150,7 +155,7 @@ export function* moveKeyRevision(): Work<void> {
 }
 
 /** Writes a row that is made now, and returns it. */
-function* create(now: string, table: string, row: Readonly<Record<string, Value>>): Work<Row> {
+export function* create(now: string, table: string, row: Readonly<Record<string, Value>>): Work<Row> {
   const columns = Object.keys(row);
   const values = columns.map((_, i) => `$${i + 1}`);
   const text = `INSERT INTO ${table} (${columns}, created_at) VALUES (${values}, ${now}) RETURNING *`;
@@ -169,7 +174,8 @@ export function insertList(now: string, workspacePk: number, list: Omit<AccessLi
   return create(now, 'lists', row);
 }
 
-function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
+/** The columns that a change of a list or a composed feed sets, with their values. */
+export function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
   const all = [
     ['description', patch.description] as const,
     ...SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, patch[name]] as const),
@@ -214,7 +220,7 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
 }
 
 function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo> {
-  const { hash, prefix, name, permissions, listId, expiresAt } = key;
+  const { hash, prefix, name, permissions, listId, feedId, expiresAt } = key;
   const id = randomUUID();
   const workspacePk = yield* findWorkspace(workspaceId);
   const row = yield* create(now, 'keys', {
@@ -223,6 +229,7 @@ function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo
     prefix,
     workspace_pk: workspacePk,
     list_id: listId,
+    feed_id: feedId,
     name,
     permissions: permissions.join(' '),
     expires_at: expiresAt,
@@ -234,4 +241,4 @@ function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo
 
 const tooManyLists = (most: number) =>
   new WeirError('REFUSED', `the workspace has ${most} lists, as many as it may have: delete one, or raise MAX_LISTS`);
-const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);
+export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

@@ -1,8 +1,12 @@
-/** Lists and keys of another store, made here as they were: what `weir import` writes besides rules. */
+/** Lists, composed feeds and keys of another store, made here as they were: what `weir import` writes besides rules. */
 import { randomUUID } from 'node:crypto';
+import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
+import { refuseName } from './feed-lists.ts';
+import { changeFeed, insertFeed } from './feeds.ts';
+import { findFeed } from './lists.ts';
 import { audit, changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './management.ts';
 import type { Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
@@ -12,12 +16,16 @@ const LIMIT = 60_000;
 
 export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' | 'restoreKeys'> {
   return {
-    restoreLists: (workspaceId, lists) =>
+    restoreLists: (workspaceId, lists, feeds = []) =>
       transact(
         function* (now) {
           const workspacePk = yield* changeWorkspace(workspaceId);
           const ids = new Map<string, string>();
           for (const list of lists) ids.set(list.id, yield* restoreList(now, workspacePk, list));
+          const here = (id: string) => ids.get(id) ?? id;
+          for (const feed of feeds) {
+            ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
+          }
           yield* moveKeyRevision();
           yield* audit(now, 'lists restored', workspaceId);
           return ids;
@@ -41,6 +49,7 @@ export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' 
 
 /** Returns the id that the list has here. */
 function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {
+  yield* refuseName('feeds', workspacePk, list.name);
   const rows = yield* all(
     'SELECT pk, id, workspace_pk, is_default FROM lists WHERE id = $1 OR (workspace_pk = $2 AND is_default = 1)',
     list.id,
@@ -77,18 +86,33 @@ function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]): Li
   return { own, id: taken ? (own?.id ?? randomUUID()) : list.id };
 }
 
+/** Returns the id that the feed has here. */
+function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<string> {
+  const own = yield* findFeed(workspacePk, feed.id, feed.name);
+  if (own === undefined) {
+    const taken = yield* one('SELECT id FROM feeds WHERE id = $1', feed.id);
+    const id = taken === undefined ? feed.id : randomUUID();
+    yield* insertFeed(now, workspacePk, { ...feed, id });
+    return id;
+  }
+  const { id: _, ...patch } = feed;
+  yield* changeFeed(workspacePk, own, patch);
+  return String(own.id);
+}
+
 /** False when the key's hash is known. */
 function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
   if ((yield* one('SELECT id FROM keys WHERE hash = $1', key.hash)) !== undefined) return false;
   const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
   yield* run(
-    `INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, name, permissions, created_at, expires_at, revoked_at, last_used_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    `INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, feed_id, name, permissions, created_at, expires_at, revoked_at, last_used_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     taken === undefined ? key.id : randomUUID(),
     key.hash,
     key.prefix,
     workspacePk,
     key.listId,
+    key.feedId,
     key.name,
     key.permissions.join(' '),
     key.createdAt,

@@ -27,7 +27,7 @@ export function workspaceOf(row: Row): Workspace {
   return { id: String(row.id), organizationId: String(row.organization_id), name: String(row.name), createdAt: Number(row.created_at) };
 }
 
-/** What a list's feed shows of itself. */
+/** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({ name: String(row.name), description: text(row.description), ...settingsOf(row) });
 
 export function listOf(row: Row, workspaceId: string): AccessList {
@@ -48,6 +48,7 @@ export function keyOf(row: Row, workspaceId: string): KeyInfo {
     prefix: String(row.prefix),
     permissions: String(row.permissions).split(' ') as Permission[],
     listId: text(row.list_id),
+    feedId: text(row.feed_id),
     createdAt: Number(row.created_at),
     expiresAt: integer(row.expires_at),
     revokedAt: integer(row.revoked_at),
@@ -123,5 +124,6 @@ export const callerOf = (row: Row): Caller => ({
   subscription: row.subscription as Subscription,
   permissions: String(row.permissions).split(' ') as Permission[],
   listId: text(row.list_id),
+  feedId: text(row.feed_id),
   expiresAt: integer(row.expires_at),
 });

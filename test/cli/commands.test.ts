@@ -161,6 +161,61 @@ suite('weir', () => {
     );
   });
 
+  test('D8.1, D8.4, D8.6 weir feed create, set, ls, delete; keys of a feed', async () => {
+    const inWorkspace = ['--workspace', 'feeds'];
+    await program('workspace', 'create', 'feeds', '--org', 'default');
+    const [a, b] = [await program('list', 'create', 'a', ...inWorkspace), await program('list', 'create', 'b', ...inWorkspace)];
+    const options = ['--list', 'b', '--list', String(a.id), '--list', 'a', '--family', 'v6', '--description', 'a device'];
+    const device = await program<Json>('feed', 'create', 'device', ...inWorkspace, ...options);
+    const { id, workspace_id, ...made } = device;
+    assert.match(String(id), UUID);
+    assert.equal(workspace_id, a.workspace_id);
+    const of = { name: 'device', description: 'a device', all_lists: false, lists: [a.id, b.id] };
+    assert.deepEqual(made, { ...of, ...NO_SETTINGS, family: 'v6' });
+    assert.match(await person('feed', 'create', 'every', ...inWorkspace, '--all-lists', '--format', 'txt'), /^feed every [0-9a-f-]{36}\n$/);
+
+    const changed = await program('feed', 'set', 'device', ...inWorkspace, '--family', '', '--max-entries', '7');
+    assert.deepEqual(changed, { ...device, family: null, max_entries: 7 });
+    assert.equal(await person('feed', 'set', String(id), ...inWorkspace, '--list', 'b'), `feed device ${id} is changed\n`);
+    const listed = await program<Json[]>('feed', 'ls', ...inWorkspace);
+    assert.deepEqual(
+      listed.map(({ name, lists, all_lists, format }) => [name, lists, all_lists, format]),
+      [
+        ['device', [b.id], false, null],
+        ['every', [], true, 'plain'],
+      ],
+    );
+    const shown = rows(await person('feed', 'ls', ...inWorkspace));
+    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', 'a device'], 'all']);
+
+    const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
+    assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
+    assert.ok((await person('key', 'ls', ...inWorkspace)).includes(String(id)));
+    const MISTAKES: [string, RegExp][] = [
+      ['feed create x', /say what the feed is made of: --list, once for each list, or --all-lists/],
+      ['feed create x --list a --all-lists', /--list or --all-lists, not both/],
+      ['feed create x --list nowhere', /there is no list "nowhere"/],
+      ['feed create a --all-lists', /the workspace has a list called "a"; lists and feeds share their names/],
+      ['feed create device --all-lists', /the workspace has a feed called "device"/],
+      ['list create device', /the workspace has a feed called "device"/],
+      ['feed set nowhere --format plain', /there is no feed "nowhere"/],
+      ['feed delete a', /there is no feed "a"/],
+      ['key create --feed nowhere', /there is no feed "nowhere"/],
+      ['key create --feed device --list a', /a key is bound to a list or to a feed, not to both/],
+      ['key create --feed device --permission signal:write', /a key that is bound to a feed can only hold feed:read/],
+    ];
+    for (const [words, sentence] of MISTAKES) {
+      const { code, stderr } = await command([...words.split(' '), ...inWorkspace], settings);
+      assert.equal(code, 2, words);
+      assert.match(stderr, sentence);
+    }
+
+    assert.deepEqual(await program('feed', 'delete', 'device', ...inWorkspace), { id, deleted: true });
+    assert.deepEqual((await program<Json[]>('feed', 'ls', ...inWorkspace)).length, 1);
+    assert.deepEqual((await program<Json[]>('list', 'ls', ...inWorkspace)).length, 3);
+    assert.notEqual((await program<Json[]>('key', 'ls', ...inWorkspace))[0].revoked_at, null);
+  });
+
   test('D1.7, D2.2 weir key create, ls, revoke', async () => {
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     const [, list] = await program<Json[]>('list', 'ls', '--workspace', 'edge');
@@ -174,6 +229,7 @@ suite('weir', () => {
       permissions: ['signal:write', 'feed:read'],
       workspace_id: edge,
       list_id: null,
+      feed_id: null,
       created_at: key.created_at,
       expires_at: null,
       revoked_at: null,
@@ -475,13 +531,17 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'org ls': ['--json'],
     'workspace create': ['--org'],
     'workspace ls': ['--json'],
-    'key create': ['--workspace', '--permission', '--list', '--name', '--expires-in'],
+    'key create': ['--workspace', '--permission', '--list', '--feed', '--name', '--expires-in'],
     'key ls': ['--workspace'],
     'key revoke': ['--json'],
     'list create': ['--workspace', '--description', '--format', '--family', '--action', '--max-entries', '--confidence', '--severity'],
     'list set': ['--workspace', '--description', '--format', '--family', '--action', '--max-entries', '--confidence', '--severity'],
     'list ls': ['--workspace'],
     'list delete': ['--workspace'],
+    'feed create': ['--workspace', '--list', '--all-lists', '--description', '--format', '--family', '--action', '--max-entries'],
+    'feed set': ['--workspace', '--list', '--all-lists', '--confidence', '--severity'],
+    'feed ls': ['--workspace'],
+    'feed delete': ['--workspace'],
     'rule ls': ['--workspace', '--list', '--kind', '--ndjson'],
     'dead-letter ls': ['--json'],
     'dead-letter replay': ['--json'],
@@ -502,7 +562,7 @@ test('D1.16 weir help, groups of commands and the version', async () => {
   assert.deepEqual(await command(['--version'], settings), { code: 0, stdout: `${version}\n`, stderr: '' });
   const help = await command(['--help'], settings);
   assert.deepEqual(await command(['help'], settings), help);
-  for (const group of ['org', 'workspace', 'key', 'list', 'rule', 'dead-letter', 'stream', 'geo', 'expression']) {
+  for (const group of ['org', 'workspace', 'key', 'list', 'feed', 'rule', 'dead-letter', 'stream', 'geo', 'expression']) {
     assert.match(help.stdout, new RegExp(`^  ${group}  +\\w`, 'm'));
     const { code, stdout } = await command(['help', group], settings);
     assert.equal(code, 0);

@@ -95,6 +95,7 @@ const RENEWED = { v1: V1.slice(0, 2), v2: [V2[1], V2[5]] };
 interface Keys {
   readonly writer: string;
   readonly bound: string;
+  readonly device: string;
   readonly revoked: string;
 }
 
@@ -106,7 +107,11 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
   await list('twice', '--confidence', 'low', '--severity', 'medium', '--action', 'allow');
   await list('twice');
   await json(settings, 'list', 'set', 'default', '--workspace', 'main', '--description', 'everything', '--format', 'commented');
+  const feed = (name: string, ...options: string[]) => json(settings, 'feed', 'create', name, '--workspace', 'main', ...options);
+  await feed('device', '--list', 'edge', '--list', 'default', '--format', 'csv_indicator', '--max-entries', '1000', '--severity', 'low');
+  await feed('everything', '--all-lists', '--description', 'all lists');
   const writer = await key(settings, '--name', 'writer', '--expires-in', '3600');
+  const device = await key(settings, '--feed', 'device');
   const bound = await key(settings, '--list', String(edge.id));
   const revoked = await key(settings, '--name', 'old', '--permission', 'manage');
   await json(settings, 'key', 'revoke', revoked.id);
@@ -117,7 +122,7 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
   await post(server, writer.key, '/v1/signal', RENEWED.v1);
   await post(server, writer.key, '/v2/signal', RENEWED.v2);
   await eventually(async () => assert.equal((await rulesOf(settings)).filter((rule) => rule.created_at !== rule.updated_at).length, 4));
-  return { writer: writer.key, bound: bound.key, revoked: revoked.key };
+  return { writer: writer.key, bound: bound.key, device: device.key, revoked: revoked.key };
 }
 
 /** Every rule without the store's own number, in no order. */
@@ -130,10 +135,16 @@ async function rulesOf(settings: Settings): Promise<Row[]> {
   return rules.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-async function managementOf(settings: Settings): Promise<{ lists: Row[]; keys: Row[] }> {
-  const [lists, keys] = await Promise.all(['list', 'key'].map((what) => json<Row[]>(settings, what, 'ls', '--workspace', 'main')));
+async function managementOf(settings: Settings): Promise<{ lists: Row[]; feeds: Row[]; keys: Row[] }> {
+  const [lists, feeds, keys] = await Promise.all(
+    ['list', 'feed', 'key'].map((what) => json<Row[]>(settings, what, 'ls', '--workspace', 'main')),
+  );
   const here = ({ workspace_id: _w, last_used_at: _l, ...row }: Row) => row;
-  return { lists: lists.map(here), keys: keys.map(here) };
+  return {
+    lists: lists.map(here),
+    feeds: feeds.map((feed) => ({ ...here(feed), lists: (feed.lists as string[]).sort() })),
+    keys: keys.map(here),
+  };
 }
 
 /** Every feed of the workspace: bytes, type, entry count and tag. The instant of a commented feed is the server's own. */
@@ -156,13 +167,17 @@ async function feedsOf(server: Weir, { writer }: Keys, lists: readonly Row[]): P
   return feeds;
 }
 
+/** What `fill` makes. */
+const MOVED = { lists: 4, feeds: 2, keys: 4, rules: 15 };
+
 /** What the keys of a workspace may do, over HTTP. */
-async function keysWork(server: Weir, { writer, bound, revoked }: Keys): Promise<void> {
+async function keysWork(server: Weir, { writer, bound, device, revoked }: Keys): Promise<void> {
   const status = async (text: string, path: string) => (await getFeed(server.url, text, path)).status;
   assert.deepEqual(
     [await status(writer, ''), await status(bound, '/edge'), await status(bound, ''), await status(revoked, '')],
     [200, 200, 403, 401],
   );
+  assert.deepEqual([await status(device, '/device'), await status(device, '/edge')], [200, 403]);
   await post(server, bound, '/v1/signal?dry_run=1', [V1[0]]);
 }
 
@@ -175,13 +190,13 @@ async function equalWorkspaces(from: Settings, to: Settings): Promise<void> {
 }
 
 describe('D4 moving between embedded stores', () => {
-  test('D4 moving SQLite → file → SQLite: rules, lists, keys and feeds are the same, and every API key works', async (t) => {
+  test('D4 moving, D8.7 SQLite → file → SQLite: rules, lists, keys and feeds are the same, and every API key works', async (t) => {
     const [from, to] = [embedded(t), embedded(t)];
     const file = join(temporaryFolder(t), 'main.ndjson');
     const old = await serve(t, from);
     const keys = await fill(from, old);
     const exported = await json(from, 'export', file, '--workspace', 'main');
-    assert.deepEqual(exported, { file, lists: 4, keys: 3, rules: 15 });
+    assert.deepEqual(exported, { file, ...MOVED });
     const printed = await command(['export', '--workspace', 'main'], from);
     assert.deepEqual(printed.stdout.split('\n').slice(1), readFileSync(file, 'utf8').split('\n').slice(1));
 
@@ -189,12 +204,13 @@ describe('D4 moving between embedded stores', () => {
     await emptyWorkspace(to);
     const imported = await json(to, 'import', file, '--workspace', 'main');
     const { workspace_id: _, ...report } = imported;
-    assert.deepEqual(report, { lists: 4, keys: 3, rules: 15, lapsed: 0, unlanded: 0, new_list_ids: {}, known_keys: [] });
+    assert.deepEqual(report, { ...MOVED, lapsed: 0, unlanded: 0, new_list_ids: {}, new_feed_ids: {}, known_keys: [] });
     await equalWorkspaces(from, to);
     await keysWork(server, keys);
-    const { lists } = await managementOf(from);
-    assert.deepEqual(await feedsOf(server, keys, lists), await feedsOf(old, keys, lists));
-    assert.ok((await feedsOf(server, keys, lists)).some((feed) => feed.includes('203.0.113.7')));
+    const { lists, feeds } = await managementOf(from);
+    const all = [...lists, ...feeds];
+    assert.deepEqual(await feedsOf(server, keys, all), await feedsOf(old, keys, all));
+    assert.ok((await feedsOf(server, keys, all)).some((feed) => feed.includes('203.0.113.7')));
   });
 
   test('D1.11, D4.11 text with every character that some take for the end of a line moves as it is', async (t) => {
@@ -235,7 +251,7 @@ describe('D4 moving between embedded stores', () => {
     await emptyWorkspace(to);
     const imported = await json(to, 'import', file, '--workspace', 'main');
     // Four of the fifteen rules take two messages.
-    assert.deepEqual([imported.rules, imported.keys, imported.unlanded], [15, 3, 19]);
+    assert.deepEqual([imported.rules, imported.keys, imported.unlanded], [15, 4, 19]);
     assert.deepEqual(await rulesOf(to), []);
     const [again, beforeLanding] = await Promise.all([
       outcome(to, 'import', file, '--workspace', 'main'),
@@ -266,8 +282,9 @@ describe('D4 moving between embedded stores', () => {
     assert.equal(code, 0);
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.filter((line) => /^list \S+ is \S+ here: another list has its id$/.test(line)).length, 4);
-    assert.equal(lines.filter((line) => /^key \S+ \(weir_\S+…, .*\) is known here already and stays as it is$/.test(line)).length, 3);
-    assert.equal(lines.at(-1), '4 lists, 0 keys, 15 rules imported');
+    assert.equal(lines.filter((line) => /^key \S+ \(weir_\S+…, .*\) is known here already and stays as it is$/.test(line)).length, 4);
+    assert.equal(lines.filter((line) => /^feed \S+ is \S+ here: another feed has its id/.test(line)).length, 2);
+    assert.equal(lines.at(-1), '4 lists, 2 feeds, 0 keys, 15 rules imported');
     await keysWork(server, keys);
 
     // But for the ids of lists the copy is the same.
@@ -375,7 +392,7 @@ describe('D4 moving mistakes', () => {
       ],
       [join([...lines, lines[waf]]), new RegExp(`^weir: line ${all + 1} of FILE: "rule" must not come after "end"$`)],
       [join([lines[0], ...lines]), /^weir: line 2 of FILE: "weir_export" must not come after "weir_export"$/],
-      [with_(1, () => '{"rules":1}'), /^weir: line 2 of FILE: "rules" is none of: weir_export, list, key, rule, end$/],
+      [with_(1, () => '{"rules":1}'), /^weir: line 2 of FILE: "rules" is none of: weir_export, list, feed, key, rule, end$/],
       [with_(1, () => 'null'), /^weir: line 2 of FILE: this is not a JSON object/],
       // lists and keys
       [
@@ -403,6 +420,27 @@ describe('D4 moving mistakes', () => {
       [
         with_(indexOf(/"key".*"list_id":"/), (line) => line.replace(/"list_id":"[^"]{8}/, '"list_id":"00000000')),
         /^weir: line \d+ of FILE: key\.list_id: no line before is this list$/,
+      ],
+      // feeds
+      [
+        with_(indexOf(/"feed".*"device"/), (line) => line.replace(/"lists":\["[^"]{8}/, '"lists":["00000000')),
+        /^weir: line \d+ of FILE: feed\.lists: no line before is one of them$/,
+      ],
+      [
+        with_(indexOf(/"feed".*"everything"/), (line) => line.replace('"lists":[]', '"lists":["00000000-0000-0000-0000-000000000000"]')),
+        /^weir: line \d+ of FILE: feed\.lists: a feed of all lists names none$/,
+      ],
+      [
+        with_(indexOf(/"key".*"feed_id":"/), (line) => line.replace(/"feed_id":"[^"]{8}/, '"feed_id":"00000000')),
+        /^weir: line \d+ of FILE: key\.feed_id: no line before is this feed$/,
+      ],
+      [
+        with_(indexOf(/"key".*"feed_id":"/), (line) => line.replace('["feed:read"]', '["signal:write"]')),
+        /^weir: line \d+ of FILE: key\.permissions: a key that is bound to a feed can only hold feed:read$/,
+      ],
+      [
+        with_(indexOf(/"feed".*"device"/), (line) => line.replace('"name":"device"', '"name":"edge"')),
+        /^weir: the workspace has a list called "edge"; lists and feeds share their names$/,
       ],
       // rules
       [

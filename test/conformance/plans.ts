@@ -11,7 +11,7 @@ export interface Search {
 /** Tables that may have very many rows. */
 const RULES = ['access_rules', 'waf_rules', 'smart_firewall_rules'];
 const BEFORE = RULES.map((table) => `${table}_before`);
-const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records'];
+const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records', 'feeds', 'feed_lists'];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
 
@@ -24,7 +24,7 @@ const MEANT: readonly RegExp[] = [
   // The directory, and the lists of the workspace feed.
   /^SELECT \* FROM lists WHERE workspace_pk = /,
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
-  /^SELECT pk, id FROM lists WHERE workspace_pk = /,
+  /^SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
   /^SELECT id, action, levels, .* WHERE list_pk IN /,
   // Counts, and the keys of a workspace: management.
@@ -37,8 +37,14 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
-  // The few records of one deleted list.
+  // The few records of one deleted list or feed.
   /^DELETE FROM feed_records WHERE list_pk = /,
+  // The feeds of a workspace with their lists: management.
+  /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
+  /^SELECT m\.feed_pk, l\.id FROM workspaces w JOIN feeds f /,
+  // The feeds that have a list which is deleted.
+  /^UPDATE feeds SET revision = .* WHERE list_pk = /,
+  /^DELETE FROM feed_lists WHERE list_pk = /,
   // SQLite names the children of a new row, which it looks at only where a foreign key is broken already.
   /^INSERT INTO workspaces /,
 ];

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import type { SavedFeed } from '../../src/account/feed.ts';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
+import { levelCode } from '../../src/feed/levels.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { LandingItem, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -72,7 +74,14 @@ export const waf = (ruleRef: string, more: Partial<ExpressionRule> = {}): Expres
   shortDescription: null,
   ...more,
 });
-const KEY = { name: null, prefix: 'weir_x', permissions: ['signal:write', 'feed:read'], listId: null, expiresAt: null } as const;
+const KEY = {
+  name: null,
+  prefix: 'weir_x',
+  permissions: ['signal:write', 'feed:read'],
+  listId: null,
+  feedId: null,
+  expiresAt: null,
+} as const;
 const EDGE: Omit<SavedList, 'id'> = {
   name: 'edge',
   description: 'the edge',
@@ -83,6 +92,17 @@ const EDGE: Omit<SavedList, 'id'> = {
   maxEntries: 4_000_000,
   confidence: 'low',
   severity: 'critical',
+};
+const DEVICE: Omit<SavedFeed, 'id'> = {
+  name: 'device',
+  description: 'a device',
+  format: 'commented',
+  family: 'v6',
+  action: 'block',
+  maxEntries: 1,
+  confidence: 'medium',
+  severity: null,
+  lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
 export const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
@@ -682,6 +702,7 @@ export function storeConformance(driver: StoreDriver): void {
     const { lists, ...head } = (await store.directory(workspace.id))!;
     const {
       lists: [asFound],
+      feeds: _,
       ...headFound
     } = (await store.findNamed(workspace.id, 'edge'))!;
     assert.deepEqual(
@@ -707,6 +728,217 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await found('edge'), []);
     assert.deepEqual(await found(edge.id), [imposter.id]);
     assert.equal(await store.listCount(workspace.id), 4);
+  });
+
+  test(`D8.3 store ${name}: a UUID wins, of a list or a feed, then the name of lists, then that of a feed`, async (t) => {
+    const { store, organization, workspace } = await fixture(t, driver);
+    const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const device = await store.createFeed(workspace.id, { ...DEVICE, lists: [edge.id] });
+    const imposter = await store.createList(workspace.id, device.id, null, NO_SETTINGS);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const found = async (ref: string, of = workspace.id) => {
+      const { lists, feeds } = (await store.findNamed(of, ref))!;
+      return [lists.map(({ id }) => id), feeds.map(({ id }) => id)];
+    };
+    assert.deepEqual(await found('device'), [[], [device.id]]);
+    assert.deepEqual(await found(device.id), [[], [device.id]]);
+    assert.deepEqual(await found(device.id.toUpperCase()), [[], [device.id]]);
+    assert.deepEqual(await found('edge'), [[edge.id], []]);
+    assert.deepEqual(await found(edge.id), [[edge.id], []]);
+    for (const ref of ['', 'Device', 'device\0', randomUUID()]) assert.deepEqual(await found(ref), [[], []]);
+    assert.deepEqual(await found('device', other.id), [[], []]);
+    assert.deepEqual(await found(device.id, other.id), [[], []]);
+    const { id, revision, ...profile } = (await store.findNamed(workspace.id, 'device'))!.feeds[0];
+    const { lists: _l, ...given } = DEVICE;
+    assert.deepEqual([id, profile], [device.id, given]);
+    const head = await store.snapshot(workspace.id, device.id, T0, collectingSink().sink);
+    assert.deepEqual([head?.kind, head?.profile, head?.revision], ['composed', given, revision]);
+    assert.equal(await store.snapshot(other.id, device.id, T0, collectingSink().sink), undefined);
+    await store.deleteFeed(workspace.id, device.id);
+    assert.deepEqual(await found(device.id), [[imposter.id], []]);
+    assert.equal(await store.snapshot(workspace.id, device.id, T0, collectingSink().sink), undefined);
+  });
+
+  test(`D8.4 store ${name}: lists and feeds share their names, also when they are restored`, async (t) => {
+    const { store, organization, workspace } = await fixture(t, driver);
+    await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    await store.createFeed(workspace.id, DEVICE);
+    const refused = (work: Promise<unknown>) => assert.rejects(work, { code: 'REFUSED' });
+    await refused(store.createFeed(workspace.id, { ...DEVICE, name: 'edge' }));
+    await refused(store.createFeed(workspace.id, DEVICE));
+    await refused(store.createList(workspace.id, 'device', null, NO_SETTINGS));
+    const saved = { ...EDGE, id: randomUUID() };
+    const before = (await store.directory(workspace.id))!.lists;
+    await refused(store.restoreLists(workspace.id, [saved, { ...saved, id: randomUUID(), name: 'device' }]));
+    await refused(store.restoreLists(workspace.id, [saved], [{ ...DEVICE, id: randomUUID(), name: 'edge' }]));
+    assert.deepEqual((await store.directory(workspace.id))!.lists, before);
+    // Another workspace has names of its own.
+    const other = await store.createWorkspace(organization.id, 'other');
+    await store.createFeed(other.id, { ...DEVICE, name: 'edge' });
+    await store.createList(other.id, 'device', null, NO_SETTINGS);
+  });
+
+  test(`D8.1, D8.2, D8.8 store ${name}: a snapshot of a feed has the rules of its lists, with their levels where a rule has none`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const [a, b, c] = [
+      await store.createList(workspace.id, 'a', null, { ...NO_SETTINGS, confidence: 'low' }),
+      await store.createList(workspace.id, 'b', null, NO_SETTINGS),
+      await store.createList(workspace.id, 'c', null, { ...NO_SETTINGS, severity: 'critical' }),
+    ];
+    const [six, country] = [ip('2001:db8::/32'), { kind: 'country', country: 'NL' } as const];
+    await land([
+      { change: upsert(access(ip('192.0.2.1'))), listId: a.id },
+      { change: upsert(access(six, { confidence: 'high', severity: 'low' })), listId: a.id },
+      { change: upsert(access(country, { action: 'allow' })), listId: a.id },
+      { change: upsert(access(ip('192.0.2.2'), { severity: 'medium' })), listId: b.id },
+      { change: upsert(access(ip('192.0.2.3'))), listId: c.id },
+      upsert(access(ip('192.0.2.4'))),
+    ]);
+    const some = await store.createFeed(workspace.id, { ...DEVICE, name: 'some', lists: [a.id, b.id, a.id] });
+    const every = await store.createFeed(workspace.id, { ...DEVICE, name: 'all', lists: null });
+    assert.deepEqual([some.lists, every.lists], [[a.id, b.id], null]);
+    const read = async (id: string) => {
+      const { rows, sink } = collectingSink();
+      await store.snapshot(workspace.id, id, T0, sink);
+      return rows.map(({ what, levels }) => [what, levels] as const).sort();
+    };
+    const [fromA, fromB] = [
+      [
+        ['192.0.2.1', levelCode('low', null)],
+        ['2001:db8::/32', levelCode('high', 'low')],
+        ['NL', levelCode('low', null)],
+      ],
+      [['192.0.2.2', levelCode(null, 'medium')]],
+    ];
+    assert.deepEqual(await read(some.id), [...fromA, ...fromB].sort());
+    const rest = [
+      ['192.0.2.3', levelCode(null, 'critical')],
+      ['192.0.2.4', 0],
+    ];
+    assert.deepEqual(await read(every.id), [...fromA, ...fromB, ...rest].sort());
+    await store.updateFeed(workspace.id, some.id, { lists: [b.id] });
+    assert.deepEqual(await read(some.id), fromB);
+    // A list that is deleted leaves its feeds, and one without lists is empty.
+    await store.deleteList(workspace.id, b.id);
+    assert.deepEqual(await read(some.id), []);
+    assert.deepEqual(
+      (await store.feeds(workspace.id)).map(({ name, lists }) => [name, lists]),
+      [
+        ['some', []],
+        ['all', null],
+      ],
+    );
+    const later = await store.createList(workspace.id, 'later', null, NO_SETTINGS);
+    await land([{ change: upsert(access(ip('192.0.2.5'))), listId: later.id }]);
+    assert.equal((await read(every.id)).length, 6);
+  });
+
+  test(`D8.5 store ${name}: the revision of a feed moves with its lists and settings, never back, and with nothing else`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const [a, b] = [
+      await store.createList(workspace.id, 'a', null, NO_SETTINGS),
+      await store.createList(workspace.id, 'b', null, NO_SETTINGS),
+    ];
+    const feed = await store.createFeed(workspace.id, { ...DEVICE, lists: [a.id, b.id] });
+    const every = await store.createFeed(workspace.id, { ...DEVICE, name: 'all', lists: null });
+    const revisions = async () => {
+      const found = await Promise.all(['device', 'all'].map((ref) => store.findNamed(workspace.id, ref)));
+      return found.map((directory) => directory!.feeds[0].revision);
+    };
+    let before = await revisions();
+    const moves = async (work: () => Promise<unknown>) => {
+      await work();
+      const after = await revisions();
+      const moved = after.map((revision, i) => Math.sign(revision - before[i]));
+      before = after;
+      return moved;
+    };
+    const change = upsert(access(ip('192.0.2.1')));
+    assert.deepEqual(await moves(() => land([change])), [0, 1]);
+    assert.deepEqual(await moves(() => land([{ change: upsert(access(ip('192.0.2.2'))), listId: a.id }])), [1, 1]);
+    assert.deepEqual(await moves(() => land([{ change: { change: 'upsert', kind: 'waf_rule', rule: waf('w') } }])), [0, 0]);
+    assert.deepEqual(await moves(() => store.updateList(workspace.id, b.id, { confidence: 'low' })), [1, 1]);
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { description: 'other' })), [1, 1]);
+    for (let i = 0; i < 10; i += 1) await land([{ change: upsert(access(ip(`192.0.2.${10 + i}`))), listId: a.id }]);
+    before = await revisions();
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { lists: [b.id] })), [1, 1]);
+    assert.deepEqual(await moves(() => land([{ change: upsert(access(ip('192.0.2.3'))), listId: a.id }])), [0, 1]);
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { lists: null })), [1, 1]);
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { lists: [a.id, b.id] })), [1, 1]);
+    assert.deepEqual(await moves(() => store.deleteList(workspace.id, a.id)), [1, 1]);
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, every.id, { maxEntries: 1 })), [0, 1]);
+    const [, { lists, maxEntries }] = await store.feeds(workspace.id);
+    assert.deepEqual([lists, maxEntries], [null, 1]);
+  });
+
+  test(`D8.6 store ${name}: deleting a feed revokes its keys and forgets its records, and leaves lists and rules`, async (t) => {
+    const { store, query, workspace, land, targets } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const feed = await store.createFeed(workspace.id, { ...DEVICE, lists: [list.id] });
+    const hash = createHash('sha256').update('bound to a feed').digest();
+    await store.createKey(workspace.id, { ...KEY, hash, permissions: ['feed:read'], feedId: feed.id });
+    const caller = await store.findCaller(hash);
+    assert.deepEqual([caller?.listId, caller?.feedId], [null, feed.id]);
+    assert.deepEqual((await store.keys(workspace.id))[0].feedId, feed.id);
+    await land([{ change: upsert(access(ip('192.0.2.1'))), listId: list.id }]);
+    const variant = { format: 'plain', family: 'v4', action: 'block' };
+    const record = (feedId: string | null, hash: string, second: number) =>
+      store.recordFeed(workspace.id, { feedId, ...variant }, { hash, snapshotAt: second, second });
+    for (const [i, id] of [null, list.id, feed.id].entries()) await record(id, `${i}`, 10 + i);
+    for (const [i, id] of [null, list.id, feed.id].entries()) assert.equal((await record(id, `${i}`, 20)).since, 10 + i);
+    assert.equal((await query('SELECT * FROM feed_records')).length, 3);
+    const keyRevision = await store.keyRevision();
+    await store.deleteFeed(workspace.id, feed.id);
+    assert.ok((await store.keyRevision()) > keyRevision);
+    assert.equal(await store.findCaller(hash), undefined);
+    assert.equal((await query('SELECT * FROM feed_records')).length, 2);
+    assert.deepEqual(await query('SELECT * FROM feed_lists'), []);
+    assert.deepEqual(await targets(), [formatTarget(ip('192.0.2.1'))]);
+    await assert.rejects(record(feed.id, 'x', 30), /gone/);
+    await assert.rejects(store.deleteFeed(workspace.id, feed.id), /no such feed/);
+    await assert.rejects(store.updateFeed(workspace.id, feed.id, {}), /no such feed/);
+    await assert.rejects(store.createFeed(workspace.id, { ...DEVICE, lists: [randomUUID()] }), /no such list/);
+    assert.deepEqual(await store.feeds(workspace.id), []);
+  });
+
+  test(`D8.7 store ${name}: feeds are restored with their lists, settings and keys`, async (t) => {
+    const { store, organization, workspace } = await fixture(t, driver);
+    const main = { ...NO_SETTINGS, id: randomUUID(), name: 'main', description: null, isDefault: true };
+    const edge = { ...EDGE, id: randomUUID() };
+    const feeds = [
+      { ...DEVICE, id: randomUUID(), lists: [edge.id, main.id] },
+      { ...DEVICE, id: randomUUID(), name: 'all', lists: null, description: null },
+    ];
+    const saved = async (id: string) =>
+      (await store.feeds(id)).map(({ workspaceId: _, lists, ...feed }) => ({ ...feed, lists: lists && [...lists].sort() }));
+    const given = (ids: ReadonlyMap<string, string>) => {
+      const here = (id: string) => ids.get(id)!;
+      return feeds.map((feed) => ({ ...feed, id: here(feed.id), lists: feed.lists?.map(here).sort() ?? null }));
+    };
+    const ids = await store.restoreLists(workspace.id, [main, edge], feeds);
+    assert.deepEqual(
+      [...ids].filter(([before, after]) => before !== after),
+      [],
+    );
+    assert.deepEqual(await saved(workspace.id), given(ids));
+    // Once more: the same feeds, here with another name.
+    const renamed = [{ ...feeds[0], name: 'other' }, feeds[1]];
+    await store.restoreLists(workspace.id, [main, edge], renamed);
+    assert.deepEqual(
+      (await store.feeds(workspace.id)).map(({ name }) => name),
+      ['other', 'all'],
+    );
+    // In another workspace the ids are taken; once more there: the feeds of those names.
+    const other = await store.createWorkspace(organization.id, 'other');
+    const otherIds = await store.restoreLists(other.id, [main, edge], feeds);
+    assert.ok(feeds.every(({ id }) => otherIds.get(id) !== id));
+    assert.deepEqual(await saved(other.id), given(otherIds));
+    const again = await store.restoreLists(other.id, [main], [feeds[1]]);
+    assert.equal(again.get(feeds[1].id), otherIds.get(feeds[1].id));
+    const hash = createHash('sha256').update('moved').digest();
+    const key = { ...KEY, id: randomUUID(), hash, createdAt: T0, revokedAt: null, lastUsedAt: null, permissions: ['feed:read'] as const };
+    await store.restoreKeys(other.id, [{ ...key, feedId: again.get(feeds[1].id)! }]);
+    assert.equal((await store.findCaller(hash))?.feedId, again.get(feeds[1].id));
   });
 
   test(`D5 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing`, async (t) => {
@@ -736,14 +968,7 @@ export function storeConformance(driver: StoreDriver): void {
       revision = now;
       return has;
     };
-    const key = await store.createKey(workspace.id, {
-      name: 'siem',
-      hash,
-      prefix: 'weir_x',
-      permissions: ['signal:write', 'feed:read'],
-      listId: null,
-      expiresAt: T0,
-    });
+    const key = await store.createKey(workspace.id, { ...KEY, name: 'siem', hash, expiresAt: T0 });
     assert.ok(await moved());
     assert.deepEqual(await store.findCaller(hash), {
       keyId: key.id,
@@ -752,6 +977,7 @@ export function storeConformance(driver: StoreDriver): void {
       subscription: 'active',
       permissions: ['signal:write', 'feed:read'],
       listId: null,
+      feedId: null,
       expiresAt: T0,
     });
     assert.equal(await store.findCaller(createHash('sha256').update('other').digest()), undefined);
@@ -773,7 +999,7 @@ export function storeConformance(driver: StoreDriver): void {
     const { store, workspace, land, targets } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
     const hash = createHash('sha256').update('bound').digest();
-    await store.createKey(workspace.id, { name: null, hash, prefix: 'b', permissions: ['feed:read'], listId: list.id, expiresAt: null });
+    await store.createKey(workspace.id, { ...KEY, hash, permissions: ['feed:read'], listId: list.id });
     await land([{ change: upsert(access(ip('192.0.2.1'))), listId: list.id }, upsert(access(ip('192.0.2.2')))]);
     assert.equal((await store.findCaller(hash))?.listId, list.id);
     await store.deleteList(workspace.id, list.id);

@@ -1,6 +1,7 @@
 /** What clients of the feeds may rely on, over real HTTP; every engine runs it. */
 import { contractSuite, type Engine } from './engine.ts';
 import { capTests } from './feeds/cap.ts';
+import { composedFeedTests } from './feeds/composed.ts';
 import { contentTests } from './feeds/content.ts';
 import { errorTests } from './feeds/errors.ts';
 import { formatTests } from './feeds/formats.ts';
@@ -15,6 +16,7 @@ export function feedContract(engine: Engine): void {
     formatTests(feeds);
     representationTests(feeds);
     listTests(feeds);
+    composedFeedTests(feeds);
     capTests(feeds);
     errorTests(feeds);
     timeTests(feeds);

@@ -15,7 +15,7 @@ import { readFeedTarget } from '../../src/http/feeds/target.ts';
 import type { Network } from '../../src/network/network.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import type { FeedRecordKey, RuleState } from '../../src/ports/rule-store.ts';
+import type { FeedRecordKey, FoundFeed, RuleState } from '../../src/ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { AccessAction, Level, Target } from '../../src/rule.ts';
 
@@ -83,6 +83,8 @@ interface StoredRule {
 const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 
+type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
+
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
 export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
   down = false;
@@ -97,6 +99,7 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
   #revision = 1;
   #nextId = 1;
   #lists: AccessList[] = [];
+  #feeds: MemoryFeed[] = [];
   #rules: StoredRule[] = [];
 
   constructor(clock: Clock) {
@@ -104,10 +107,22 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
   }
 
   addList(name: string, settings: Partial<ListSettings> & { description?: string } = {}): string {
-    const id = `018f0000-0000-7000-8000-1000000000${String(this.#lists.length).padStart(2, '0')}`;
+    const id = `018f0000-0000-7000-8000-10000000${String(this.#lists.length).padStart(4, '0')}`;
     const list = { id, workspaceId: WORKSPACE, name, description: null, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
     this.#lists.push({ ...list, revision: ++this.#revision });
     return id;
+  }
+
+  /** Makes a composed feed of these lists, or of all (null). Returns its id. */
+  addFeed(name: string, lists: readonly string[] | null, settings: Partial<ListSettings> = {}): string {
+    const id = `018f0000-0000-7000-8000-20000000${String(this.#feeds.length).padStart(4, '0')}`;
+    this.#feeds.push({ id, name, description: null, ...NO_SETTINGS, ...settings, lists, revision: ++this.#revision });
+    return id;
+  }
+
+  #found({ lists, ...feed }: MemoryFeed): FoundFeed {
+    const revisions = this.#lists.filter(({ id }) => lists?.includes(id)).map(({ revision }) => revision);
+    return { ...feed, revision: feed.revision + (lists === null ? this.#revision : revisions.reduce((sum, each) => sum + each, 0)) };
   }
 
   setList(id: string, change: Partial<AccessList>): void {
@@ -158,17 +173,20 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     if (workspaceId !== WORKSPACE) return undefined;
     const byId = this.#lists.filter(({ id }) => id === ref.toLowerCase());
     const lists = byId.length > 0 ? byId : this.#lists.filter(({ name }) => name === ref);
-    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists };
+    const feeds = this.#feeds.filter(({ id, name }) => id === ref || (name === ref && lists.length === 0)).map((feed) => this.#found(feed));
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists, feeds };
   }
 
   async snapshot(...[, feedId, now, sink]: Parameters<StoreReads['snapshot']>) {
     await this.#read('snapshot');
     const list = this.#lists.find(({ id }) => id === feedId);
-    if (feedId !== null && list === undefined) return undefined;
+    const feed = this.#feeds.find(({ id }) => id === feedId);
+    if (feedId !== null && list === undefined && feed === undefined) return undefined;
+    const isOfFeed = (id: string) => feedId === null || id === feedId || (feed !== undefined && (feed.lists?.includes(id) ?? true));
     for (const rule of this.#rules) {
       const { id, action, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
-      if ((feedId !== null && rule.listId !== feedId) || (expires !== 0 && expires * 1000 <= now)) continue;
+      if (!isOfFeed(rule.listId) || (expires !== 0 && expires * 1000 <= now)) continue;
       if (target.kind !== 'ip') sink.geo(id, action, target, expires, levels);
       else if (target.network.family === 4) sink.v4(id, action, target.network.address, target.network.prefix, expires, levels);
       else {
@@ -177,9 +195,10 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
         sink.v6(id, action, bytes, 0, target.network.prefix, expires, levels);
       }
     }
-    const profile = list ?? { name: 'acme', description: null, ...NO_SETTINGS };
-    const kind: FeedKind = list === undefined ? 'workspace' : 'list';
-    return { kind, profile, revision: list?.revision ?? this.#revision, takenAt: this.#clock.now() };
+    const found = list ?? (feed && this.#found(feed));
+    const kind: FeedKind = found === undefined ? 'workspace' : found === list ? 'list' : 'composed';
+    const profile = found ?? { name: 'acme', description: null, ...NO_SETTINGS };
+    return { kind, profile, revision: found?.revision ?? this.#revision, takenAt: this.#clock.now() };
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {
@@ -270,6 +289,7 @@ export class Replica {
       subscription: 'active',
       permissions: ['feed:read'],
       listId,
+      feedId: null,
       expiresAt: null,
     };
     return replyOf(await this.#answer({ caller, ...parts, headers }));

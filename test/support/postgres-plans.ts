@@ -29,6 +29,8 @@ const PREPARED = `
     SELECT 'l' || n, 1 + n % 100, n, CASE WHEN n > 900 THEN 1 ELSE 0 END, 0 FROM generate_series(1, 1000) n;
   INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, permissions, created_at)
     SELECT 'k' || n, decode(md5(n::text), 'hex'), 'k', 1 + n % 100, 'l' || n, 'feed:read', 0 FROM generate_series(1, 2000) n;
+  INSERT INTO feeds (id, workspace_pk, name, all_lists, created_at) SELECT 'f' || n, 1 + n % 100, n, n % 2, 0 FROM generate_series(1, 1000) n;
+  INSERT INTO feed_lists SELECT 1 + n % 1000, n FROM generate_series(1, 1000) n;
   INSERT INTO access_rules (v4, expires_at, created_at, updated_at, list_pk, action, levels, target, rule_ref)
     SELECT n, n, 0, 0, 1 + n % 2 * (n % 1000), 0, 0, n, CASE WHEN n % 4 < 2 THEN n END FROM generate_series(1, 10000) n;
   INSERT INTO waf_rules (workspace_pk, rule_ref, type, expression, action, expires_at, created_at, updated_at)

@@ -13,6 +13,7 @@ const NAMED = 3;
 const RAISE: Readonly<Record<FeedKind, string>> = {
   workspace: 'poll lists of their own, whose max_entries can be raised',
   list: "raise the list's max_entries",
+  composed: "raise the feed's max_entries",
 };
 
 /** The hint of a 413: which rules cost the most entries, and what makes the feed smaller (spec 7.3, SPEC D5.8). */

@@ -12,11 +12,11 @@ import { ServedWorkspace } from './workspace.ts';
 /** Which feed a request asks for, and which one its caller may read. */
 export interface FeedQuery {
   readonly workspaceId: string;
-  /** A list's UUID or name; null is the workspace's feed. */
+  /** The UUID or name of a list or a composed feed; null is the workspace's feed. */
   readonly list: string | null;
-  /** What the request itself says; the list's stored defaults supply the rest (spec 4.4.3). */
+  /** What the request itself says; the stored defaults of the list or feed supply the rest (spec 4.4.3). */
   readonly variant: Partial<Variant>;
-  /** The only list that the caller may read, or null. */
+  /** The only list or composed feed that the caller may read, or null. */
   readonly boundTo: string | null;
 }
 
@@ -27,7 +27,7 @@ export type Found =
   | { readonly kind: 'unknown_list' }
   /** The UUIDs of the lists that have the name. */
   | { readonly kind: 'ambiguous'; readonly lists: readonly string[] }
-  /** Not the list that the caller is bound to. */
+  /** Not the one that the caller is bound to. */
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'no_workspace' };
 

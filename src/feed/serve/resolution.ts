@@ -1,8 +1,8 @@
-import type { AccessList } from '../../account/list.ts';
+import type { FoundFeed, NamedDirectory } from '../../ports/rule-store.ts';
 import { formatOf } from '../formats/table.ts';
 import { DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
 
-/** The feed that a name stands for: the workspace's (`feedId` null) or one list's. */
+/** The feed that a name stands for: the workspace's (`feedId` null), a list's or a composed one. */
 export interface NamedFeed {
   readonly kind: 'named';
   readonly feedId: string | null;
@@ -19,20 +19,21 @@ export type Resolution =
   /** The UUIDs of the lists that have the name. */
   | { readonly kind: 'ambiguous'; readonly lists: readonly string[] };
 
-/** What a name stands for that these lists have (spec 4.4). */
-export function resolutionOf(lists: readonly AccessList[]): Resolution {
-  if (lists.length === 0) return { kind: 'unknown_list' };
-  return lists.length === 1 ? namedList(lists[0]) : { kind: 'ambiguous', lists: lists.map(({ id }) => id).sort() };
+/** What a name stands for that these lists and composed feeds have (spec 4.4, SPEC D8.3). */
+export function resolutionOf({ lists, feeds }: Pick<NamedDirectory, 'lists' | 'feeds'>): Resolution {
+  const found = [...lists, ...feeds];
+  if (found.length === 0) return { kind: 'unknown_list' };
+  return found.length === 1 ? namedFeed(found[0]) : { kind: 'ambiguous', lists: found.map(({ id }) => id).sort() };
 }
 
 /** The workspace's own feed. */
 export const workspaceFeed = (revision: number): NamedFeed => ({ kind: 'named', feedId: null, revision, defaults: DEFAULT_VARIANT });
 
-function namedList(list: AccessList): NamedFeed {
+function namedFeed(feed: FoundFeed): NamedFeed {
   const defaults: Variant = {
-    format: formatOf(list.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
-    family: FAMILIES.find((family): family is Family => family === list.family) ?? DEFAULT_VARIANT.family,
-    action: list.action ?? DEFAULT_VARIANT.action,
+    format: formatOf(feed.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
+    family: FAMILIES.find((family): family is Family => family === feed.family) ?? DEFAULT_VARIANT.family,
+    action: feed.action ?? DEFAULT_VARIANT.action,
   };
-  return { kind: 'named', feedId: list.id, revision: list.revision, defaults };
+  return { kind: 'named', feedId: feed.id, revision: feed.revision, defaults };
 }

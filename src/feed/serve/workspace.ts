@@ -28,7 +28,7 @@ interface Answer {
 
 /**
  * One workspace on the main thread: the names and feeds that are asked for. The store is asked for one name at a time, whatever the
- * number of lists. While the workspace's revision stands still, one read confirms all names that are known. A name without a list is
+ * number of lists. While the workspace's revision stands still, one read confirms all names that are known. A name without a feed is
  * not remembered: a new list is found at once, and there is nothing that strangers could fill.
  */
 export class ServedWorkspace {
@@ -54,7 +54,7 @@ export class ServedWorkspace {
     return this.#feeds.size === 0;
   }
 
-  /** The feed behind a list's UUID or name (null: the workspace's), where no read is due at `monotonic` (ms). */
+  /** The feed behind a UUID or name (null: the workspace's), where no read is due at `monotonic` (ms). */
   recall(ref: string | null, monotonic: number): NamedFeed | undefined {
     if (monotonic >= this.#last.freshUntil) return undefined;
     const known = this.#find(ref);
@@ -68,7 +68,7 @@ export class ServedWorkspace {
   }
 
   /**
-   * What a list's UUID or name (null: the workspace itself) stands for, fresh for the arrival; undefined when there is no such
+   * What a UUID or name (null: the workspace itself) stands for, fresh for the arrival; undefined when there is no such
    * workspace. While the store does not answer, what was known last; rejects with FEED_UNAVAILABLE when that is nothing.
    */
   async resolve(ref: string | null, arrival: Moment): Promise<Known | undefined> {
@@ -87,7 +87,7 @@ export class ServedWorkspace {
     return { ...known, read: this.#last };
   }
 
-  /** The feed of a list that is there, or the workspace's own (null). */
+  /** The feed of a list or a composed feed that is there, or the workspace's own (null). */
   feed(feedId: string | null): ServedFeed {
     let feed = this.#feeds.get(feedId);
     if (feed === undefined) {
@@ -138,7 +138,7 @@ export class ServedWorkspace {
     const { store, clock, caughtUp } = this.#context.options;
     if (afterLanding && caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
     const readAt = this.#context.now();
-    // No list has an empty name: that asks for the workspace alone.
+    // Nothing has an empty name: that asks for the workspace alone.
     const found = await store.findNamed(this.id, ref ?? '');
     const read = goodRead(found, began, readAt, this.#context.interval);
     // The answer to a read that timed out may come after that to a later read, and must not replace it.
@@ -151,12 +151,12 @@ export class ServedWorkspace {
       for (const feedId of this.#feeds.keys()) this.#forget(feedId);
       return { ref, began, known: undefined };
     }
-    const known: Known = { resolution: ref === null ? workspaceFeed(found.revision) : resolutionOf(found.lists), read };
+    const known: Known = { resolution: ref === null ? workspaceFeed(found.revision) : resolutionOf(found), read };
     if (ref !== null) this.#remember(ref, known);
     return { ref, began, known };
   }
 
-  /** Keeps what the name of a list stands for, and drops the feed of a list that it stood for and that is gone. */
+  /** Keeps what a name stands for, and drops the feed that it stood for and that is gone. */
   #remember(ref: string, known: Known): void {
     const { resolution, read } = known;
     const before = this.#find(ref);
@@ -185,7 +185,7 @@ export class ServedWorkspace {
   }
 }
 
-/** Where a name is kept: a list's UUID in lower case, so that its spellings are one; any other name as it is. */
+/** Where a name is kept: a UUID in lower case, so that its spellings are one; any other name as it is. */
 function keyOf(ref: string, resolution: Resolution): string {
   const id = ref.toLowerCase();
   return resolution.kind === 'named' && resolution.feedId === id ? id : ref;

@@ -19,6 +19,7 @@ function world(caller: Partial<Caller> = {}) {
     subscription: 'active',
     permissions: ['feed:read'],
     listId: null,
+    feedId: null,
     expiresAt: null,
     ...caller,
   };

@@ -7,7 +7,7 @@ import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';
 import { type AnswerForm, type FeedAnswer, okAnswer, preparedAnswers } from './headers.ts';
 import { type FeedOptions, readFeedQuery } from './query.ts';
-import { MALFORMED_LIST, OTHER_LIST, PRECONDITION_FAILED, refusalOf } from './refusals.ts';
+import { MALFORMED_LIST, otherFeed, PRECONDITION_FAILED, refusalOf } from './refusals.ts';
 import { decodeSegment, type FeedTarget } from './target.ts';
 
 /** An authenticated GET or HEAD of a feed. `HEAD` is answered as `GET` is; whoever sends the answer leaves out its body. */
@@ -48,7 +48,7 @@ export function feedEndpoint(cache: FeedCache, now: () => number, report: (error
 
   /** undefined when the body was dropped and has to be built again. */
   function answerFound(found: Found, { request, options }: Asked): ReturnType<AnswerFeed> | undefined {
-    if (found.kind === 'forbidden') return OTHER_LIST;
+    if (found.kind === 'forbidden') return otherFeed(request.caller);
     if ('status' in options) return options;
     if (found.kind !== 'feed') return refusalOf(found);
     const form = options.checksum ? 'md5' : negotiateCoding(request.headers['accept-encoding']);
@@ -84,8 +84,9 @@ function statusOf(found: Representation, form: AnswerForm, headers: Conditions, 
 
 /** Reads what is asked for; a fault when the list cannot be meant or the options are wrong. A bound key learns of its list first. */
 function readRequest(request: FeedRequest): Asked | HttpFault {
-  const { workspaceId, listId: boundTo } = request.caller;
-  if (boundTo !== null && request.list === null) return OTHER_LIST;
+  const { workspaceId, listId, feedId } = request.caller;
+  const boundTo = listId ?? feedId;
+  if (boundTo !== null && request.list === null) return otherFeed(request.caller);
   const list = decodeSegment(request.list);
   if (list === undefined) return MALFORMED_LIST;
   const options = readFeedQuery(request.query);

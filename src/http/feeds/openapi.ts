@@ -6,6 +6,7 @@ import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import { type ApiGroup, BASIC, BEARER, errorResponse, header } from '../openapi.ts';
 import { readFeedQuery } from './query.ts';
+import { otherFeed } from './refusals.ts';
 
 const DESCRIPTION = `A workspace's access rules as a list of IP networks for network appliances. Addresses, countries and ASNs become
 networks, which are deduplicated, coalesced and sorted, IPv4 before IPv6. A feed is rebuilt at most once every 30 seconds.`;
@@ -122,7 +123,8 @@ const responses = {
   402: errorResponse('feed', FeedError, 'The subscription is not active.', { 'subscription inactive': { status: 402 } }),
   403: errorResponse('feed', FeedError, 'The key is valid but not permitted.', {
     'no permission': { status: 403, message: 'The API key does not have the permission feed:read' },
-    'another list': { status: 403, message: 'The API key is bound to one access-rules list' },
+    'another list': otherFeed({ listId: '0195a3c0-0000-7000-8000-000000000001' }),
+    'another feed': otherFeed({ listId: null }),
   }),
   405: errorResponse(
     'feed',
@@ -185,9 +187,16 @@ export const FEED_API: ApiGroup = {
     '/v1/threat/feeds': methods('WorkspaceFeed', "The workspace's access rules", PARAMETERS, responses),
     '/v1/threat/feeds/{list}': methods(
       'ListFeed',
-      'One access-rules list, whose stored defaults apply where the query says nothing',
+      'One access-rules list, or a feed made of several, whose stored defaults apply where the query says nothing',
       [
-        { name: 'list', in: 'path', required: true, description: 'UUID or name of the list.', schema: { type: 'string' }, example: 'edge' },
+        {
+          name: 'list',
+          in: 'path',
+          required: true,
+          description: 'UUID or name of the list, or of a feed made of lists.',
+          schema: { type: 'string' },
+          example: 'edge',
+        },
         ...PARAMETERS,
       ],
       { ...responses, ...LIST_RESPONSES },

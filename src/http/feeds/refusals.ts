@@ -1,15 +1,20 @@
 /** What is answered when there is no feed to send (spec 7.3). */
+import type { Caller } from '../../account/caller.ts';
 import type { Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import type { HttpFault } from '../errors.ts';
 import { entryHeaders } from './headers.ts';
 
-export const OTHER_LIST: HttpFault = { status: 403, message: 'The API key is bound to one access-rules list' };
+/** The fault of a key that is bound to another list or feed. */
+export const otherFeed = ({ listId }: Pick<Caller, 'listId'>): HttpFault => ({
+  status: 403,
+  message: listId === null ? 'The API key is bound to one feed' : 'The API key is bound to one access-rules list',
+});
 export const MALFORMED_LIST: HttpFault = { status: 400, message: 'The list is not valid percent-encoding' };
 export const PRECONDITION_FAILED: HttpFault = { status: 412, message: 'A precondition of the request is not met' };
 
-type NoFeed = Exclude<Found, Representation>;
+type NoFeed = Exclude<Found, Representation | { kind: 'forbidden' }>;
 
 /** One row for each reason. */
 const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind: K }>) => HttpFault } = {
@@ -19,7 +24,6 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
     message: 'The name matches more than one access-rules list; use the UUID of one of them',
     details: { lists },
   }),
-  forbidden: () => OTHER_LIST,
   no_workspace: () => ({ status: 401, headers: { 'www-authenticate': CHALLENGES.feed } }),
   too_large: ({ entryCount, entryLimit, hint, staleSince }) => ({
     status: 413,

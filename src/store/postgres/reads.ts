@@ -3,6 +3,7 @@ import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { isExpressionKind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
@@ -44,8 +45,10 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           const source = await drive(session, ruleSource(NOW, workspaceId, feedId));
           if (source === undefined) return undefined;
           begun = true;
-          const pks = source.lists.map(({ pk }) => pk);
-          await session.copy(scanQuery(pks, now), scanInto(sink));
+          for (const [levels, lists] of Map.groupBy(source.lists, (list) => list.levels)) {
+            const pks = lists.map(({ pk }) => pk);
+            await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
+          }
           return source.head;
         },
         // The sink keeps what it was given.

@@ -1,5 +1,6 @@
 import type { StoreWrites } from '../../ports/store.ts';
 import { recordFeed } from '../feed-record.ts';
+import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
 import { type AtMost, sweep } from '../sweep.ts';
@@ -17,6 +18,7 @@ export function postgresWrites(db: Database): StoreWrites {
   };
   return {
     ...management(transact),
+    ...feedManagement(transact),
     ...restore(transact),
     async migrate() {
       return { applied: await migrateDatabase(db) };

@@ -3,6 +3,7 @@ import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { isExpressionKind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
@@ -64,7 +65,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return readTransaction(db, () => {
         const found = source(workspaceId, feedId);
         if (found === undefined) return undefined;
-        for (const { pk } of found.lists) scanList(page, pk, now, sink);
+        for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
         return found.head;
       });
     },

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../../rule.ts';
 import { recordFeed } from '../feed-record.ts';
+import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
 import { type AtMost, sweep } from '../sweep.ts';
@@ -25,6 +26,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
   let landing: ReturnType<typeof sqliteLanding> | undefined;
   return {
     ...management(transact),
+    ...feedManagement(transact),
     ...restore(transact),
     async migrate() {
       return { applied: await locked(() => migrateDatabase(db)) };

@@ -1,0 +1,84 @@
+/** `weir feed`. */
+import type { Command } from 'commander';
+import type { ComposedFeed, Members } from '../account/feed.ts';
+import { NO_SETTINGS, settingsJson } from '../account/list.ts';
+import { WeirError } from '../errors.ts';
+import type { StoreReads } from '../ports/store.ts';
+import type { AddCommand } from './command.ts';
+import { findFeed, findList, table, workspaceId } from './context.ts';
+import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
+import { inWorkspace, readName } from './usage.ts';
+
+const feedJson = (feed: ComposedFeed) => ({
+  id: feed.id,
+  workspace_id: feed.workspaceId,
+  name: feed.name,
+  description: feed.description,
+  all_lists: feed.lists === null,
+  lists: feed.lists ?? [],
+  ...settingsJson(feed),
+});
+
+export function feedCommands(add: AddCommand): void {
+  add('feed create <name>', 'make a feed of several lists', feedOptions, {
+    async run(context, [name], options) {
+      const store = await context.store();
+      const workspace = await workspaceId(store, options.workspace);
+      const lists = await members(store, workspace, options);
+      if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
+      const { description = null, ...settings } = settingPatch(options);
+      return feedJson(await store.createFeed(workspace, { ...NO_SETTINGS, ...settings, name: readName(name), description, lists }));
+    },
+    show: (feed) => `feed ${feed.name} ${feed.id}`,
+  });
+  add('feed set <feed>', 'change the lists or the stored defaults of a feed; an empty value unsets one', feedOptions, {
+    async run(context, [name], options) {
+      const store = await context.store();
+      const workspace = await workspaceId(store, options.workspace);
+      const feed = await findFeed(store, workspace, name);
+      const lists = await members(store, workspace, options);
+      return feedJson(await store.updateFeed(workspace, feed.id, { ...settingPatch(options), ...(lists !== undefined && { lists }) }));
+    },
+    show: (feed) => `feed ${feed.name} ${feed.id} is changed`,
+  });
+  add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
+    async run(context, _args, options) {
+      const store = await context.reads();
+      return (await store.feeds(await workspaceId(store, options.workspace))).map(feedJson);
+    },
+    show: (rows) =>
+      table(
+        ['ID', 'NAME', 'LISTS', ...SETTING_HEADINGS],
+        rows.map((feed) => [feed.id, feed.name, feed.all_lists ? 'all' : feed.lists.length, ...settingCells(feed)]),
+      ),
+  });
+  add('feed delete <feed>', 'delete a feed, not its lists; keys bound to it are revoked', inWorkspace, {
+    async run(context, [name], options) {
+      const store = await context.store();
+      const workspace = await workspaceId(store, options.workspace);
+      const feed = await findFeed(store, workspace, name);
+      await store.deleteFeed(workspace, feed.id);
+      return { id: feed.id, deleted: true };
+    },
+    show: (feed) => `feed ${feed.id} is deleted`,
+  });
+}
+
+const feedOptions = (c: Command): Command =>
+  settingOptions(c)
+    .option('--list <list>', 'a list that the feed is made of; repeatable', (text: string, before: string[] = []) => [...before, text])
+    .option('--all-lists', 'all lists of the workspace, also those that are made later');
+
+/** The lists that the options name; undefined when they name none. */
+async function members(
+  store: StoreReads,
+  workspace: string,
+  { list, allLists }: { readonly list?: readonly string[]; readonly allLists?: true },
+): Promise<Members | undefined> {
+  if (list !== undefined && allLists) throw new WeirError('USAGE', 'give --list or --all-lists, not both');
+  if (allLists) return null;
+  if (list === undefined) return undefined;
+  const found: string[] = [];
+  for (const text of list) found.push((await findList(store, workspace, text)).id);
+  return [...new Set(found)];
+}
