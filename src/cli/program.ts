@@ -16,6 +16,7 @@ import { keyCommands } from './keys.ts';
 import { listCommands } from './lists.ts';
 import { migrateCommand } from './migrate.ts';
 import { organizationCommands } from './organizations.ts';
+import { ruleExportCommand } from './rule-export.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
@@ -51,6 +52,7 @@ const COMMANDS = [
   keyCommands,
   listCommands,
   ruleCommands,
+  ruleExportCommand,
   deadLetterCommands,
   streamCommands,
   sendCommand,

@@ -44,3 +44,21 @@ export function readName(text: string): string {
   if (fault !== null) throw new WeirError('USAGE', fault);
   return text;
 }
+
+const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+
+/** The seconds of a duration such as `3600`, `90s`, `15m`, `12h`, `7d` or `2w`; undefined when the text is none. */
+export function readDuration(text: string): number | undefined {
+  const [, digits, unit = 's'] = /^(\d{1,10})([smhdw])?$/.exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits) * UNITS[unit as keyof typeof UNITS];
+}
+
+/** A duration from an option, in seconds. */
+export function duration(option: string): (text: string) => number {
+  return (text) => {
+    const seconds = readDuration(text);
+    if (seconds === undefined)
+      throw new WeirError('USAGE', `${option} must be a number of seconds, or one with a unit such as 15m, 12h, 7d`);
+    return seconds;
+  };
+}
