@@ -5,6 +5,7 @@ import { codeOf, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
+import { backupCommands } from './backup.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
@@ -58,6 +59,7 @@ const COMMANDS = [
   sendCommand,
   exportCommand,
   importCommand,
+  backupCommands,
   geoCommands,
   expressionCommands,
   migrateCommand,
