@@ -184,8 +184,9 @@ function removeDatabase(folder: string, name: string): void {
   for (const end of BESIDE) rmSync(join(folder, name + end), { force: true });
 }
 
-/** Has a file or a folder on disk before this returns. */
+/** Has a file or a folder on disk before this returns, where the system can do that for what is only read. */
 function sync(path: string): void {
+  if (process.platform === 'win32') return;
   const file = openSync(path, 'r');
   try {
     fsyncSync(file);
