@@ -1,6 +1,5 @@
 /** In which form is the file of `weir send`? */
 import { WeirError } from '../errors.ts';
-import { readUtf8 } from './lines.ts';
 import { columnName, namesTarget, readValue } from './plain-list.ts';
 
 /** The forms that the content of a file can have; `suricata` is told by the command line only. */
@@ -49,8 +48,8 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 
 /** undefined when more of the file has to be read. */
 function formOf(head: Buffer, file: string, isWhole: boolean): Format | undefined {
-  // Other encodings are refused by what reads the lines.
-  const content = (readUtf8(head) ?? head.toString('latin1')).replace(/^\uFEFF/, '');
+  // What is not UTF-8 is refused by what reads the lines.
+  const content = head.toString('utf8').replace(/^\uFEFF/, '');
   const first = content.trimStart()[0];
   if (first === undefined) return undefined;
   if (first === '[') return 'json';
