@@ -1,3 +1,5 @@
+import { WeirError } from '../errors.ts';
+import { acceptGeo } from '../geo/accept.ts';
 import { loadGeo } from '../geo/load.ts';
 import { type GeoKindStatus, geoStatus } from '../geo/status.ts';
 import type { AddCommand } from './command.ts';
@@ -8,6 +10,14 @@ export function geoCommands(add: AddCommand): void {
       return geoStatus(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir), Date.now());
     },
     show: ({ country, asn }) => [...lines('country', country), ...lines('asn', asn)].join('\n'),
+  });
+  add('geo accept', 'let running servers take the geo files as they are now, although much smaller than those in use', (c) => c, {
+    async run({ config }) {
+      const accepted = await acceptGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir);
+      if (Object.keys(accepted).length === 0) throw new WeirError('USAGE', 'neither GEO_COUNTRY_FILE nor GEO_ASN_FILE is set');
+      return accepted;
+    },
+    show: (accepted) => `accepted: ${Object.values(accepted).flat().join(', ')}; servers on this DATA_DIR take them within seconds`,
   });
 }
 

@@ -5,6 +5,7 @@ import { codeOf, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
+import { backupCommands } from './backup.ts';
 import { batchCommands } from './batches.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
@@ -19,6 +20,7 @@ import { listCommands } from './lists.ts';
 import { migrateCommand } from './migrate.ts';
 import { organizationCommands } from './organizations.ts';
 import { ruleDeleteCommand } from './rule-delete.ts';
+import { ruleExportCommand } from './rule-export.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
@@ -59,11 +61,13 @@ const COMMANDS = [
   ruleCommands,
   ruleDeleteCommand,
   batchCommands,
+  ruleExportCommand,
   deadLetterCommands,
   streamCommands,
   sendCommand,
   exportCommand,
   importCommand,
+  backupCommands,
   geoCommands,
   expressionCommands,
   migrateCommand,

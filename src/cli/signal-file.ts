@@ -1,6 +1,6 @@
 /**
  * Reads a file of signals for `weir send`: a JSON array, or NDJSON (one object a line), in constant memory. What is sent are the bytes of
- * the file: nothing is read as a number or a text and written again.
+ * the file: nothing is read as a number or a text and written again. `items` reads the same two forms for lists.
  */
 
 import { createReadStream } from 'node:fs';
@@ -16,6 +16,8 @@ export interface FileSignal {
   readonly version: Version;
   /** Its JSON, as the file has it. */
   readonly json: Buffer;
+  /** Where it stands in the file, such as `line 7`; absent where signals are known by their number. */
+  readonly place?: string;
 }
 
 export interface Input {
@@ -33,9 +35,9 @@ export async function openInput(file: string): Promise<Input> {
 }
 
 /** The signals one by one. Throws USAGE at the first that is none, is not UTF-8, or is of another version than those before it. */
-export async function* readSignals(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileSignal> {
+export async function* readSignals(found: AsyncIterable<Item>): AsyncGenerator<FileSignal> {
   let before: Version | undefined;
-  for await (const { json, place } of items(chunks)) {
+  for await (const { json, place } of found) {
     const version = versionOf(json, place);
     if (before !== undefined && before !== version) {
       throw new WeirError('USAGE', `${place} is a v${version} signal among v${before} signals; send them as two files`);
@@ -64,39 +66,17 @@ function parse(text: string, place: string): unknown {
 }
 
 /** The bytes of a value and where it stands, for messages. */
-interface Item {
+export interface Item {
   readonly json: Buffer;
   readonly place: string;
 }
 
-const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const BLANK = new Set(Buffer.from(' \t\r\n'));
 const LF = 0x0a;
 
-/** Looks at the first character that is not white space: `[` begins an array, anything else is one object a line. */
-async function* items(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
-  const source = chunks[Symbol.asyncIterator]();
-  let head = Buffer.alloc(0);
-  let first: number | undefined;
-  while (first === undefined) {
-    const { done, value } = await source.next();
-    if (done) return;
-    head = Buffer.concat([head, value]);
-    if (head.subarray(0, 3).equals(BYTE_ORDER_MARK)) head = head.subarray(3);
-    first = head.find((byte) => !BLANK.has(byte));
-  }
-  const input = joined(head, source);
-  yield* first === '['.charCodeAt(0) ? arrayItems(input) : lineItems(input);
-}
-
-async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield head;
-    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
-}
+/** The values of a JSON array, or of lines with one each, one by one. */
+export const items = (chunks: AsyncIterable<Buffer>, form: 'json' | 'ndjson'): AsyncGenerator<Item> =>
+  form === 'json' ? arrayItems(chunks) : lineItems(chunks);
 
 async function* arrayItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
   const scanner = createEntryScanner();

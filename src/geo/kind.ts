@@ -25,6 +25,8 @@ interface KindTraits {
   readonly readKey: KeyReader;
   /** What a key looks like, for messages. */
   readonly expected: string;
+  /** What its keys are called together. */
+  readonly called: string;
   /** The key's text in a decoded MMDB record; undefined when the record has none. */
   readonly recordKey: (record: Record<string, unknown>) => string | undefined;
 }
@@ -86,6 +88,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
     columns: ['country_code', 'country_iso_code', 'iso_code', 'geoname_id', 'country'],
     readKey: readCountry,
     expected: 'a two-letter country code',
+    called: 'countries',
     // MaxMind and DB-IP nest it; IPinfo and ip-location-db are flat.
     recordKey: (record) => firstText(nested(record.country, 'iso_code'), record.country_code, record.country),
   },
@@ -95,6 +98,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
     columns: ['asn', 'autonomous_system_number', 'as_number'],
     readKey: readAsn,
     expected: 'an AS number such as 15169 or AS15169',
+    called: 'ASNs',
     recordKey: (record) => firstText(record.autonomous_system_number, record.asn),
   },
 };

@@ -1,7 +1,9 @@
 import { hasCode, WeirError } from '../errors.ts';
+import { isAccepted } from './accept.ts';
 import type { GeoData, GeoKindData } from './data.ts';
-import { GEO_KINDS, type GeoKind } from './kind.ts';
+import { GEO_KINDS, type GeoKind, KINDS } from './kind.ts';
 import { combine, type GeoFiles, loadSources } from './load.ts';
+import { shrinkFault } from './shrink.ts';
 import { findSources, sourcesLabel } from './sources.ts';
 
 const POLL_MS = 2_000;
@@ -34,7 +36,7 @@ interface Watched {
   data: GeoKindData;
   /** The state of the files at the previous check. */
   seen: string;
-  /** The state that was loaded last, whether successfully or not. */
+  /** The state that was loaded last, whether successfully or not; with a mark when an operator had accepted it. */
   tried: string;
 }
 
@@ -45,7 +47,7 @@ interface Watched {
 export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions): GeoWatch {
   const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined);
   const watched = { country: startOf(data.country), asn: startOf(data.asn) };
-  let version = data.version;
+  let inUse = data;
   let closed = false;
   let work = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -57,11 +59,16 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
     const { signature, load } = await look(kind, files[kind], cacheDir, isForced ? [] : state.data.files);
     const isSettled = isForced || signature === state.seen;
     state.seen = signature;
-    const isTried = signature === (isForced ? state.data.signature : state.tried);
+    const accepted = signature !== state.data.signature && (await isAccepted(cacheDir, kind, signature));
+    const trial = accepted ? `${signature}, accepted` : signature;
+    const isTried = isForced ? signature === state.data.signature : trial === state.tried;
     if (isTried || !isSettled) return;
-    state.tried = signature;
+    state.tried = trial;
     try {
-      state.data = await load();
+      const next = await load();
+      const fault = accepted ? undefined : shrinkFault(state.data, next);
+      if (fault !== undefined) throw new WeirError('GEO_FILE', fault);
+      state.data = next;
     } catch (error) {
       explain(error as Error);
     }
@@ -70,10 +77,11 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
   const lookAtAll = async (isForced: boolean): Promise<void> => {
     for (const kind of kinds) await lookAt(kind, isForced);
     const next = combine(watched.country.data, watched.asn.data);
-    if (closed || next.version === version) return;
-    version = next.version;
+    if (closed || next.version === inUse.version) return;
+    const before = inUse;
+    inUse = next;
     onChange(next);
-    log('reloaded', `geo data reloaded: ${GEO_KINDS.map((kind) => `${kind} of ${next[kind].date}, ${next[kind].rows} rows`).join('; ')}`);
+    log('reloaded', `geo data reloaded: ${GEO_KINDS.map((kind) => swapText(before[kind], next[kind])).join('; ')}`);
   };
   /** Runs one check at a time, in the order requested. */
   const enqueue = (isForced: boolean): Promise<void> => {
@@ -95,6 +103,13 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
       clearTimeout(timer);
     },
   };
+}
+
+/** What a swap changes of one kind: its day, rows and keys. */
+function swapText(before: GeoKindData, next: GeoKindData): string {
+  const { called } = KINDS[next.kind];
+  if (before === next) return `${next.kind} of ${next.date} as before`;
+  return `${next.kind} of ${next.date}, ${before.rows} → ${next.rows} rows, ${before.keys} → ${next.keys} ${called}`;
 }
 
 const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GeoData } from '../../src/geo/data.ts';
 import { type GeoFiles, loadGeo } from '../../src/geo/load.ts';
 import { watchGeo } from '../../src/geo/watch.ts';
+import { command, commandText } from '../support/command.ts';
 import { folderOf, rangesByKey } from '../support/geo.ts';
 
 const AU = '1.0.0.0,1.0.0.255,AU\n';
@@ -15,7 +16,7 @@ const ASN = '1.0.0.0,1.0.0.255,13335\n';
 const POLL_MS = 20;
 
 /** A watch on files in a folder, with what it reported. */
-async function watching(t: TestContext, pollMs: number) {
+async function watching(t: TestContext, pollMs: number, cacheDir?: string) {
   const folder = await folderOf(t, { 'c.csv': AU, 'a.csv': ASN });
   const files: GeoFiles = { country: join(folder, 'c.csv'), asn: join(folder, 'a.csv') };
   const data = await loadGeo(files);
@@ -24,6 +25,7 @@ async function watching(t: TestContext, pollMs: number) {
   const watch = watchGeo({
     files,
     data,
+    ...(cacheDir !== undefined && { cacheDir }),
     pollMs,
     onChange: (next) => changes.push(next),
     log: (outcome, text) => log.push(`${outcome}: ${text}`),
@@ -47,7 +49,10 @@ test('D1 GEO_COUNTRY_FILE: a changed file reloads by itself, however it is repla
   assert.deepEqual(countries(changes[0]), ['DE']);
   assert.notEqual(changes[0].version, data.version);
   assert.equal(changes[0].asn, data.asn, 'what has not changed is kept as it is');
-  assert.match(log[0], /^reloaded: geo data reloaded: country of \d{4}-\d\d-\d\d, 1 rows; asn of \d{4}-\d\d-\d\d, 1 rows$/);
+  assert.match(
+    log[0],
+    /^reloaded: geo data reloaded: country of \d{4}-\d\d-\d\d, 1 → 1 rows, 1 → 1 countries; asn of \d{4}-\d\d-\d\d as before$/,
+  );
 
   await writeFile(join(folder, 'new'), AU);
   await rename(join(folder, 'new'), country);
@@ -156,4 +161,62 @@ test('D1 GEO_COUNTRY_FILE: after close nothing is reported', async (t) => {
   await pending;
   await sleep(5 * POLL_MS);
   assert.deepEqual([changes, log], [[], []]);
+});
+
+/** Rows of one address each, of the first countries. */
+const ROWS = ['AT', 'BE', 'CH', 'DE', 'ES', 'FR', 'GB', 'HR'].map((country, i) => `1.0.${i}.0,1.0.${i}.0,${country}\n`);
+
+test('D11.9 a file with under half of the rows or countries in use is refused, by itself and with SIGHUP, and the data stay', async (t) => {
+  const { country, changes, log, watch } = await watching(t, NEVER);
+  await writeFile(country, ROWS.join(''));
+  await watch.reload();
+  assert.match(log[0], /country of [-\d]+, 1 → 8 rows, 1 → 8 countries; asn of [-\d]+ as before$/);
+
+  const refused = (what: string) =>
+    `refused: GEO_COUNTRY_FILE: ${country}: it has ${what} in use; when that is meant, run weir geo accept; the data loaded before stay in use`;
+  const cases: [string[], string][] = [
+    [ROWS.slice(0, 3), '3 rows, under half of the 8'],
+    [[0, 1, 2, 3, 4, 5].map((i) => `1.0.${i}.0,1.0.${i}.0,${'AT'}\n`), '1 countries, under half of the 8'],
+  ];
+  for (const [rows, what] of cases) {
+    await writeFile(country, rows.join(''));
+    log.length = 0;
+    await watch.reload();
+    await watch.reload();
+    assert.deepEqual(log, [refused(what), refused(what)]);
+    assert.equal(changes.length, 1);
+  }
+  await writeFile(country, ROWS.slice(0, 4).join(''));
+  await watch.reload();
+  assert.deepEqual(changes.slice(1).map(countries), [['AT', 'BE', 'CH', 'DE']], 'half of them is not under half');
+});
+
+test('D11.10 weir geo accept: a refused file is taken in the state that it had then, without a signal', async (t) => {
+  const cacheDir = await folderOf(t, {});
+  const { country, asn, changes, log } = await watching(t, POLL_MS, cacheDir);
+  const replace = async (rows: readonly string[]) => {
+    // As a whole, or a watch may see a part of it.
+    await writeFile(`${country}.new`, rows.join(''));
+    await rename(`${country}.new`, country);
+  };
+  await replace(ROWS);
+  await until(() => changes.length === 1);
+  await replace(ROWS.slice(0, 1));
+  await until(() => log.length === 2);
+  assert.match(log[1], /^refused: .*1 rows, under half of the 8 in use/);
+  const settings = { GEO_COUNTRY_FILE: country, GEO_ASN_FILE: asn, DATA_DIR: cacheDir };
+  assert.equal(
+    await commandText(['geo', 'accept'], settings),
+    `accepted: ${country}, ${asn}; servers on this DATA_DIR take them within seconds\n`,
+  );
+  await until(() => changes.length === 2);
+  assert.deepEqual(changes.slice(1).map(countries), [['AT']]);
+
+  await replace(ROWS);
+  await until(() => changes.length === 3);
+  await replace(ROWS.slice(1, 2));
+  await until(() => log.length === 5);
+  assert.match(log[4], /^refused: /, 'another state needs its own word');
+  const { code, stderr } = await command(['geo', 'accept'], { DATA_DIR: cacheDir });
+  assert.deepEqual([code, stderr], [2, 'weir: neither GEO_COUNTRY_FILE nor GEO_ASN_FILE is set\n']);
 });

@@ -6,7 +6,9 @@ import { delimiter, join } from 'node:path';
 /** The programs that tests run, by the Debian package that holds each. */
 const PACKAGES = {
   chromium: 'chromium',
+  crowdsec: 'crowdsec',
   curl: 'curl',
+  'fail2ban-server': 'fail2ban',
   gzip: 'gzip',
   initdb: 'postgresql',
   iprange: 'iprange',
@@ -26,8 +28,12 @@ const PACKAGES = {
 } as const;
 type Program = keyof typeof PACKAGES;
 
+/** Packages whose own scripts would do more than install, such as register the machine with a vendor: they are unpacked here only. */
+const UNPACKED: readonly Program[] = ['crowdsec'];
+const UNPACK_INTO = join(tmpdir(), 'weir-programs');
+
 // Debian keeps nft and nginx where only root looks for programs.
-process.env.PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
+process.env.PATH = [process.env.PATH, '/usr/sbin', '/sbin', join(UNPACK_INTO, 'usr/bin')].join(delimiter);
 
 /**
  * Why a suite cannot run here, in one line, or false: meant for the option `skip` of `describe` and `test`. With CI set, missing
@@ -67,12 +73,19 @@ const INSTALL = `
     apt-get -q -o Acquire::Retries=3 update
     touch "$3"
   fi
-  apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$2"
+  if [ -n "$4" ]; then
+    mkdir -p "$4" && cd "$4"
+    apt-get -q -o Acquire::Retries=3 download "$2"
+    dpkg-deb -x "$2"_*.deb . && rm "$2"_*.deb
+  else
+    apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$2"
+  fi
 `;
 
 function install(program: Program): void {
   const [lock, stamp] = ['weir-apt.lock', 'weir-apt.updated'].map((name) => join(tmpdir(), name));
-  const result = spawnSync('flock', [lock, 'sh', '-ec', INSTALL, 'sh', program, PACKAGES[program], stamp], {
+  const folder = UNPACKED.includes(program) ? UNPACK_INTO : '';
+  const result = spawnSync('flock', [lock, 'sh', '-ec', INSTALL, 'sh', program, PACKAGES[program], stamp, folder], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     encoding: 'utf8',
   });

@@ -4,10 +4,11 @@ import { WeirError } from '../../errors.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { requireMigrations } from '../migrate.ts';
 import { openDatabase, type Patience, patiently, seenMigrations } from './database.ts';
+import { STORE_FILE } from './positions.ts';
 import { sqliteReads } from './reads.ts';
 import { sqliteWrites } from './writes.ts';
 
-const storeFile = (dataDir: string) => join(dataDir, 'weir.db');
+const storeFile = (dataDir: string) => join(dataDir, STORE_FILE);
 
 /**
  * The embedded store with reads and writes in this thread: for the command line, the writer thread and tests. Makes the folder,

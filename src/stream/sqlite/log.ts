@@ -76,10 +76,13 @@ function ownHeaders(all: Message['headers'], shared: Headers): Headers | 0 {
   return own;
 }
 
-/** The path of the embedded stream's file in the data folder. Makes a missing folder, readable by its owner only. */
+/** The embedded stream's file in the data folder. */
+export const STREAM_FILE = 'stream.db';
+
+/** The path of that file. Makes a missing folder, readable by its owner only. */
 export function streamFile(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return join(dataDir, 'stream.db');
+  return join(dataDir, STREAM_FILE);
 }
 
 /** Opens the log. A new file gets an identity of its own. Throws an error that names the file when it cannot be used. */

@@ -1,0 +1,111 @@
+/** `weir send --replace`: the rules of a list become those of a file. */
+import { keyParts } from '../account/key.ts';
+import type { AccessList } from '../account/list.ts';
+import { WeirError } from '../errors.ts';
+import type { StoreReads } from '../ports/store.ts';
+import type { AccessRule, Target } from '../rule.ts';
+import { formatTarget, writeTarget } from '../signal/target.ts';
+import type { Context } from './context.ts';
+import { untilLanded } from './landed.ts';
+import { entrySignals, type LineFault, type PlacedEntry } from './list-file.ts';
+import { type ListAction, type ListEntry, signalOf } from './plain-list.ts';
+import type { Destination, Sender } from './sender.ts';
+import type { FileSignal } from './signal-file.ts';
+import { pick } from './usage.ts';
+
+interface Replacement extends Destination {
+  /** The action of what the command line says of all entries. */
+  readonly action: ListAction;
+  /** Whether the list may lose more than half of its rules. */
+  readonly isSure: boolean | undefined;
+}
+
+/** Seconds after which a rule lapses that cannot be deleted, because that would delete another one too: the shortest expiry. */
+const SHORTEST = 60;
+
+/**
+ * Sends the entries, then removes those rules of the list that have no entry. It concerns the rules that are known by their value, of the
+ * actions that the file has; rules with a `rule_ref` stay. Nothing is removed when an entry failed. The rules that are there are read
+ * from the store, because a feed shows them merged. Rejects with USAGE when more than half of them would go and nobody is sure.
+ */
+export async function replaceList(
+  context: Context,
+  sender: Sender,
+  entries: AsyncIterable<PlacedEntry | LineFault>,
+  { key, list: name, action, isSure }: Replacement,
+): Promise<void> {
+  const all = await Array.fromAsync(entries);
+  const found = all.flatMap((each) => ('entry' in each ? [each.entry] : []));
+  if (action === 'unblock' || found.some((entry) => entry.action === 'unblock')) {
+    throw new WeirError('USAGE', 'with --replace a file holds the rules that the list shall have, and unblock is none');
+  }
+  const wanted = new Set(found.filter(hasValueRule).map(identityOf));
+  const { list, byValue, byRef } = await presentRules(context, key, name, new Set([action, ...found.map((entry) => entry.action)]));
+  if (!isSure && wanted.size * 2 < byValue.size) {
+    throw new WeirError(
+      'USAGE',
+      `the list "${list.name}" has ${byValue.size} rules and the file ${wanted.size}: when that is meant, say so with --yes`,
+    );
+  }
+  await sender.send(entrySignals(each(all), sender.say));
+  if (sender.failed() > 0) {
+    sender.say('nothing was removed from the list, because entries of the file failed');
+    return;
+  }
+  const gone = [...byValue].filter(([identity]) => !wanted.has(identity));
+  await sender.send(each(gone.map(([identity, rule]) => removal(rule, byRef.has(identity)))));
+  sender.say(`${gone.length} rules of the list "${list.name}" were not in the file and are removed`);
+  const refs = new Set(found.map((entry) => entry.ruleRef));
+  const staying = [...byRef.values()].flat().filter(({ ruleRef }) => !refs.has(ruleRef ?? undefined)).length;
+  if (staying > 0) sender.say(`${staying} rules with a rule_ref stay as they are`);
+}
+
+/** Whether an entry leaves a rule that is known by its value. */
+const hasValueRule = (entry: ListEntry) => entry.ruleRef === undefined && signalOf(entry, Date.now()) !== undefined;
+
+const identityOf = ({ action, target }: { readonly action: string; readonly target: Target }) => `${action} ${formatTarget(target)}`;
+
+/** A delete by value takes rules with a `rule_ref` too (SPEC D3.11): beside one of those the rule is made to lapse instead. */
+function removal({ action, target }: AccessRule, hasRef: boolean): FileSignal {
+  const rule = { target: writeTarget(target), action };
+  const envelope = { kind: 'access_rule', ...(hasRef ? { op: 'upsert', expires_in: SHORTEST } : { op: 'delete' }), rule };
+  return { version: 2, json: Buffer.from(JSON.stringify(envelope)), place: formatTarget(target) };
+}
+
+interface PresentRules {
+  readonly list: AccessList;
+  /** Rules without `rule_ref`, by action and target. */
+  readonly byValue: ReadonlyMap<string, AccessRule>;
+  /** The others. */
+  readonly byRef: ReadonlyMap<string, readonly AccessRule[]>;
+}
+
+/** The active rules of the list that a key writes to, all that was accepted before included. */
+async function presentRules(context: Context, key: string, name: string | undefined, actions: ReadonlySet<string>): Promise<PresentRules> {
+  const store = await context.reads();
+  const caller = await store.findCaller(keyParts(key).hash);
+  if (caller === undefined) {
+    throw new WeirError('USAGE', 'the store does not know the key: --replace needs the settings of the server, such as DATA_DIR');
+  }
+  const left = await untilLanded(context, await context.stream(), store);
+  if (left > 0) throw new WeirError('USAGE', `${left} messages of the stream have not landed: run weir with the role consumer first`);
+  const list = await listOf(store, caller.workspaceId, caller.listId ?? name);
+  const byValue = new Map<string, AccessRule>();
+  const byRef = new Map<string, AccessRule[]>();
+  for await (const stored of store.rules(caller.workspaceId, { kind: 'access_rule', listId: list.id, now: Date.now() })) {
+    const rule = stored.rule as AccessRule;
+    if (!actions.has(rule.action)) continue;
+    if (rule.ruleRef === null) byValue.set(identityOf(rule), rule);
+    else byRef.set(identityOf(rule), [...(byRef.get(identityOf(rule)) ?? []), rule]);
+  }
+  return { list, byValue, byRef };
+}
+
+async function listOf(store: StoreReads, workspaceId: string, name: string | undefined): Promise<AccessList> {
+  const { lists } = (await store.directory(workspaceId))!;
+  return name === undefined ? lists.find(({ isDefault }) => isDefault)! : pick(lists, name, 'list');
+}
+
+async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}

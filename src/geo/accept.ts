@@ -1,0 +1,32 @@
+/**
+ * Which states of geo files an operator has accepted, although they are much smaller than those in use (SPEC D11.9): a small file in the
+ * data folder, which every process on it reads.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GEO_KINDS, type GeoKind } from './kind.ts';
+import type { GeoFiles } from './load.ts';
+import { findSources } from './sources.ts';
+
+const acceptedFile = (dir: string) => join(dir, 'geo-accepted.json');
+
+/** Accepts the present state of the operator's files, and of nothing that they become later. Returns the files; rejects with GEO_FILE. */
+export async function acceptGeo(files: GeoFiles, dir: string): Promise<Partial<Record<GeoKind, readonly string[]>>> {
+  const sources = await Promise.all(GEO_KINDS.filter((kind) => files[kind] !== undefined).map((kind) => findSources(kind, files[kind])));
+  const temporary = `${acceptedFile(dir)}.${process.pid}.tmp`;
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await writeFile(temporary, JSON.stringify(Object.fromEntries(sources.map(({ kind, signature }) => [kind, signature]))), { mode: 0o600 });
+  await rename(temporary, acceptedFile(dir));
+  return Object.fromEntries(sources.map(({ kind, files }) => [kind, files]));
+}
+
+/** Whether an operator has accepted this state (`GeoSources.signature`) of a kind's files. */
+export async function isAccepted(dir: string | undefined, kind: GeoKind, signature: string): Promise<boolean> {
+  if (dir === undefined) return false;
+  try {
+    return (JSON.parse(await readFile(acceptedFile(dir), 'utf8')) as Partial<Record<GeoKind, string>>)[kind] === signature;
+  } catch {
+    // Nothing was accepted yet.
+    return false;
+  }
+}

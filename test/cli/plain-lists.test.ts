@@ -1,0 +1,211 @@
+/** Plain lists into a running weir with `weir send`, and out of it with `weir rule export`. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { command, commandJson, commandText, newTenant, type Tenant } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { postSignals } from '../support/http.ts';
+import { eventually, KEY, MAIN, startWeir, testEnvironment, type Weir } from '../support/weir.ts';
+
+const folder = temporaryFolder({ after });
+const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY };
+
+interface Rule {
+  readonly rule_ref: string | null;
+  readonly target: string;
+  readonly action: string;
+  readonly expires_at: string | null;
+  readonly [field: string]: unknown;
+}
+
+suite('plain lists', () => {
+  let weir: Weir;
+  let workspaces = 0;
+  before(async () => {
+    weir = await startWeir(settings);
+  });
+  after(() => weir.kill('SIGKILL'));
+
+  const tenant = () => {
+    workspaces += 1;
+    return newTenant(settings, { organization: 'default', workspace: `w${workspaces}` });
+  };
+  const rules = ({ workspaceId }: Tenant) => commandJson<Rule[]>(['rule', 'ls', '--workspace', workspaceId], settings);
+  const targets = async (of: Tenant) => (await rules(of)).map(({ target }) => target).sort();
+  const file = (name: string, content: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const send = ({ key }: Tenant, path: string, ...options: string[]) =>
+    command(['send', path, '--url', weir.url, ...options], { ...settings, WEIR_API_KEY: key });
+  const landed = (of: Tenant, expected: readonly string[]) =>
+    eventually(async () => assert.deepEqual(await targets(of), [...expected].sort()));
+
+  test('D11.1, D11.3 weir send: a text file; bad lines are told by their number, whoever finds them; the others land; exit 1', async () => {
+    const of = await tenant();
+    const lines = Array.from({ length: 1500 }, (_, n) => `10.1.${n >> 8}.${n & 255} # ${n}`);
+    lines[3] = '10.0.0.999';
+    lines[1200] = 'QQ';
+    const path = file('ips.txt', `; made by hand\n\n${lines.join('\n')}\n`);
+    const { code, stdout } = await send(of, path, '--expires-in', '7d', '--reason', 'by hand', '--label', 'source=test', '--label', 'a=b');
+    assert.equal(code, 1);
+    assert.deepEqual(stdout.trimEnd().split('\n'), [
+      'line 6: "10.0.0.999": an octet must be 0 to 255',
+      'line 1203: Schema validation failed: rule.target.country: must be a valid ISO-3166 Alpha-2 code',
+      '1498 signals processed, 2 failed',
+    ]);
+    const stored = await eventually(async () => {
+      const found = await rules(of);
+      assert.equal(found.length, 1498);
+      return found;
+    });
+    for (const { reason, labels, expires_at } of stored) {
+      assert.deepEqual([reason, labels], ['by hand', { source: 'test', a: 'b' }]);
+      assert.ok(Math.abs(Date.parse(expires_at!) - Date.now() - 7 * 86_400_000) < 60_000);
+    }
+    const unblocked = await send(of, path, '--action', 'unblock');
+    assert.equal(unblocked.code, 1);
+    await landed(of, []);
+  });
+
+  test('D11.3 weir send: what comes through a pipe is sent while the pipe stays open', async () => {
+    const of = await tenant();
+    const child = spawn(process.execPath, [MAIN, 'send', '-', '--url', weir.url], {
+      env: testEnvironment({ WEIR_API_KEY: of.key }),
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    child.stdin.write('192.0.2.1\n');
+    await landed(of, ['192.0.2.1']);
+    child.stdin.write('192.0.2.2\n192.0.2.3');
+    await landed(of, ['192.0.2.1', '192.0.2.2']);
+    child.stdin.end();
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    await landed(of, ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
+  });
+
+  test('D11.2 weir send: options of plain lists are refused for a file of signals, which is sent as it is', async () => {
+    const of = await tenant();
+    const path = file('signals', JSON.stringify([{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]));
+    for (const options of [['--expires-in', '1h'], ['--reason', 'x'], ['--label', 'a=b'], ['--action', 'block'], ['--replace']]) {
+      const { code, stderr } = await send(of, path, ...options);
+      assert.equal(code, 2);
+      assert.match(stderr, new RegExp(`^weir: ${options[0]} is for plain lists, and this file holds signals; nothing was sent$`, 'm'));
+    }
+    for (const [option, value, says] of [
+      ['--label', 'x', /--label must be name=value/],
+      ['--expires-in', 'soon', /--expires-in must be a number of seconds, or one with a unit/],
+      ['--format', 'xml', /--format must be one of: text, csv, json, ndjson, suricata/],
+    ] as const) {
+      const { code, stderr } = await send(of, path, option, value);
+      assert.equal(code, 2);
+      assert.match(stderr, says);
+    }
+  });
+
+  /** Every kind of rule that a list can hold: of the value, with a rule_ref, never-block, with a name. */
+  const prepare = async (of: Tenant) => {
+    const envelope = (ip: string, more: object = {}, rule: object = {}) => ({
+      kind: 'access_rule',
+      op: 'upsert',
+      ...more,
+      rule: { target: { ip }, ...rule },
+    });
+    const accepted = await postSignals(
+      weir.url,
+      of.key,
+      [
+        envelope('192.0.2.1', { expires_in: 86_400, reason: ' "quoted", with\r\na line break; ' }),
+        envelope('192.0.2.2', { rule_ref: 'soc:1', labels: { a: { b: [1, 'ü'] } } }, { config: { severity: 'low', x: 1 } }),
+        envelope('192.0.2.2', { expires_in: 3600 }),
+        envelope('192.0.2.3', {}, { action: 'allow' }),
+        { kind: 'access_rule', op: 'upsert', expires_in: 7200, rule: { target: { country: 'NL' } } },
+        envelope('2001:db8::/33', { rule_ref: 'soc:2', expires_in: 3_155_000_000 }),
+      ],
+      '/v2/signal',
+    );
+    assert.equal(accepted.status, 200, accepted.text);
+    const event = { type: 'access_rules', action: 'block', ip: '192.0.2.4', name: 'a, name', description: 'why' };
+    assert.equal((await postSignals(weir.url, of.key, [event])).status, 200);
+    await eventually(async () => assert.equal((await rules(of)).length, 7));
+  };
+  const exported = (of: Tenant, ...options: string[]) =>
+    commandText(['rule', 'export', '--workspace', of.workspaceId, ...options], settings);
+
+  for (const format of ['csv', 'json', 'ndjson'] as const) {
+    test(`D11.5 weir rule export --format ${format}: what it writes, weir send makes into the same rules`, async () => {
+      const [source, copy] = [await tenant(), await tenant()];
+      await prepare(source);
+      const path = file(`export-${format}`, await exported(source, '--format', format));
+      const { code, stdout } = await send(copy, path);
+      assert.deepEqual([code, stdout], [0, '7 signals processed, 0 failed\n']);
+      const told = async (of: Tenant) =>
+        (await rules(of)).map(({ id: _, list_id: __, created_at: ___, updated_at: ____, expires_at: _____, ...rest }) => rest);
+      await eventually(async () => assert.deepEqual(await told(copy), await told(source)));
+      const times = async (of: Tenant) => (await rules(of)).map(({ expires_at }) => (expires_at === null ? 0 : Date.parse(expires_at)));
+      const [given, now] = [await times(source), await times(copy)];
+      for (const [i, at] of given.entries()) assert.ok(now[i] - at >= 0 && now[i] - at < 10_000, `${now[i]} for ${at}`);
+    });
+  }
+
+  test('D11.5 weir rule export: text holds each blocked value once; --action allow the never-block list; --list one list', async () => {
+    const of = await tenant();
+    await prepare(of);
+    assert.equal(await exported(of), '192.0.2.1\n192.0.2.2\nNL\n2001:db8::/33\n192.0.2.4\n');
+    assert.equal(await exported(of, '--action', 'allow'), '192.0.2.3\n');
+    await commandText(['list', 'create', 'other', '--workspace', of.workspaceId], settings);
+    assert.equal(await exported(of, '--list', 'other', '--format', 'json'), '[\n]\n');
+    assert.equal(
+      await exported(of, '--list', 'default', '--format', 'json', '--action', 'allow'),
+      '[\n {"value":"192.0.2.3","action":"allow"}\n]\n',
+    );
+  });
+
+  test('D11.4 weir send --replace: the list has the rules of the file; rules with a rule_ref and never-block rules stay', async () => {
+    const of = await tenant();
+    await prepare(of);
+    const sent = await send(of, file('replace.txt', '192.0.2.4\n198.51.100.1\n192.0.2.5\n'), '--replace', '--list', 'default');
+    assert.equal(sent.code, 0, sent.stderr);
+    assert.match(sent.stderr, /^weir: 3 rules of the list "default" were not in the file and are removed$/m);
+    assert.match(sent.stderr, /^weir: 2 rules with a rule_ref stay as they are$/m);
+    const left = ['192.0.2.2', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5', '198.51.100.1', '2001:db8::/33'];
+    await landed(of, left);
+    // The rule of that value lapses; an unblock would have taken the one with the rule_ref too.
+    const [lapsing] = (await rules(of)).filter(({ target, rule_ref }) => target === '192.0.2.2' && rule_ref === null);
+    assert.ok(Date.parse(lapsing.expires_at!) - Date.now() < 62_000);
+  });
+
+  test('D11.4 weir send --replace: more than half of a list goes only with --yes; nothing goes when an entry failed', async () => {
+    const of = await tenant();
+    const all = Array.from({ length: 10 }, (_, n) => `192.0.2.${n}`);
+    assert.equal((await send(of, file('all.txt', all.join('\n')), '--replace')).code, 0);
+    await landed(of, all);
+
+    const few = file('few.txt', all.slice(0, 4).join('\n'));
+    const refused = await send(of, few, '--replace');
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /the list "default" has 10 rules and the file 4: when that is meant, say so with --yes; nothing was sent/);
+    await landed(of, all);
+
+    const faulty = await send(of, file('faulty.txt', `${all.slice(0, 8).join('\n')}\n192.0.2.x\n198.51.100.1`), '--replace');
+    assert.equal(faulty.code, 1);
+    assert.match(faulty.stderr, /^weir: nothing was removed from the list, because entries of the file failed$/m);
+    await landed(of, [...all, '198.51.100.1']);
+
+    assert.equal((await send(of, few, '--replace', '--yes')).code, 0);
+    await landed(of, all.slice(0, 4));
+    const unblock = await send(of, few, '--replace', '--action', 'unblock');
+    assert.match(unblock.stderr, /unblock is none; nothing was sent/);
+    const elsewhere = await command(['send', few, '--url', weir.url, '--replace'], {
+      ...settings,
+      DATA_DIR: join(folder, 'none'),
+      WEIR_API_KEY: of.key,
+    });
+    assert.deepEqual([elsewhere.code, elsewhere.stdout], [2, '0 signals processed, 0 failed\n']);
+    assert.match(elsewhere.stderr, /there is no store in DATA_DIR/);
+  });
+});
