@@ -125,6 +125,8 @@ export interface RuleReads {
    * that name, oldest first. Costs the same however many lists there are. undefined for an unknown workspace.
    */
   findList(workspaceId: string, ref: string): Promise<WorkspaceDirectory | undefined>;
+  /** The UUID of the workspace's default list, found through an index; undefined for an unknown workspace. */
+  defaultList(workspaceId: string): Promise<string | undefined>;
   /** How many lists a workspace has; 0 for an unknown one. */
   listCount(workspaceId: string): Promise<number>;
   /** Reads rules that are active at `now` (ms), both actions, and the head, in one read transaction. undefined when workspace or list is gone. */

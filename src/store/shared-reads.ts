@@ -1,13 +1,13 @@
 import type { AccountReads } from '../ports/account-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
-import { listCount } from './lists.ts';
+import { defaultList, listCount } from './lists.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { activeCount } from './rule-tables.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys'> &
-  Pick<RuleReads, 'position' | 'positionStreams' | 'listCount' | 'ruleCount' | 'countRules'>;
+  Pick<RuleReads, 'position' | 'positionStreams' | 'defaultList' | 'listCount' | 'ruleCount' | 'countRules'>;
 
 const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
@@ -22,6 +22,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>): SharedReads
     workspaces: () => rows(WORKSPACES, workspaceOf),
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
     savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
+    defaultList: (workspaceId) => read(defaultList(workspaceId)),
     listCount: (workspaceId) => read(listCount(workspaceId)),
     async position(streamId, partition) {
       const row = await read(one(POSITION, streamId, partition));

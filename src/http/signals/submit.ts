@@ -15,7 +15,7 @@ import { inSlices } from './slices.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
-  readonly store: Pick<StoreReads, 'directory' | 'findList'>;
+  readonly store: Pick<StoreReads, 'defaultList' | 'findList'>;
   readonly stream: Pick<Stream, 'publish'>;
   /** Entries a minute of each key. */
   readonly entryLimit: RateLimiter;
@@ -117,19 +117,16 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     if (asked === undefined && listId !== null) return listId;
     const known = defaultLists.get(workspaceId);
     if (asked === undefined && known !== undefined) return known;
-    let lists: readonly AccessList[];
     try {
-      const read = asked === undefined ? store.directory(workspaceId) : store.findList(workspaceId, asked);
-      lists = (await read)?.lists ?? [];
+      if (asked !== undefined) return namedList((await store.findList(workspaceId, asked))?.lists ?? [], listId);
+      // The mark of the default list never moves, and that list cannot be deleted.
+      const defaultList = await store.defaultList(workspaceId);
+      if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
+      return defaultList;
     } catch (error) {
       logFailure(error, 'the lists of a workspace could not be read');
       return asked === undefined ? undefined : { status: 500 };
     }
-    if (asked !== undefined) return namedList(lists, listId);
-    // The mark of the default list never moves, and that list cannot be deleted.
-    const defaultList = lists.find(({ isDefault }) => isDefault)?.id;
-    if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
-    return defaultList;
   }
 }
 
@@ -143,8 +140,17 @@ function namedList(found: readonly AccessList[], bound: string | null): string |
     ? { status: 404, message: 'No such access-rules list' }
     : {
         status: 409,
-        message: `The name matches more than one access-rules list; use one of the ids ${found.map(({ id }) => id).join(', ')}`,
+        message: `The name matches more than one access-rules list; use one of the ids ${idsOf(found)}`,
       };
+}
+
+/** Ids that the fault of an ambiguous name shows. */
+const SHOWN_IDS = 20;
+
+function idsOf(lists: readonly AccessList[]): string {
+  const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
+  const rest = lists.length - ids.length;
+  return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 interface Options {
