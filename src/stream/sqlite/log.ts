@@ -34,7 +34,7 @@ type StoredBatch = readonly [
 
 /** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
 const ROW = 1 << 19;
-const READ = 1 << 22;
+const READ = 1 << 20;
 
 /** The messages in groups of one row each, in order. */
 export function* rowsOf(messages: readonly Message[]): Generator<readonly Message[]> {
