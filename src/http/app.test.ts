@@ -8,6 +8,7 @@ import type { Permission } from '../account/permission.ts';
 import { packagedSchemes } from '../expression/scheme.ts';
 import type { Message } from '../ports/stream.ts';
 import { createLogger } from '../runtime/logging.ts';
+import { heldDraft } from '../stream/held-draft.ts';
 import { type AppParts, createApp } from './app.ts';
 import { authenticator } from './auth/authenticator.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
@@ -103,10 +104,11 @@ function world(given: World = {}) {
               },
             },
             stream: {
-              async publish(messages) {
-                if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
-                published.push(...messages);
-              },
+              draft: () =>
+                heldDraft(async (messages) => {
+                  if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
+                  published.push(...messages);
+                }),
             },
             entryLimit: rateLimiter(given.entryLimit ?? 0),
             ruleQuota: ruleQuota(2, { ruleCount: async () => given.rules ?? 0 }, now),

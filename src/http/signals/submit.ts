@@ -1,7 +1,7 @@
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Message, Stream } from '../../ports/stream.ts';
+import type { Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
@@ -16,7 +16,7 @@ import { inSlices } from './slices.ts';
 /** What signal submission needs. */
 export interface SignalParts {
   readonly store: Pick<StoreReads, 'defaultList' | 'findList'>;
-  readonly stream: Pick<Stream, 'publish'>;
+  readonly stream: Pick<Stream, 'draft'>;
   /** Entries a minute of each key. */
   readonly entryLimit: RateLimiter;
   readonly ruleQuota: RuleQuota;
@@ -85,31 +85,36 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
   ): Promise<SignalAnswer | HttpFault> {
     const receivedAt = now();
     const { workspaceId, organizationId } = caller;
-    const messages: Message[] = [];
     const noMoreRules = await ruleQuota(workspaceId);
-    const result = await inSlices(
-      batchSteps(version, batch, {
-        ...check(),
-        listBound: caller.listId !== null,
-        noMoreRules,
-        // Written out at once: a thousand parsed entries may take ten times the memory of their text.
-        accept(signal) {
-          messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: signalId(receivedAt) }));
-        },
-        report: (error) => logFailure(error, 'an entry could not be judged'),
-      }),
-    );
-    if (result.refused !== undefined) return badRequest(result.refused);
-    const { accepted, errors } = result;
-    if (!dryRun && accepted > 0) {
-      try {
-        await stream.publish(messages);
-      } catch (error) {
-        logFailure(error, 'the stream did not take a batch');
-        return { status: 500 };
+    const messages = stream.draft();
+    try {
+      const result = await inSlices(
+        batchSteps(version, batch, {
+          ...check(),
+          listBound: caller.listId !== null,
+          noMoreRules,
+          // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
+          accept(signal) {
+            messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: signalId(receivedAt) }));
+          },
+          report: (error) => logFailure(error, 'an entry could not be judged'),
+        }),
+      );
+      if (result.refused !== undefined) return badRequest(result.refused);
+      const { accepted, errors } = result;
+      if (!dryRun && accepted > 0) {
+        const failure = await messages.publish().then(() => undefined, failed);
+        if (failure !== undefined) return failure;
       }
+      return summary(version, accepted, errors);
+    } finally {
+      messages.discard();
     }
-    return summary(version, accepted, errors);
+  }
+
+  function failed(error: unknown): HttpFault {
+    logFailure(error, 'the stream did not take a batch');
+    return { status: 500 };
   }
 
   /** The list where access rules land: the key's, else the one asked for, else the default; undefined leaves that to the consumer. */

@@ -33,22 +33,8 @@ type StoredBatch = readonly [
 ];
 
 /** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
-const ROW = 1 << 19;
+export const ROW = 1 << 19;
 const READ = 1 << 20;
-
-/** The messages in groups of one row each, in order. */
-export function* rowsOf(messages: readonly Message[]): Generator<readonly Message[]> {
-  let begin = 0;
-  let size = 0;
-  for (const [index, { value }] of messages.entries()) {
-    size += value.length;
-    if (size < ROW) continue;
-    yield messages.slice(begin, index + 1);
-    begin = index + 1;
-    size = 0;
-  }
-  if (begin < messages.length) yield messages.slice(begin);
-}
 
 /** The text form of a batch of at least one message. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch {
