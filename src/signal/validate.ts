@@ -22,7 +22,8 @@ export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): st
       // An array's keys are numbers, and may be thousands: they are not written out.
       const keys = Array.isArray(container) ? undefined : Object.keys(container);
       const values: readonly unknown[] = keys === undefined ? (container as unknown[]) : Object.values(container);
-      for (const [at, inner] of values.entries()) {
+      for (let at = 0; at < values.length; at += 1) {
+        const inner = values[at];
         if (keys !== undefined && !isStorableText(keys[at]!)) return 'must not have U+0000 or a lone surrogate in a key';
         if (typeof inner === 'string' && !isStorableText(inner)) return 'must not hold U+0000 or a lone surrogate';
         if (Number.isNaN(inner)) return `must not hold an integer beyond ±${Number.MAX_SAFE_INTEGER}; send it as text`;

@@ -62,7 +62,11 @@ interface Appender {
 }
 
 function startAppender(file: string): Appender {
-  const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), { workerData: { file } });
+  const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), {
+    workerData: { file },
+    // What it is sent lies outside of its heap, or is short-lived (MB).
+    resourceLimits: { maxYoungGenerationSizeMb: 12 },
+  });
   const waiting = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
   let next = 0;
   let dead: Error | undefined;
@@ -109,7 +113,9 @@ function startAppender(file: string): Appender {
       push(message) {
         // A full row goes over when the next message comes: the last one ends the draft.
         if (size >= ROW) {
-          worker.postMessage({ id, batch: encodeBatch(row), more: true } satisfies AppendRequest);
+          const { count, text } = encodeBatch(row);
+          const bytes = new TextEncoder().encode(text);
+          worker.postMessage({ id, batch: { count, text: bytes }, more: true } satisfies AppendRequest, [bytes.buffer]);
           row = [];
           size = 0;
         }
