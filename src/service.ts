@@ -156,7 +156,7 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
 
 function signalEndpoint(
   store: Store,
-  stream: Pick<Stream, 'publish'>,
+  stream: Pick<Stream, 'draft'>,
   config: Config,
   schemes: Schemes,
   geo: GeoInUse,

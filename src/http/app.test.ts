@@ -8,6 +8,7 @@ import type { Permission } from '../account/permission.ts';
 import { packagedSchemes } from '../expression/scheme.ts';
 import type { Message } from '../ports/stream.ts';
 import { createLogger } from '../runtime/logging.ts';
+import { heldDraft } from '../stream/held-draft.ts';
 import { type AppParts, createApp } from './app.ts';
 import { authenticator } from './auth/authenticator.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
@@ -65,6 +66,7 @@ function world(given: World = {}) {
     ...given.caller,
   };
   const lists = [list('1', 'default', true), list('2', 'edge'), list('3', 'twice'), list('4', 'twice'), list('5', `${ID}2`)];
+  for (let i = 0; i < 23; i += 1) lists.push(list(`-${i}`, 'many'));
   const now = () => Date.parse('2026-11-20T10:00:00.250Z');
   const app = createApp({
     settings: {
@@ -91,9 +93,9 @@ function world(given: World = {}) {
         ? undefined
         : signalSubmission({
             store: {
-              async directory() {
+              async defaultList() {
                 if (given.storeDown) throw new Error('SQLITE_BUSY');
-                return { id: 'w', name: 'w', revision: 1, lists, takenAt: now() };
+                return lists.find(({ isDefault }) => isDefault)?.id;
               },
               async findNamed(_workspace, ref) {
                 if (given.storeDown) throw new Error('SQLITE_BUSY');
@@ -103,10 +105,11 @@ function world(given: World = {}) {
               },
             },
             stream: {
-              async publish(messages) {
-                if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
-                published.push(...messages);
-              },
+              draft: () =>
+                heldDraft(async (messages) => {
+                  if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
+                  published.push(...messages);
+                }),
             },
             entryLimit: rateLimiter(given.entryLimit ?? 0),
             ruleQuota: ruleQuota(2, { ruleCount: async () => given.rules ?? 0 }, now),
@@ -327,6 +330,12 @@ test('D3 ?list= by id or name, a UUID wins; unknown 404, ambiguous 409, empty or
   ] as const) {
     assert.equal(await status(query), expected, query);
   }
+});
+
+test('D3.17 the 409 of an ambiguous list names at most 20 of the ids', async () => {
+  const { message } = (await world().post('/v1/signal?list=many', [EVENT])).json();
+  assert.equal(message.split(ID).length - 1, 20);
+  assert.match(message, /-18, \S+-19 and 3 more$/);
 });
 
 test('D2 a key bound to a list: its signals land there, another list is 403, other kinds are entry faults', async () => {

@@ -60,7 +60,8 @@ test('D1.20 a client that does not read its answer loses its connection; one tha
   const body = Buffer.alloc(64 * 1024 * 1024);
   const { port, endings } = await listening(t, { stalled: 300 }, (_request, response) => void response.end(body));
   const request = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-  const deaf = connect(port, '127.0.0.1').on('error', () => {});
+  const deaf = connect(port, '127.0.0.1');
+  const reset = once(deaf, 'error');
   deaf.pause();
   deaf.write(request);
   const slow = connect(port, '127.0.0.1');
@@ -75,6 +76,10 @@ test('D1.20 a client that does not read its answer loses its connection; one tha
   assert.ok(read > body.length);
   while (endings.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   assert.deepEqual(endings, [['nothing was read for too long', '127.0.0.1']]);
+  // Reset, not ended: the kernel drops what it still holds for this client.
+  deaf.resume();
+  const [error] = await reset;
+  assert.equal(error.code, 'ECONNRESET');
 });
 
 test('D1.20 an idle connection is closed without a word', async (t) => {

@@ -53,8 +53,10 @@ export function connectionLimiter(limits: ConnectionLimits, report: ReportEnding
     server.on('connection', admit);
     // Node's own timers: they are kept while bytes flow, and idle connections have the one of keep-alive.
     server.setTimeout(limits.stalled, (socket) => {
-      if (socket.writableLength > 0) report('nothing was read for too long', socket.remoteAddress ?? '');
-      socket.destroy();
+      if (socket.writableLength === 0) return void socket.destroy();
+      report('nothing was read for too long', socket.remoteAddress ?? '');
+      // Otherwise the kernel would keep what is in its buffers, and go on offering it.
+      socket.resetAndDestroy();
     });
   };
 }

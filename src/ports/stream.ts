@@ -13,12 +13,26 @@ export interface StreamRecord extends Message {
   readonly timestamp: number;
 }
 
+/** A batch that is gathered message by message and appended as one. */
+export interface Draft {
+  /** Messages gathered so far. */
+  readonly length: number;
+  /** Adds a message at the end. A driver may hand what it has gathered to another thread, so that this one need not hold it. */
+  push(message: Message): void;
+  /** Appends the batch as `Stream.publish` does. The draft cannot be used again. */
+  publish(): Promise<void>;
+  /** Forgets a batch that is not to be published; after `publish` it does nothing. */
+  discard(): void;
+}
+
 /** A durable, partitioned log of messages. */
 export interface Stream {
   /** Names this very log: another id under the same settings means that the log was replaced. Rejects when unreachable. */
   id(): Promise<string>;
   /** Appends in order; resolves only when every message is durable. Rejects when not, and the caller may append again. */
   publish(messages: readonly Message[]): Promise<void>;
+  /** An empty batch, which `publish` or `discard` has to end. */
+  draft(): Draft;
   /** Offsets of one partition: `start` is the oldest kept, `end` the one the next message gets. */
   bounds(partition: number): Promise<{ start: number; end: number }>;
   /** Number of partitions. */

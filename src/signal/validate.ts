@@ -19,9 +19,12 @@ export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): st
     if (depth > maxDepth) return `must be at most ${maxDepth} levels deep`;
     const deeper: object[] = [];
     for (const container of level) {
-      const array = Array.isArray(container);
-      for (const [key, inner] of Object.entries(container)) {
-        if (!array && !isStorableText(key)) return 'must not have U+0000 or a lone surrogate in a key';
+      // An array's keys are numbers, and may be thousands: they are not written out.
+      const keys = Array.isArray(container) ? undefined : Object.keys(container);
+      const values: readonly unknown[] = keys === undefined ? (container as unknown[]) : Object.values(container);
+      for (let at = 0; at < values.length; at += 1) {
+        const inner = values[at];
+        if (keys !== undefined && !isStorableText(keys[at]!)) return 'must not have U+0000 or a lone surrogate in a key';
         if (typeof inner === 'string' && !isStorableText(inner)) return 'must not hold U+0000 or a lone surrogate';
         if (Number.isNaN(inner)) return `must not hold an integer beyond ±${Number.MAX_SAFE_INTEGER}; send it as text`;
         if (typeof inner === 'number' && !Number.isFinite(inner)) return 'must not hold a number beyond the range of a double';

@@ -77,6 +77,15 @@ export function* findFeed(workspacePk: number, id: string, name: string): Work<R
   return row && (yield* one(`${FEEDS} f.pk = $1`, Number(row.pk)));
 }
 
+/** `defaultList` of the port. */
+export function* defaultList(workspaceId: string): Work<string | undefined> {
+  const row = yield* one(
+    'SELECT l.id FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk AND l.is_default = 1 WHERE w.id = $1',
+    workspaceId,
+  );
+  return row && String(row.id);
+}
+
 /** `listCount` of the port. */
 export function* listCount(workspaceId: string): Work<number> {
   const row = yield* one('SELECT count(*) AS lists FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1', workspaceId);

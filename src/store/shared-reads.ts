@@ -2,7 +2,7 @@ import type { AccountReads } from '../ports/account-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
 import { composedFeeds } from './feeds.ts';
-import { listCount } from './lists.ts';
+import { defaultList, listCount } from './lists.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { activeCount } from './rule-tables.ts';
@@ -11,7 +11,16 @@ import { all, one, type Work } from './work.ts';
 type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
   Pick<
     RuleReads,
-    'position' | 'positionStreams' | 'listCount' | 'ruleCount' | 'countRules' | 'batches' | 'batch' | 'undoPreview' | 'origins'
+    | 'position'
+    | 'positionStreams'
+    | 'defaultList'
+    | 'listCount'
+    | 'ruleCount'
+    | 'countRules'
+    | 'batches'
+    | 'batch'
+    | 'undoPreview'
+    | 'origins'
   >;
 
 const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
@@ -28,6 +37,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>): SharedReads
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
     savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
     feeds: (workspaceId) => read(composedFeeds(workspaceId)),
+    defaultList: (workspaceId) => read(defaultList(workspaceId)),
     listCount: (workspaceId) => read(listCount(workspaceId)),
     async position(streamId, partition) {
       const row = await read(one(POSITION, streamId, partition));

@@ -1,11 +1,12 @@
-import type { Stream } from '../ports/stream.ts';
+import type { Draft, Stream } from '../ports/stream.ts';
 
 /** How long the outcome of an append counts before a probe is made, ms; so at most one probe in this time. */
 const COUNTS = 5000;
 
 /** The appends of this process, and whether they go well. */
 export interface AppendWatch {
-  publish: Stream['publish'];
+  /** A draft of the stream whose outcome counts. */
+  draft(): Draft;
   /**
    * Rejects with the reason when the stream does not answer, or the last append failed. An append that goes well makes it resolve
    * again; while there is none, a probe does, which the first check begins that is made five seconds after the last outcome.
@@ -14,7 +15,7 @@ export interface AppendWatch {
 }
 
 /** Watches the appends to a stream. `monotonic`: ms. */
-export function watchAppends(stream: Pick<Stream, 'publish' | 'ping' | 'probe'>, monotonic: () => number): AppendWatch {
+export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, monotonic: () => number): AppendWatch {
   let last = { at: Number.NEGATIVE_INFINITY, fault: undefined as Error | undefined };
   const note = (fault?: Error) => {
     last = { at: monotonic(), fault };
@@ -39,14 +40,24 @@ export function watchAppends(stream: Pick<Stream, 'publish' | 'ping' | 'probe'>,
   }
 
   return {
-    async publish(messages) {
-      try {
-        await stream.publish(messages);
-      } catch (error) {
-        note(error as Error);
-        throw error;
-      }
-      if (messages.length > 0) note();
+    draft() {
+      const draft = stream.draft();
+      return {
+        get length() {
+          return draft.length;
+        },
+        push: draft.push,
+        discard: draft.discard,
+        async publish() {
+          try {
+            await draft.publish();
+          } catch (error) {
+            note(error as Error);
+            throw error;
+          }
+          if (draft.length > 0) note();
+        },
+      };
     },
     async check() {
       if (last.fault !== undefined) {

@@ -25,6 +25,7 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
   const stream: Stream = {
     id: async () => log.id,
     publish: async () => assert.fail(),
+    draft: () => assert.fail(),
     bounds: async () => ({ start: log.start, end: log.start + log.records.length }),
     partitions: async () => 1,
     async join(): Promise<StreamReader> {

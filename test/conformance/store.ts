@@ -721,6 +721,11 @@ export function storeConformance(driver: StoreDriver): void {
       assert.deepEqual(await found(ref), []);
     assert.deepEqual((await store.findNamed(other.id, edge.id))?.lists, []);
     assert.equal(await store.findNamed(randomUUID(), edge.id), undefined);
+    const marked = async (id: string) => (await store.directory(id))?.lists.find(({ isDefault }) => isDefault)?.id;
+    assert.equal(await store.defaultList(workspace.id), await marked(workspace.id));
+    assert.equal(await store.defaultList(other.id), await marked(other.id));
+    assert.notEqual(await store.defaultList(other.id), await store.defaultList(workspace.id));
+    assert.equal(await store.defaultList(randomUUID()), undefined);
     assert.equal(await store.listCount(workspace.id), 5);
     assert.equal(await store.listCount(other.id), 1);
     assert.equal(await store.listCount(randomUUID()), 0);

@@ -119,6 +119,27 @@ export function streamConformance({ name, open }: StreamDriver): void {
     assert.equal(records[999].value.length, big[999].value.length);
   });
 
+  test(`D3.1 stream ${name}: a draft is appended whole and in order once it is published, and not at all when it is discarded`, async (t) => {
+    const { stream } = await open(t);
+    const large = (n: number) => ({ ...message(n), value: JSON.stringify({ n, text: 'x'.repeat(60_000) }) });
+    const [kept, dropped, empty] = [stream.draft(), stream.draft(), stream.draft()];
+    for (let n = 0; n < 40; n += 1) {
+      kept.push(large(n));
+      dropped.push(large(1000 + n));
+    }
+    assert.deepEqual([kept.length, dropped.length, empty.length], [40, 40, 0]);
+    dropped.discard();
+    await empty.publish();
+    await stream.publish([message(100)]);
+    await kept.publish();
+    kept.discard();
+    await stream.publish([message(101)]);
+    const reader = await stream.join();
+    t.after(() => reader.close());
+    const expected = [100, ...Array.from({ length: 40 }, (_, n) => n), 101];
+    assert.deepEqual(numbers(await readAll(stream, reader, expected.length)), expected);
+  });
+
   test(`D1.21 stream ${name}: a probe succeeds while messages can be appended, and leaves nothing`, async (t) => {
     const { stream } = await open(t);
     await stream.publish([message(1)]);

@@ -6,7 +6,7 @@ import type { HttpFault } from '../errors.ts';
 import type { BodyHolding } from './body-budget.ts';
 import { BODY_TOO_LARGE } from './submit.ts';
 
-/** Room for a body of unknown length at first, bytes; it doubles. */
+/** Room for a body of unknown length at first, bytes; it doubles. No socket gives more than that in one piece. */
 const FIRST_ROOM = 64 * 1024;
 /** How long a client that has been refused may go on sending, ms: most read the answer only afterwards. */
 const LINGER = 2000;
@@ -64,19 +64,33 @@ export function readBody(request: IncomingMessage, holding: BodyHolding): Promis
         }
         const wider = Buffer.allocUnsafe(more);
         room.copy(wider, 0, 0, used);
+        freeBytes(room);
         room = wider;
       }
-      if (room !== piece) piece.copy(room, used);
-      used += piece.length;
+      if (room === piece) used = piece.length;
+      else {
+        used += piece.copy(room, used);
+        freeBytes(piece);
+      }
     }
     const end = () => settle(room.subarray(0, used));
     const gone = () => settle(undefined);
     function settle(outcome: Buffer | HttpFault | undefined): void {
       request.off('data', take).off('end', end).off('close', gone).off('error', gone).pause();
+      if (!Buffer.isBuffer(outcome)) freeBytes(room);
       resolve(outcome);
     }
     request.on('data', take).on('end', end).on('close', gone).on('error', gone);
   });
+}
+
+/**
+ * Gives the memory of bytes back at once, which nobody may read any more: the collector hardly counts what lies outside of its heap, and
+ * would let hundreds of megabytes wait. Bytes that are a part of something else are left.
+ */
+export function freeBytes(bytes: Buffer): void {
+  const memory = bytes.buffer as ArrayBuffer;
+  if (bytes.length === memory.byteLength || bytes.length > FIRST_ROOM) memory.transfer(0);
 }
 
 /**
@@ -104,7 +118,8 @@ export function answerEarly(request: IncomingMessage, response: ServerResponse, 
     response.end();
   }
   request.on('end', done).on('close', done).on('error', done);
-  request.on('data', () => {
+  request.on('data', (piece: Buffer) => {
+    freeBytes(piece);
     request.pause();
     setImmediate(() => request.resume());
   });

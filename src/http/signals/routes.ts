@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { HttpFault } from '../errors.ts';
-import { answerEarly, awaitsContinue, readBody, refuseBody } from './body.ts';
+import { answerEarly, awaitsContinue, freeBytes, readBody, refuseBody } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { SignalAnswer, SubmitSignals } from './submit.ts';
 
@@ -35,7 +35,9 @@ export function registerSignals(app: FastifyInstance, { gate, budget, submit }: 
           const body = await readBody(request.raw, holding);
           if (body === undefined) return void reply.hijack();
           if ('status' in body) return refuse(request, reply, body);
-          const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body });
+          const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body }).finally(() =>
+            freeBytes(body),
+          );
           send(reply, 'body' in answer ? summaryAnswer(answer) : errorAnswer('signal', answer));
         } finally {
           holding.release();

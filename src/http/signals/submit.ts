@@ -1,7 +1,7 @@
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Message, Stream } from '../../ports/stream.ts';
+import type { Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
@@ -15,8 +15,8 @@ import { inSlices } from './slices.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
-  readonly store: Pick<StoreReads, 'directory' | 'findNamed'>;
-  readonly stream: Pick<Stream, 'publish'>;
+  readonly store: Pick<StoreReads, 'defaultList' | 'findNamed'>;
+  readonly stream: Pick<Stream, 'draft'>;
   /** Entries a minute of each key. */
   readonly entryLimit: RateLimiter;
   readonly ruleQuota: RuleQuota;
@@ -91,32 +91,39 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     const receivedAt = now();
     const { workspaceId, organizationId, keyId } = caller;
     const batchId = newBatchId(receivedAt);
-    const messages: Message[] = [];
     const noMoreRules = await ruleQuota(workspaceId);
-    const result = await inSlices(
-      batchSteps(version, batch, {
-        ...check(),
-        listBound: caller.listId !== null,
-        noMoreRules,
-        // Written out at once: a thousand parsed entries may take ten times the memory of their text.
-        accept(signal) {
-          const id = signalId(batchId, messages.length + 1);
-          messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId }));
-        },
-        report: (error) => logFailure(error, 'an entry could not be judged'),
-      }),
-    );
-    if (result.refused !== undefined) return badRequest(result.refused);
-    const { accepted, errors } = result;
-    if (!dryRun && accepted > 0) {
-      try {
-        await stream.publish(messages);
-      } catch (error) {
-        logFailure(error, 'the stream did not take a batch');
-        return { status: 500 };
+    const messages = stream.draft();
+    let taken = 0;
+    try {
+      const result = await inSlices(
+        batchSteps(version, batch, {
+          ...check(),
+          listBound: caller.listId !== null,
+          noMoreRules,
+          // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
+          accept(signal) {
+            taken += 1;
+            const id = signalId(batchId, taken);
+            messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId }));
+          },
+          report: (error) => logFailure(error, 'an entry could not be judged'),
+        }),
+      );
+      if (result.refused !== undefined) return badRequest(result.refused);
+      const { accepted, errors } = result;
+      if (!dryRun && accepted > 0) {
+        const failure = await messages.publish().then(() => undefined, failed);
+        if (failure !== undefined) return failure;
       }
+      return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
+    } finally {
+      messages.discard();
     }
-    return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
+  }
+
+  function failed(error: unknown): HttpFault {
+    logFailure(error, 'the stream did not take a batch');
+    return { status: 500 };
   }
 
   /** The list where access rules land: the key's, else the one asked for, else the default; undefined leaves that to the consumer. */
@@ -124,19 +131,16 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     if (asked === undefined && listId !== null) return listId;
     const known = defaultLists.get(workspaceId);
     if (asked === undefined && known !== undefined) return known;
-    let lists: readonly AccessList[];
     try {
-      const read = asked === undefined ? store.directory(workspaceId) : store.findNamed(workspaceId, asked);
-      lists = (await read)?.lists ?? [];
+      if (asked !== undefined) return namedList((await store.findNamed(workspaceId, asked))?.lists ?? [], listId);
+      // The mark of the default list never moves, and that list cannot be deleted.
+      const defaultList = await store.defaultList(workspaceId);
+      if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
+      return defaultList;
     } catch (error) {
       logFailure(error, 'the lists of a workspace could not be read');
       return asked === undefined ? undefined : { status: 500 };
     }
-    if (asked !== undefined) return namedList(lists, listId);
-    // The mark of the default list never moves, and that list cannot be deleted.
-    const defaultList = lists.find(({ isDefault }) => isDefault)?.id;
-    if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
-    return defaultList;
   }
 }
 
@@ -150,8 +154,17 @@ function namedList(found: readonly AccessList[], bound: string | null): string |
     ? { status: 404, message: 'No such access-rules list' }
     : {
         status: 409,
-        message: `The name matches more than one access-rules list; use one of the ids ${found.map(({ id }) => id).join(', ')}`,
+        message: `The name matches more than one access-rules list; use one of the ids ${idsOf(found)}`,
       };
+}
+
+/** Ids that the fault of an ambiguous name shows. */
+const SHOWN_IDS = 20;
+
+function idsOf(lists: readonly AccessList[]): string {
+  const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
+  const rest = lists.length - ids.length;
+  return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 interface Options {

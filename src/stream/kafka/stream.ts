@@ -2,6 +2,7 @@ import type { initProducerIdV5, listOffsetsV9, produceV11 } from '@platformatic/
 import { NumericMap, ProduceAcks } from '@platformatic/kafka';
 import { within } from '../../clock.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
+import { heldDraft } from '../held-draft.ts';
 import { type Appender, openAppender, type PartitionLog } from './appender.ts';
 import { type Cluster, connectCluster } from './cluster.ts';
 import { reasonOf } from './fault.ts';
@@ -47,14 +48,17 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
     return appender.append(messages.map((message) => toKafkaRecord(message, topic, partition)));
   }
 
+  async function publish(messages: readonly Message[]): Promise<void> {
+    const shares = Map.groupBy(messages, (message) => partitionOf(message.key, cluster.partitions()));
+    await Promise.all([...shares].map(([partition, share]) => append(partition, share)));
+  }
+
   return {
     async id() {
       return (await ask(cluster.describe(true))).id;
     },
-    async publish(messages) {
-      const shares = Map.groupBy(messages, (message) => partitionOf(message.key, cluster.partitions()));
-      await Promise.all([...shares].map(([partition, share]) => append(partition, share)));
-    },
+    publish,
+    draft: () => heldDraft(publish),
     async bounds(partition) {
       const [start, end] = await ask(Promise.all([EARLIEST, LATEST].map((which) => offsetOf(cluster, partition, which))));
       return { start, end };

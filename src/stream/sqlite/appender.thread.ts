@@ -1,6 +1,7 @@
 /**
  * The appender thread of the embedded stream. Batches that arrive while one sync runs share the next.
- * In: { id, batch, more }, where more of the same id follow until one says no, or { id, batch: undefined } for a probe
+ * In: { id, batch, more }, where more of the same id follow until one says no, { id, discard } when none will,
+ *     or { id, batch: undefined } for a probe
  * Out: { ids } when durable, { ids, error } when not.
  */
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -12,6 +13,11 @@ export interface AppendRequest {
   readonly batch: EncodedBatch | undefined;
   /** Another row of the same id follows; they become durable together. */
   readonly more: boolean;
+}
+/** What was sent of this id is not to be appended. */
+export interface DiscardRequest {
+  readonly id: number;
+  readonly discard: true;
 }
 export interface AppendReply {
   readonly ids: number[];
@@ -35,7 +41,12 @@ interface Complete {
 }
 
 /** The request with all of its rows once this is the last one. */
-function complete({ id, batch, more }: AppendRequest): Complete[] {
+function complete(request: AppendRequest | DiscardRequest): Complete[] {
+  if ('discard' in request) {
+    begun.delete(request.id);
+    return [];
+  }
+  const { id, batch, more } = request;
   const batches = begun.get(id) ?? [];
   if (batch !== undefined) batches.push(batch);
   if (more) {
@@ -46,12 +57,14 @@ function complete({ id, batch, more }: AppendRequest): Complete[] {
   return [{ id, batches }];
 }
 
-port.on('message', (first: AppendRequest | 'close') => {
+type Request = AppendRequest | DiscardRequest | 'close';
+
+port.on('message', (first: Request) => {
   const requests: Complete[] = [];
   let closing = first === 'close';
   if (first !== 'close') requests.push(...complete(first));
   while (!closing && requests.length < MOST) {
-    const next = receiveMessageOnPort(port) as { message: AppendRequest | 'close' } | undefined;
+    const next = receiveMessageOnPort(port) as { message: Request } | undefined;
     if (next === undefined) break;
     if (next.message === 'close') closing = true;
     else requests.push(...complete(next.message));
@@ -63,10 +76,15 @@ port.on('message', (first: AppendRequest | 'close') => {
   }
 });
 
+/** Gives large rows back at once: the collector hardly counts what lies outside of its heap. */
+function free(batches: readonly EncodedBatch[]): void {
+  for (const { text } of batches) if (typeof text !== 'string') text.buffer.transfer(0);
+}
+
 function commit(requests: readonly Complete[]): AppendReply {
   const ids = requests.map((request) => request.id);
+  const batches = requests.flatMap(({ batches }) => batches);
   try {
-    const batches = requests.flatMap(({ batches }) => batches);
     if (batches.length === 0) log.probe();
     else {
       log.append(batches, Date.now());
@@ -75,5 +93,7 @@ function commit(requests: readonly Complete[]): AppendReply {
     return { ids };
   } catch (error) {
     return { ids, error: (error as Error).message };
+  } finally {
+    free(batches);
   }
 }

@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS ends (next_offset INTEGER NOT NULL) STRICT;`;
 /** A batch in the text form in which it is handed to the appender thread and stored. */
 export interface EncodedBatch {
   readonly count: number;
-  readonly text: string;
+  /** As a string, or as UTF-8, which goes to another thread without a copy. */
+  readonly text: string | Uint8Array<ArrayBuffer>;
 }
 
 type Headers = Record<string, string>;
@@ -33,25 +34,11 @@ type StoredBatch = readonly [
 ];
 
 /** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
-const ROW = 1 << 19;
-const READ = 1 << 22;
-
-/** The messages in groups of one row each, in order. */
-export function* rowsOf(messages: readonly Message[]): Generator<readonly Message[]> {
-  let begin = 0;
-  let size = 0;
-  for (const [index, { value }] of messages.entries()) {
-    size += value.length;
-    if (size < ROW) continue;
-    yield messages.slice(begin, index + 1);
-    begin = index + 1;
-    size = 0;
-  }
-  if (begin < messages.length) yield messages.slice(begin);
-}
+export const ROW = 1 << 19;
+const READ = 1 << 19;
 
 /** The text form of a batch of at least one message. */
-export function encodeBatch(messages: readonly Message[]): EncodedBatch {
+export function encodeBatch(messages: readonly Message[]): EncodedBatch & { readonly text: string } {
   const [first] = messages;
   const headers = Object.fromEntries(
     Object.entries(first.headers).filter(([name, value]) => messages.every((message) => message.headers[name] === value)),
@@ -123,7 +110,7 @@ const PROBE = encodeBatch([{ key: '', headers: {}, value: '' }]);
 /** What appends to the log. */
 export function logAppender(db: DatabaseSync): LogAppender {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
-  const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, ?)');
+  const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, CAST(? AS TEXT))');
   const takeBack = db.prepare('DELETE FROM batches WHERE first_offset = ?');
 
   function commit(work: () => void): void {

@@ -1,8 +1,7 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { BroadcastChannel, Worker } from 'node:worker_threads';
-import type { Message, Stream, StreamReader } from '../../ports/stream.ts';
-import type { AppendReply, AppendRequest } from './appender.thread.ts';
-import { encodeBatch, logReader, openLog, rowsOf, streamFile, trimLog } from './log.ts';
+import type { Draft, Message, Stream, StreamReader } from '../../ports/stream.ts';
+import type { AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
+import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log.ts';
 
 /** How often a waiting reader looks for messages that another process appended, ms. */
 const POLL = 100;
@@ -24,9 +23,11 @@ export function openSqliteStream(dataDir: string): Stream {
       return reader.id();
     },
     async publish(messages) {
-      if (messages.length === 0) return;
-      await running().append(messages);
+      const draft = running().draft();
+      for (const message of messages) draft.push(message);
+      await draft.publish();
     },
+    draft: () => running().draft(),
     async bounds() {
       return reader.bounds();
     },
@@ -52,7 +53,7 @@ export function openSqliteStream(dataDir: string): Stream {
 
 /** The appender thread. */
 interface Appender {
-  append(messages: readonly Message[]): Promise<void>;
+  draft(): Draft;
   /** Rejects when no message could be appended. */
   probe(): Promise<void>;
   /** Whether the thread has ended. */
@@ -61,7 +62,11 @@ interface Appender {
 }
 
 function startAppender(file: string): Appender {
-  const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), { workerData: { file } });
+  const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), {
+    workerData: { file },
+    // What it is sent lies outside of its heap, or is short-lived (MB).
+    resourceLimits: { maxYoungGenerationSizeMb: 12 },
+  });
   const waiting = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
   let next = 0;
   let dead: Error | undefined;
@@ -85,7 +90,7 @@ function startAppender(file: string): Appender {
       resolve();
     });
   });
-  /** Sends the last row of a request, or a probe; resolves when the request is done. */
+  /** Sends the last row of a draft, or a probe; resolves when it is done. */
   const send = (id: number, batch: AppendRequest['batch']) =>
     new Promise<void>((resolve, reject) => {
       if (dead !== undefined) return reject(dead);
@@ -93,18 +98,43 @@ function startAppender(file: string): Appender {
       worker.postMessage({ id, batch, more: false } satisfies AppendRequest);
     });
 
+  function draft(): Draft {
+    next += 1;
+    const id = next;
+    let length = 0;
+    let published = false;
+    /** The row that is being gathered. */
+    let row: Message[] = [];
+    let size = 0;
+    return {
+      get length() {
+        return length;
+      },
+      push(message) {
+        // A full row goes over when the next message comes: the last one ends the draft.
+        if (size >= ROW) {
+          const { count, text } = encodeBatch(row);
+          const bytes = new TextEncoder().encode(text);
+          worker.postMessage({ id, batch: { count, text: bytes }, more: true } satisfies AppendRequest, [bytes.buffer]);
+          row = [];
+          size = 0;
+        }
+        row.push(message);
+        size += message.value.length;
+        length += 1;
+      },
+      async publish() {
+        published = true;
+        if (length > 0) await send(id, encodeBatch(row));
+      },
+      discard() {
+        if (!published && length > row.length) worker.postMessage({ id, discard: true } satisfies DiscardRequest);
+      },
+    };
+  }
+
   return {
-    async append(messages) {
-      next += 1;
-      const id = next;
-      // A large batch goes over in rows, so that nobody waits for all of it to be encoded.
-      const rows = [...rowsOf(messages)];
-      for (const row of rows.slice(0, -1)) {
-        worker.postMessage({ id, batch: encodeBatch(row), more: true } satisfies AppendRequest);
-        await turn();
-      }
-      await send(id, encodeBatch(rows.at(-1)!));
-    },
+    draft,
     probe() {
       next += 1;
       return send(next, undefined);
