@@ -39,6 +39,9 @@ function refusal(version: 1 | 2, body: unknown) {
   return badRequest(refused!);
 }
 
+const BATCH_HEADER = {
+  'X-Signal-Batch': header('What the accepted entries are known by; absent when none was taken.', '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'),
+};
 const [event] = examplesOf(V1Event);
 const COMMON_ERRORS = {
   401: errorResponse(
@@ -92,10 +95,12 @@ function responses(version: 1 | 2, error: string) {
   return {
     200: {
       description: 'Every entry was processed.',
+      headers: BATCH_HEADER,
       content: json(reference(SignalSummary), { all: { summary: 'all good', value: done } }),
     },
     206: {
       description: 'Some entries failed, the others were processed. Do not retry the whole batch.',
+      headers: BATCH_HEADER,
       content: json(reference(SignalSummary), { some: { summary: 'one failed', value: partly } }),
     },
     400: errorResponse('signal', BatchRefusal, 'The whole batch is refused; retrying does not help.', refusals),
