@@ -1,3 +1,4 @@
+import type { GuardRails } from './guard-rails.ts';
 import type { Subscription } from './organization.ts';
 import type { Permission } from './permission.ts';
 
@@ -10,6 +11,8 @@ export interface Caller {
   readonly permissions: readonly Permission[];
   /** The list the key is bound to, or null. */
   readonly listId: string | null;
+  /** What the workspace sets; the service's come on top. */
+  readonly guardRails: GuardRails;
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
 }

@@ -3,6 +3,7 @@
  * Every call that concerns rules names the workspace.
  */
 import type { AccessList } from '../account/list.ts';
+import type { WorkspaceSettings } from '../account/workspace.ts';
 import type { AccessAction, AccessRule, ExpressionRule, Kind, RuleChange, Target } from '../rule.ts';
 import type { StreamRecord } from './stream.ts';
 
@@ -80,6 +81,7 @@ export interface RuleSink {
 /** What a snapshot read found besides the rules; all from the same read transaction. */
 export interface SnapshotHead {
   readonly workspaceName: string;
+  readonly workspaceSettings: WorkspaceSettings;
   /** null for the workspace feed. */
   readonly list: AccessList | null;
   /** Of the list, or of the workspace for its feed. */

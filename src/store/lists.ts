@@ -1,14 +1,16 @@
 /** Reads of a few lists of a workspace through indexes, however many it has; the same in both dialects. */
 import type { AccessList } from '../account/list.ts';
+import type { WorkspaceSettings } from '../account/workspace.ts';
 import type { WorkspaceDirectory } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/validate.ts';
-import { listOf, type Row } from './rows.ts';
+import { listOf, type Row, workspaceSettingsOf } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
 /** What rules are read from: one list of a workspace (`list`), or all of them (null). */
 export interface RuleSource {
   readonly workspacePk: number;
   readonly workspaceName: string;
+  readonly workspaceSettings: WorkspaceSettings;
   readonly list: AccessList | null;
   /** Of the list, or of the workspace. */
   readonly revision: number;
@@ -54,6 +56,7 @@ export function* ruleSource(now: string, workspaceId: string, listId: string | n
   return {
     workspacePk,
     workspaceName: String(workspace.name),
+    workspaceSettings: workspaceSettingsOf(workspace),
     list,
     revision: list?.revision ?? Number(workspace.revision),
     takenAt: Number(workspace.taken_at),
@@ -62,7 +65,7 @@ export function* ruleSource(now: string, workspaceId: string, listId: string | n
 }
 
 function* findWorkspace(now: string, id: string): Work<Row | undefined> {
-  return yield* one(`SELECT pk, name, revision, ${now} AS taken_at FROM workspaces WHERE id = $1`, id);
+  return yield* one(`SELECT w.*, ${now} AS taken_at FROM workspaces w WHERE id = $1`, id);
 }
 
 function* allLists(workspacePk: number): Work<Row[]> {

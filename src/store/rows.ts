@@ -1,10 +1,11 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
 import type { Caller } from '../account/caller.ts';
+import type { GuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { levelsOf } from '../feed/levels.ts';
 import type { DeadLetter, RuleState, StoredRule } from '../ports/rule-store.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
@@ -23,8 +24,26 @@ export function organizationOf(row: Row): Organization {
 
 /** Needs the column `organization_id`. */
 export function workspaceOf(row: Row): Workspace {
-  return { id: String(row.id), organizationId: String(row.organization_id), name: String(row.name), createdAt: Number(row.created_at) };
+  const { id, name, organization_id: organizationId, created_at: createdAt } = row;
+  return {
+    ...workspaceSettingsOf(row),
+    id: String(id),
+    organizationId: String(organizationId),
+    name: String(name),
+    createdAt: Number(createdAt),
+  };
 }
+
+export const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
+  ...guardRailsOf(row),
+  subtractAllow: row.subtract_allow as WorkspaceSettings['subtractAllow'],
+});
+
+const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): GuardRails => ({
+  protect: protect === '' ? [] : String(protect).split(','),
+  minPrefixV4: Number(min_prefix_v4),
+  minPrefixV6: Number(min_prefix_v6),
+});
 
 export function listOf(row: Row, workspaceId: string): AccessList {
   return {
@@ -121,5 +140,6 @@ export const callerOf = (row: Row): Caller => ({
   subscription: row.subscription as Subscription,
   permissions: String(row.permissions).split(' ') as Permission[],
   listId: text(row.list_id),
+  guardRails: guardRailsOf(row),
   expiresAt: integer(row.expires_at),
 });

@@ -1,7 +1,9 @@
 /** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
 
 import type { Caller } from '../../src/account/caller.ts';
+import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
+import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
 import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import { levelCode } from '../../src/feed/levels.ts';
@@ -93,6 +95,7 @@ export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | '
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
   readonly #clock: Clock;
+  #workspaceSettings: WorkspaceSettings = NO_WORKSPACE_SETTINGS;
   #revision = 1;
   #nextId = 1;
   #lists: AccessList[] = [];
@@ -107,6 +110,11 @@ export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | '
     const list = { id, workspaceId: WORKSPACE, name, description: null, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
     this.#lists.push({ ...list, revision: ++this.#revision });
     return id;
+  }
+
+  setWorkspace(change: Partial<WorkspaceSettings>): void {
+    this.#workspaceSettings = { ...this.#workspaceSettings, ...change };
+    for (const { id } of this.#lists) this.setList(id, {});
   }
 
   setList(id: string, change: Partial<AccessList>): void {
@@ -176,7 +184,8 @@ export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | '
         sink.v6(id, action, bytes, 0, target.network.prefix, expires, levels);
       }
     }
-    return { workspaceName: 'acme', list, revision: list?.revision ?? this.#revision, takenAt: this.#clock.now() };
+    const revision = list?.revision ?? this.#revision;
+    return { workspaceName: 'acme', workspaceSettings: this.#workspaceSettings, list, revision, takenAt: this.#clock.now() };
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {
@@ -232,18 +241,25 @@ export interface Reply {
   readonly fault: HttpFault | undefined;
 }
 
+interface ReplicaOptions {
+  readonly geo?: () => GeoDatabase;
+  /** Of the service. */
+  readonly guardRails?: Partial<ServiceGuardRails>;
+}
+
 /** One replica: its own snapshots and cache over a store that it may share. */
 export class Replica {
   readonly cache: FeedCache;
   readonly errors: Error[] = [];
   readonly #answer: ReturnType<typeof feedEndpoint>;
 
-  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & { geo?: () => GeoDatabase } = {}) {
+  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
     const geo = options.geo ?? (() => GEO);
+    const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
     this.cache = new FeedCache({
       store,
-      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, clock }),
+      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, clock }),
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,
@@ -267,6 +283,7 @@ export class Replica {
       subscription: 'active',
       permissions: ['feed:read'],
       listId,
+      guardRails: NO_GUARD_RAILS,
       expiresAt: null,
     };
     return replyOf(await this.#answer({ caller, ...parts, headers }));

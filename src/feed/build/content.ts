@@ -1,5 +1,5 @@
+import { type AddressSet, addressSet, subtract } from '../../network/address-set.ts';
 import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction } from '../../rule.ts';
 import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
@@ -15,6 +15,8 @@ interface ContentQuery {
   readonly asOf: number;
   /** Level code → class; undefined puts all networks in one class. */
   readonly classes: Uint8Array | undefined;
+  /** Addresses that no block feed contains (SPEC D7.4). */
+  readonly guarded: AddressSet | undefined;
 }
 
 /** What a feed publishes (spec 4.3, content of the feed), not yet as text. */
@@ -23,15 +25,10 @@ export interface Content extends FeedNetworks {
   readonly until: number;
 }
 
-interface ClassRanges {
-  readonly v4: V4Ranges;
-  readonly v6: V6Ranges;
-}
-
-/** Selects the rules, resolves countries and ASNs, and coalesces inside each class. */
+/** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
 export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): Content {
   const wanted = actionTag(query.action);
-  const ranges: (ClassRanges | undefined)[] = [];
+  const ranges: (AddressSet | undefined)[] = [];
   const [withV4, withV6] = [query.family !== 'v6', query.family !== 'v4'];
   let until = Number.POSITIVE_INFINITY;
 
@@ -45,12 +42,13 @@ export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDat
 
   const classes = ranges.flatMap((each, index): NetworkClass[] => {
     if (each === undefined) return [];
+    if (query.action === 'block' && query.guarded !== undefined) subtract(each, query.guarded);
     const [v4, v6] = [coalesceV4(each.v4), coalesceV6(each.v6)];
     return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
   });
   return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until };
 
-  function select(table: RuleTable, asked: boolean, push: (ranges: ClassRanges, table: RuleTable, row: number) => void): void {
+  function select(table: RuleTable, asked: boolean, push: (ranges: AddressSet, table: RuleTable, row: number) => void): void {
     if (!asked) return;
     for (let row = 0; row < table.length; row++) {
       const tag = table.tags[row];
@@ -61,7 +59,7 @@ export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDat
         if (expires <= query.asOf) continue;
       }
       const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];
-      ranges[index] ??= { v4: new V4Ranges(), v6: new V6Ranges() };
+      ranges[index] ??= addressSet([]);
       push(ranges[index], table, row);
     }
   }

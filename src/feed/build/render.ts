@@ -1,3 +1,4 @@
+import type { AddressSet } from '../../network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { contentHash, type FeedText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
@@ -27,14 +28,24 @@ export interface OverCap extends Counted {
   readonly hint: string;
 }
 
-/** The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. */
-export function renderFeed(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): RenderedFeed | OverCap {
+/**
+ * The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. `guarded` are the addresses that
+ * no block feed contains.
+ */
+export function renderFeed(
+  snapshot: Snapshot,
+  variant: Variant,
+  asOf: number,
+  geo: GeoDatabase,
+  guarded: AddressSet | undefined,
+): RenderedFeed | OverCap {
   const { list, workspaceName } = snapshot.head;
   const { confidence, severity, maxEntries } = list ?? { confidence: null, severity: null, maxEntries: null };
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
   const { rated, render } = FORMATS[variant.format];
   const { family, action } = variant;
-  const content = feedContent(snapshot, { family, action, asOf, classes: rated ? classTable(levels) : undefined }, geo);
+  const classes = rated ? classTable(levels) : undefined;
+  const content = feedContent(snapshot, { family, action, asOf, classes, guarded }, geo);
   const counted = { entryCount: content.count, entryLimit: maxEntries ?? DEFAULT_ENTRY_LIMIT, until: content.until };
   if (counted.entryCount > counted.entryLimit) return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo) };
   const { name, description } = list ?? { name: workspaceName, description: null };

@@ -43,11 +43,11 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         async (session) => {
           const source = await drive(session, ruleSource(NOW, workspaceId, listId));
           if (source === undefined) return undefined;
-          const { workspaceName, list, revision, takenAt, lists } = source;
+          const { lists, workspacePk: _, ...head } = source;
           begun = true;
           const pks = lists.map(({ pk }) => pk);
           await session.copy(scanQuery(pks, now), scanInto(sink));
-          return { workspaceName, list, revision, takenAt };
+          return head;
         },
         // The sink keeps what it was given.
         () => !begun,

@@ -64,9 +64,9 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return readTransaction(db, () => {
         const found = source(workspaceId, listId);
         if (found === undefined) return undefined;
-        const { workspaceName, list, revision, takenAt, lists } = found;
+        const { lists, workspacePk: _, ...head } = found;
         for (const { pk } of lists) scanList(page, pk, now, sink);
-        return { workspaceName, list, revision, takenAt };
+        return head;
       });
     },
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
