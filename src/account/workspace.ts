@@ -9,6 +9,14 @@ export interface WorkspaceSettings extends GuardRails {
 /** The settings of a workspace for which nothing was set. */
 export const NO_WORKSPACE_SETTINGS: WorkspaceSettings = { ...NO_GUARD_RAILS, subtractAllow: 'off' };
 
+/** The settings as JSON has them. */
+export const workspaceSettingsJson = ({ protect, minPrefixV4, minPrefixV6, subtractAllow }: WorkspaceSettings) => ({
+  protect,
+  min_prefix_v4: minPrefixV4,
+  min_prefix_v6: minPrefixV6,
+  subtract_allow: subtractAllow,
+});
+
 /** A change of what is set of a workspace; what it does not name stays as it is. */
 export type WorkspacePatch = Partial<WorkspaceSettings>;
 

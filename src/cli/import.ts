@@ -2,7 +2,7 @@
 
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
 import type { Message, Stream } from '../ports/stream.ts';
@@ -56,8 +56,9 @@ export function importCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const stream = await context.stream();
         await refuseRules(context, stream, store, workspace);
-        const { lists, keys } = await checkFile(context, source);
+        const { settings, lists, keys } = await checkFile(context, source);
 
+        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings);
         const ids = await store.restoreLists(workspace.id, lists);
         const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids }, await store.ping());
         const unlanded = await untilLanded(context, stream, store);
@@ -113,14 +114,19 @@ async function refuseRules(context: Context, stream: Stream, store: Store, { id,
 }
 
 /** Reads the whole file before anything is written. */
-async function checkFile(context: Context, file: ImportFile): Promise<{ lists: SavedList[]; keys: SavedKey[] }> {
+async function checkFile(
+  context: Context,
+  file: ImportFile,
+): Promise<{ settings: WorkspaceSettings | undefined; lists: SavedList[]; keys: SavedKey[] }> {
+  let settings: WorkspaceSettings | undefined;
   const lists: SavedList[] = [];
   const keys: SavedKey[] = [];
   for await (const entry of entriesOf(context, 'checking', file)) {
+    if ('settings' in entry) settings = entry.settings;
     if ('list' in entry) lists.push(entry.list);
     if ('key' in entry) keys.push(entry.key);
   }
-  return { lists, keys };
+  return { settings, lists, keys };
 }
 
 interface Destination {
