@@ -22,10 +22,11 @@ export interface PreviousContent {
   readonly servable: boolean;
 }
 
-/** Asks for one variant of one feed (`listId` null: the workspace's). */
+/** Asks for one variant of one feed. */
 export interface BuildRequest {
   readonly workspaceId: string;
-  readonly listId: string | null;
+  /** A list's UUID; null for the workspace's feed. */
+  readonly feedId: string | null;
   readonly variant: Variant;
   /** A snapshot of an earlier generation is read anew, and then is of this one. */
   readonly generation: number;
@@ -95,5 +96,5 @@ export interface FeedBuilder {
   /** Rejects when the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
   /** Drops the snapshot of a feed that nobody asks for any more. */
-  forget(workspaceId: string, listId: string | null): Promise<void>;
+  forget(workspaceId: string, feedId: string | null): Promise<void>;
 }

@@ -96,7 +96,7 @@ function world(given: World = {}) {
                 if (given.storeDown) throw new Error('SQLITE_BUSY');
                 return { id: 'w', name: 'w', revision: 1, lists, takenAt: now() };
               },
-              async findList(_workspace, ref) {
+              async findNamed(_workspace, ref) {
                 if (given.storeDown) throw new Error('SQLITE_BUSY');
                 const byId = lists.filter(({ id }) => id === ref.toLowerCase());
                 const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);

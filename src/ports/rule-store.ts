@@ -2,8 +2,9 @@
  * The store of rules: landing writes it, feeds read it. Types only; `storeConformance` is run by every driver.
  * Every call that concerns rules names the workspace.
  */
+import type { FeedKind, FeedProfile } from '../account/feed.ts';
+import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
-import type { WorkspaceSettings } from '../account/workspace.ts';
 import type { AccessAction, AccessRule, ExpressionRule, Kind, RuleChange, Target } from '../rule.ts';
 import type { StreamRecord } from './stream.ts';
 
@@ -80,11 +81,11 @@ export interface RuleSink {
 
 /** What a snapshot read found besides the rules; all from the same read transaction. */
 export interface SnapshotHead {
-  readonly workspaceName: string;
-  readonly workspaceSettings: WorkspaceSettings;
-  /** null for the workspace feed. */
-  readonly list: AccessList | null;
-  /** Of the list, or of the workspace for its feed. */
+  readonly kind: FeedKind;
+  readonly profile: FeedProfile;
+  /** Of the workspace; the service's come on top. */
+  readonly guardRails: GuardRails;
+  /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** The store's clock at the read, ms. */
   readonly takenAt: number;
@@ -101,7 +102,8 @@ export interface RuleState {
 
 /** Names one representation whose first appearance is remembered (Last-Modified). */
 export interface FeedRecordKey {
-  readonly listId: string | null;
+  /** A list's UUID; null for the workspace's feed. */
+  readonly feedId: string | null;
   readonly format: string;
   readonly family: string;
   readonly action: string;
@@ -126,11 +128,14 @@ export interface RuleReads {
    * The directory with those lists only that `ref` stands for: the one with that UUID (any letter case), else every list with exactly
    * that name, oldest first. Costs the same however many lists there are. undefined for an unknown workspace.
    */
-  findList(workspaceId: string, ref: string): Promise<WorkspaceDirectory | undefined>;
+  findNamed(workspaceId: string, ref: string): Promise<WorkspaceDirectory | undefined>;
   /** How many lists a workspace has; 0 for an unknown one. */
   listCount(workspaceId: string): Promise<number>;
-  /** Reads rules that are active at `now` (ms), both actions, and the head, in one read transaction. undefined when workspace or list is gone. */
-  snapshot(workspaceId: string, listId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
+  /**
+   * Reads the rules of a feed (a list's UUID; null: the workspace's) that are active at `now` (ms), both actions, and the head, in one
+   * read transaction. undefined when workspace or list is gone.
+   */
+  snapshot(workspaceId: string, feedId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
   /** The position of a consumer; undefined = none is stored. */

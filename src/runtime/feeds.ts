@@ -59,7 +59,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guard
   thread();
   return {
     build: (request) => thread().methods.build(request),
-    forget: (workspaceId, listId) => thread().methods.forget(workspaceId, listId),
+    forget: (workspaceId, feedId) => thread().methods.forget(workspaceId, feedId),
     async useGeo(next) {
       data = next;
       await thread().methods.useGeo(next);

@@ -17,8 +17,8 @@ const RECORD = `INSERT INTO feed_records AS stored (workspace_pk, list_pk, forma
 
 /** `recordFeed` of the port; one statement, which needs no transaction around it. */
 export function* recordFeed(...[workspaceId, key, seen]: Parameters<RuleWrites['recordFeed']>): Work<FeedRecord> {
-  const { listId, format, family, action } = key;
-  const row = yield* one(RECORD, workspaceId, listId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
+  const { feedId, format, family, action } = key;
+  const row = yield* one(RECORD, workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }

@@ -1,21 +1,15 @@
 /** Reads of a few lists of a workspace through indexes, however many it has; the same in both dialects. */
-import type { AccessList } from '../account/list.ts';
-import type { WorkspaceSettings } from '../account/workspace.ts';
-import type { WorkspaceDirectory } from '../ports/rule-store.ts';
+import type { FeedKind, FeedProfile } from '../account/feed.ts';
+import { NO_SETTINGS } from '../account/list.ts';
+import type { SnapshotHead, WorkspaceDirectory } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/validate.ts';
-import { listOf, type Row, workspaceSettingsOf } from './rows.ts';
+import { guardRailsOf, listOf, profileOf, type Row } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
-/** What rules are read from: one list of a workspace (`list`), or all of them (null). */
+/** What rules are read from: one list of a workspace, or all of them. */
 export interface RuleSource {
   readonly workspacePk: number;
-  readonly workspaceName: string;
-  readonly workspaceSettings: WorkspaceSettings;
-  readonly list: AccessList | null;
-  /** Of the list, or of the workspace. */
-  readonly revision: number;
-  /** The store's clock at the read, ms. */
-  readonly takenAt: number;
+  readonly head: SnapshotHead;
   readonly lists: readonly { readonly pk: number; readonly id: string }[];
 }
 
@@ -23,8 +17,8 @@ export interface RuleSource {
 const FIND = `SELECT * FROM lists WHERE id = $2 AND workspace_pk = $1
   UNION ALL SELECT * FROM lists WHERE workspace_pk = $1 AND name = $3 AND id <> $2 ORDER BY pk`;
 
-/** `findList` of the port. The revision is read first: a change that comes between moves it past the one that is returned. */
-export function* findList(now: string, workspaceId: string, ref: string): Work<WorkspaceDirectory | undefined> {
+/** `findNamed` of the port. The revision is read first: a change that comes between moves it past the one that is returned. */
+export function* findNamed(now: string, workspaceId: string, ref: string): Work<WorkspaceDirectory | undefined> {
   const workspace = yield* findWorkspace(now, workspaceId);
   if (workspace === undefined) return undefined;
   const id = ref.toLowerCase();
@@ -45,21 +39,20 @@ export function* listCount(workspaceId: string): Work<number> {
   return Number(row?.lists);
 }
 
-/** Undefined when there is no such workspace or list. `listId` null: all lists of the workspace. */
-export function* ruleSource(now: string, workspaceId: string, listId: string | null): Work<RuleSource | undefined> {
+/** The source of a feed: of the list with the UUID, or of the workspace (null). Undefined when there is no such workspace or list. */
+export function* ruleSource(now: string, workspaceId: string, feedId: string | null): Work<RuleSource | undefined> {
   const workspace = yield* findWorkspace(now, workspaceId);
   if (workspace === undefined) return undefined;
   const workspacePk = Number(workspace.pk);
-  const rows = listId === null ? yield* allLists(workspacePk) : yield* oneList(workspacePk, listId);
+  const rows = feedId === null ? yield* allLists(workspacePk) : yield* oneList(workspacePk, feedId);
   if (rows.length === 0) return undefined;
-  const list = listId === null ? null : listOf(rows[0], workspaceId);
+  const [kind, profile, revision]: [FeedKind, FeedProfile, unknown] =
+    feedId === null
+      ? ['workspace', { name: String(workspace.name), description: null, ...NO_SETTINGS }, workspace.revision]
+      : ['list', profileOf(rows[0]), rows[0].revision];
   return {
     workspacePk,
-    workspaceName: String(workspace.name),
-    workspaceSettings: workspaceSettingsOf(workspace),
-    list,
-    revision: list?.revision ?? Number(workspace.revision),
-    takenAt: Number(workspace.taken_at),
+    head: { kind, profile, guardRails: guardRailsOf(workspace), revision: Number(revision), takenAt: Number(workspace.taken_at) },
     lists: rows.map((row) => ({ pk: Number(row.pk), id: String(row.id) })),
   };
 }

@@ -1,5 +1,6 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
 import type { Caller } from '../account/caller.ts';
+import type { FeedProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
@@ -34,25 +35,27 @@ export function workspaceOf(row: Row): Workspace {
   };
 }
 
-export const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
+const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
   ...guardRailsOf(row),
   subtractAllow: row.subtract_allow as WorkspaceSettings['subtractAllow'],
 });
 
-const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): GuardRails => ({
+/** Needs the columns of a workspace's guard rails. */
+export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): GuardRails => ({
   protect: protect === '' ? [] : String(protect).split(','),
   minPrefixV4: Number(min_prefix_v4),
   minPrefixV6: Number(min_prefix_v6),
 });
 
+/** What a list's feed shows of itself. */
+export const profileOf = (row: Row): FeedProfile => ({ name: String(row.name), description: text(row.description), ...settingsOf(row) });
+
 export function listOf(row: Row, workspaceId: string): AccessList {
   return {
     id: String(row.id),
     workspaceId,
-    name: String(row.name),
-    description: text(row.description),
+    ...profileOf(row),
     isDefault: Number(row.is_default) === 1,
-    ...settingsOf(row),
     revision: Number(row.revision),
   };
 }

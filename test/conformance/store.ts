@@ -427,7 +427,7 @@ export function storeConformance(driver: StoreDriver): void {
     ]);
     const all = collectingSink();
     const head = await store.snapshot(workspace.id, null, T0, all.sink);
-    assert.deepEqual([head?.workspaceName, head?.list], ['main', null]);
+    assert.deepEqual([head?.kind, head?.profile], ['workspace', { name: 'main', description: null, ...NO_SETTINGS }]);
     const show = (rows: typeof all.rows) => rows.map((r) => `${r.action} ${r.what} ${r.expires} ${r.levels}`).sort();
     assert.deepEqual(
       show(all.rows),
@@ -444,7 +444,8 @@ export function storeConformance(driver: StoreDriver): void {
     const one = collectingSink();
     const listHead = await store.snapshot(workspace.id, list.id, T0, one.sink);
     assert.deepEqual(show(one.rows), ['block US 0 0']);
-    assert.deepEqual([listHead?.list?.name, listHead?.list?.family, listHead?.list?.description], ['edge', 'v4', 'the edge']);
+    assert.deepEqual([listHead?.kind, listHead?.profile.name, listHead?.profile.family], ['list', 'edge', 'v4']);
+    assert.equal(listHead?.profile.description, 'the edge');
     assert.equal(await store.snapshot(workspace.id, randomUUID(), T0, one.sink), undefined);
     assert.equal(await store.snapshot(randomUUID(), null, T0, one.sink), undefined);
 
@@ -656,12 +657,12 @@ export function storeConformance(driver: StoreDriver): void {
     ];
     const imposter = await store.createList(workspace.id, edge.id, null, NO_SETTINGS);
     const other = await store.createWorkspace(organization.id, 'other');
-    const found = async (ref: string) => (await store.findList(workspace.id, ref))?.lists.map(({ id }) => id);
+    const found = async (ref: string) => (await store.findNamed(workspace.id, ref))?.lists.map(({ id }) => id);
     const { lists, ...head } = (await store.directory(workspace.id))!;
     const {
       lists: [asFound],
       ...headFound
-    } = (await store.findList(workspace.id, 'edge'))!;
+    } = (await store.findNamed(workspace.id, 'edge'))!;
     assert.deepEqual(
       asFound,
       lists.find(({ id }) => id === edge.id),
@@ -676,8 +677,8 @@ export function storeConformance(driver: StoreDriver): void {
     );
     for (const ref of ['', 'Edge', 'edge ', 'no such', 'edge\0', '\ud800', randomUUID(), 'x'.repeat(100_000)])
       assert.deepEqual(await found(ref), []);
-    assert.deepEqual((await store.findList(other.id, edge.id))?.lists, []);
-    assert.equal(await store.findList(randomUUID(), edge.id), undefined);
+    assert.deepEqual((await store.findNamed(other.id, edge.id))?.lists, []);
+    assert.equal(await store.findNamed(randomUUID(), edge.id), undefined);
     assert.equal(await store.listCount(workspace.id), 5);
     assert.equal(await store.listCount(other.id), 1);
     assert.equal(await store.listCount(randomUUID()), 0);
@@ -689,7 +690,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D5 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
-    const key = { listId: null, format: 'plain', family: 'v4', action: 'block' };
+    const key = { feedId: null, format: 'plain', family: 'v4', action: 'block' };
     const record = (hash: string, snapshotAt: number, second: number, of: typeof key = key) =>
       store.recordFeed(workspace.id, of, { hash, snapshotAt, second });
     assert.deepEqual(await record('a', 1000, 50), { hash: 'a', snapshotAt: 1000, since: 50 });
@@ -700,8 +701,8 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await record('b', 5000, 60)).since, 72);
     assert.equal((await record('a', 1000, 10, { ...key, family: 'v6' })).since, 10);
     const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
-    assert.equal((await store.recordFeed(workspace.id, { ...key, listId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
-    await assert.rejects(store.recordFeed(workspace.id, { ...key, listId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
+    assert.equal((await store.recordFeed(workspace.id, { ...key, feedId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
+    await assert.rejects(store.recordFeed(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
   });
 
   test(`D2 store ${name}: a key is found by its hash until it is revoked; every change moves the key revision`, async (t) => {
@@ -829,7 +830,7 @@ export function storeConformance(driver: StoreDriver): void {
     };
     const before = await content();
     const id = randomUUID();
-    const feed = { listId: list.id, format: 'plain', family: 'v4', action: 'block' };
+    const feed = { feedId: list.id, format: 'plain', family: 'v4', action: 'block' };
     const seen = { hash: 'x', snapshotAt: 1, second: 1 };
     const calls: [call: () => Promise<unknown>, message: string][] = [
       [() => store.setSubscription(id, 'inactive'), `there is no such organization: ${id}`],
@@ -844,7 +845,7 @@ export function storeConformance(driver: StoreDriver): void {
       [() => store.updateList(workspace.id, list.id, {}), `there is no such list: ${list.id}`],
       [() => store.deleteList(workspace.id, list.id), `there is no such list: ${list.id}`],
       [() => store.recordFeed(workspace.id, feed, seen), 'the feed that is to be recorded is gone'],
-      [() => store.recordFeed(id, { ...feed, listId: null }, seen), 'the feed that is to be recorded is gone'],
+      [() => store.recordFeed(id, { ...feed, feedId: null }, seen), 'the feed that is to be recorded is gone'],
     ];
     for (const [call, message] of calls) await assert.rejects(call(), { code: 'NOT_FOUND', message });
     assert.equal(await store.revokeKey(id), false);
@@ -993,11 +994,11 @@ export function storeConformance(driver: StoreDriver): void {
       await land(targets.map((change) => ({ change, listId: id })));
       await store.recordFeed(
         workspace.id,
-        { listId: id, format: 'plain', family: 'v4', action: 'block' },
+        { feedId: id, format: 'plain', family: 'v4', action: 'block' },
         { hash: 'x', snapshotAt: 1, second: 1 },
       );
     }
-    const workspaceFeed = { listId: null, format: 'plain', family: 'v4', action: 'block' };
+    const workspaceFeed = { feedId: null, format: 'plain', family: 'v4', action: 'block' };
     await store.recordFeed(workspace.id, workspaceFeed, { hash: 'x', snapshotAt: 1, second: 1 });
     await store.deleteList(workspace.id, lists[0].id);
     await store.deleteList(workspace.id, lists[1].id);

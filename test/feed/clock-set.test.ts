@@ -62,11 +62,11 @@ describe('D5.18 the clock is set', () => {
       await replica.get('');
       clock.set(set);
       for (let second = 1; second <= 3; second++) {
-        const before = store.calls.findList;
+        const before = store.calls.findNamed;
         await clock.advance(1_000);
         const { status, headers } = await replica.get('');
         assert.deepEqual([status, headers[STALE]], [200, 'Fri, 20 Nov 2026 10:00:00 GMT']);
-        assert.equal(store.calls.findList, before + 1);
+        assert.equal(store.calls.findNamed, before + 1);
       }
       await clock.advance(DAY - INTERVAL - 3_000);
       assert.equal((await replica.get('')).status, 200);

@@ -18,7 +18,7 @@ describe('4.3 caching: D5 snapshot', () => {
     store.add(list, '192.0.2.1');
     await clock.advance(29_999);
     assert.equal((await replica.get('')).body, '');
-    assert.deepEqual([store.calls.findList, store.calls.snapshot], [1, 1]);
+    assert.deepEqual([store.calls.findNamed, store.calls.snapshot], [1, 1]);
     await clock.advance(1);
     assert.equal((await replica.get('')).body, '192.0.2.1/32\n');
   });
@@ -33,7 +33,7 @@ describe('4.3 caching: D5 snapshot', () => {
       store.add(other, `198.51.100.${round}`);
       assert.deepEqual((await replica.get('/edge')).headers, first.headers);
     }
-    assert.deepEqual([store.calls.findList, store.calls.snapshot], [20, 1]);
+    assert.deepEqual([store.calls.findNamed, store.calls.snapshot], [20, 1]);
   });
 
   test('D5 a feed that was built or confirmed stands ready for 30 seconds, without a promise', async () => {
@@ -72,7 +72,7 @@ describe('4.3 caching: D5 snapshot', () => {
     store.add(list, '192.0.2.1');
     const replies = await Promise.all(Array.from({ length: 50 }, () => replica.get('')));
     assert.equal(new Set(replies.map(({ headers }) => headers.etag)).size, 1);
-    assert.deepEqual(store.calls, { findList: 1, snapshot: 1, ruleStates: 0, recordFeed: 1 });
+    assert.deepEqual(store.calls, { findNamed: 1, snapshot: 1, ruleStates: 0, recordFeed: 1 });
   });
 
   test('D1 with 0 seconds every request reads the store, and requests that come together share', async () => {
@@ -87,7 +87,7 @@ describe('4.3 caching: D5 snapshot', () => {
     const late = await Promise.all([replica.get(''), replica.get(''), replica.get('')]);
     await early;
     for (const { body } of late) assert.equal(body, '192.0.2.1/32\n192.0.2.3/32\n');
-    assert.deepEqual([store.calls.findList, store.calls.snapshot], [4, 3]);
+    assert.deepEqual([store.calls.findNamed, store.calls.snapshot], [4, 3]);
   });
 
   test('D5 settings, name and description move the feed too', async () => {
@@ -439,12 +439,12 @@ describe('D5 failure', () => {
     await replica.get('');
     store.down = true;
     await clock.advance(30_000);
-    const before = store.calls.findList;
+    const before = store.calls.findNamed;
     for (let i = 0; i < 40; i++) {
       assert.equal((await replica.get('')).status, 200);
       await clock.advance(100);
     }
-    assert.equal(store.calls.findList, before + 4);
+    assert.equal(store.calls.findNamed, before + 4);
     assert.equal(replica.errors.length, 4);
   });
 

@@ -10,10 +10,10 @@ function world(options: ConstructorParameters<typeof Replica>[2] = {}) {
   const store = new MemoryStore(clock);
   const ids = ['a', 'b', 'c', 'd', 'e'].map((name) => store.addList(name));
   const asked: string[] = [];
-  const { findList } = store;
-  store.findList = (workspaceId, ref) => {
+  const { findNamed } = store;
+  store.findNamed = (workspaceId, ref) => {
     asked.push(ref);
-    return findList.call(store, workspaceId, ref);
+    return findNamed.call(store, workspaceId, ref);
   };
   const replica = new Replica(clock, store, options);
   const status = async (target: string) => (await replica.get(target)).status;

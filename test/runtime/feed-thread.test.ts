@@ -39,7 +39,7 @@ async function fixture(t: TestContext, targets: readonly Target[]) {
   };
   const request = {
     workspaceId,
-    listId: null,
+    feedId: null,
     variant: DEFAULT_VARIANT,
     generation: 1,
     confirmedAt: 0,
@@ -72,7 +72,7 @@ test('1.4 D5 the feed thread builds from the store, with the geo data it was giv
       first.geoVersion !== second.geoVersion &&
       first.readAt.monotonic === second.readAt.monotonic,
   );
-  assert.equal((await thread.build({ ...request, listId: randomUUID() })).kind, 'gone');
+  assert.equal((await thread.build({ ...request, feedId: randomUUID() })).kind, 'gone');
 });
 
 test('D5 a feed thread that has died is followed by another', async (t) => {

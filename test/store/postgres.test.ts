@@ -276,7 +276,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const { store, again } = await open(t);
     const workspaceId = await makeWorkspace(store);
     const replicas = [store, await again(), await again()];
-    const key = { listId: null, format: 'plain', family: 'both', action: 'block' };
+    const key = { feedId: null, format: 'plain', family: 'both', action: 'block' };
     const record = (n: number) => replicas[n % 3].recordFeed(workspaceId, key, { hash: `h${n}`, snapshotAt: n, second: 100 });
     const seen = await Promise.all(Array.from({ length: 30 }, (_, i) => record((i * 7) % 30)));
     assert.equal((await record(29)).hash, 'h29');

@@ -1,6 +1,7 @@
 /** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
 
 import type { Caller } from '../../src/account/caller.ts';
+import type { FeedKind } from '../../src/account/feed.ts';
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
@@ -85,12 +86,12 @@ const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, ma
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
-export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
+export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
   down = false;
   readOnly = false;
   hanging = false;
   /** How often each call was made. */
-  readonly calls = { findList: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
+  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
   /** What `ruleStates` was asked for. */
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
@@ -160,22 +161,22 @@ export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | '
     if (this.down) throw new Error('the store is down');
   }
 
-  async findList(workspaceId: string, ref: string) {
-    await this.#read('findList');
+  async findNamed(workspaceId: string, ref: string) {
+    await this.#read('findNamed');
     if (workspaceId !== WORKSPACE) return undefined;
     const byId = this.#lists.filter(({ id }) => id === ref.toLowerCase());
     const lists = byId.length > 0 ? byId : this.#lists.filter(({ name }) => name === ref);
     return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists };
   }
 
-  async snapshot(...[, listId, now, sink]: Parameters<StoreReads['snapshot']>) {
+  async snapshot(...[, feedId, now, sink]: Parameters<StoreReads['snapshot']>) {
     await this.#read('snapshot');
-    const list = this.#lists.find(({ id }) => id === listId) ?? null;
-    if (listId !== null && list === null) return undefined;
+    const list = this.#lists.find(({ id }) => id === feedId);
+    if (feedId !== null && list === undefined) return undefined;
     for (const rule of this.#rules) {
       const { id, action, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
-      if ((listId !== null && rule.listId !== listId) || (expires !== 0 && expires * 1000 <= now)) continue;
+      if ((feedId !== null && rule.listId !== feedId) || (expires !== 0 && expires * 1000 <= now)) continue;
       if (target.kind !== 'ip') sink.geo(id, action, target, expires, levels);
       else if (target.network.family === 4) sink.v4(id, action, target.network.address, target.network.prefix, expires, levels);
       else {
@@ -184,8 +185,10 @@ export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | '
         sink.v6(id, action, bytes, 0, target.network.prefix, expires, levels);
       }
     }
-    const revision = list?.revision ?? this.#revision;
-    return { workspaceName: 'acme', workspaceSettings: this.#workspaceSettings, list, revision, takenAt: this.#clock.now() };
+    const profile = list ?? { name: 'acme', description: null, ...NO_SETTINGS };
+    const kind: FeedKind = list === undefined ? 'workspace' : 'list';
+    const guardRails = this.#workspaceSettings;
+    return { kind, profile, guardRails, revision: list?.revision ?? this.#revision, takenAt: this.#clock.now() };
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {
@@ -198,7 +201,7 @@ export class MemoryStore implements Pick<StoreReads, 'findList' | 'snapshot' | '
     this.calls.recordFeed += 1;
     await new Promise(setImmediate);
     if (this.down || this.readOnly) throw new Error('the store takes no writes');
-    const name = JSON.stringify([workspaceId, key.listId, key.format, key.family, key.action]);
+    const name = JSON.stringify([workspaceId, key.feedId, key.format, key.family, key.action]);
     let row = this.records.get(name);
     if (row === undefined) row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: seen.second };
     else if (seen.snapshotAt >= row.snapshotAt) {

@@ -1,3 +1,4 @@
+import type { FeedKind } from '../../account/feed.ts';
 import { countV4, countV6 } from '../../network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase, GeoRanges } from '../../ports/geo.ts';
@@ -7,6 +8,12 @@ import type { GeoTarget, Snapshot } from './snapshot.ts';
 
 /** How many targets a hint names, the most expensive first. */
 const NAMED = 3;
+
+/** How to raise the cap of a feed. */
+const RAISE: Readonly<Record<FeedKind, string>> = {
+  workspace: 'poll lists of their own, whose max_entries can be raised',
+  list: "raise the list's max_entries",
+};
 
 /** The hint of a 413: which rules cost the most entries, and what makes the feed smaller (spec 7.3, SPEC D5.8). */
 export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): string {
@@ -27,7 +34,7 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
     'narrow or remove the rules that cost most',
     ...(variant.family === 'both' ? ['ask for one family (family=v4)'] : []),
     ...(costs.length > 0 ? ['use a coarser geo-IP source'] : []),
-    snapshot.head.list === null ? 'poll lists of their own, whose max_entries can be raised' : "raise the list's max_entries",
+    RAISE[snapshot.head.kind],
   ];
   return `The entries come from ${sources.join(', ')}. To publish this feed: ${advice.join('; or ')}.`;
 }

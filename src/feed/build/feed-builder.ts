@@ -41,7 +41,7 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
   const feeds = new Map<string, FeedState>();
   return {
     async build(request) {
-      const key = feedKey(request.workspaceId, request.listId);
+      const key = feedKey(request.workspaceId, request.feedId);
       const feed = feeds.get(key) ?? { snapshot: undefined, lastBuild: Promise.resolve() };
       feeds.set(key, feed);
       if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed.snapshot, request, options);
@@ -49,13 +49,13 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
       feed.lastBuild = build.catch(() => undefined);
       return build;
     },
-    async forget(workspaceId, listId) {
-      feeds.delete(feedKey(workspaceId, listId));
+    async forget(workspaceId, feedId) {
+      feeds.delete(feedKey(workspaceId, feedId));
     },
   };
 }
 
-const feedKey = (workspaceId: string, listId: string | null) => `${workspaceId}/${listId ?? ''}`;
+const feedKey = (workspaceId: string, feedId: string | null) => `${workspaceId}/${feedId ?? ''}`;
 
 /** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
 async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
@@ -115,7 +115,7 @@ async function renderAt(
   const ask = (ids: readonly number[]) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock);
   const renderAsOf = async (asOf: number) => {
     await renewDueRules(snapshot, asOf, second, offline ? undefined : ask);
-    return renderFeed(snapshot, variant, asOf, geo, guard(snapshot.head.workspaceSettings).protected);
+    return renderFeed(snapshot, variant, asOf, geo, guard(snapshot.head.guardRails).protected);
   };
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || previous === undefined || previous.hash === rendered.hash) return rendered;
@@ -126,9 +126,9 @@ async function renderAt(
 
 /** Tells the store of the content and returns its record; undefined when the store takes no writes, and Last-Modified lives in memory. */
 function recordContent(
-  { workspaceId, listId, variant }: BuildRequest,
+  { workspaceId, feedId, variant }: BuildRequest,
   seen: Parameters<StoreWrites['recordFeed']>[2],
   { recordFeed, clock }: FeedBuilderOptions,
 ): Promise<FeedRecord | undefined> {
-  return within(recordFeed(workspaceId, { listId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
+  return within(recordFeed(workspaceId, { feedId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
 }

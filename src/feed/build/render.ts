@@ -39,8 +39,7 @@ export function renderFeed(
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
 ): RenderedFeed | OverCap {
-  const { list, workspaceName } = snapshot.head;
-  const { confidence, severity, maxEntries } = list ?? { confidence: null, severity: null, maxEntries: null };
+  const { name, description, confidence, severity, maxEntries } = snapshot.head.profile;
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
   const { rated, render } = FORMATS[variant.format];
   const { family, action } = variant;
@@ -48,7 +47,6 @@ export function renderFeed(
   const content = feedContent(snapshot, { family, action, asOf, classes, guarded }, geo);
   const counted = { entryCount: content.count, entryLimit: maxEntries ?? DEFAULT_ENTRY_LIMIT, until: content.until };
   if (counted.entryCount > counted.entryLimit) return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo) };
-  const { name, description } = list ?? { name: workspaceName, description: null };
   const text = render(content, { name, description, action, family });
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
 }

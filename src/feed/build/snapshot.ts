@@ -56,11 +56,11 @@ class RuleColumns implements RuleSink {
 /** Reads the rules of a feed that are active at `now`; undefined when workspace or list is gone. Rejects when the store does. */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
-  { workspaceId, listId, generation }: BuildRequest,
+  { workspaceId, feedId, generation }: BuildRequest,
   now: Instant,
 ): Promise<Snapshot | undefined> {
   const columns = new RuleColumns();
-  const head = await store.snapshot(workspaceId, listId, now.wall, columns);
+  const head = await store.snapshot(workspaceId, feedId, now.wall, columns);
   if (head === undefined) return undefined;
   const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
   for (const table of [v4, v6, geo]) table.trim();

@@ -51,8 +51,8 @@ export class FeedCache {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return undefined;
     const named = workspace.recall(list, now);
-    if (named === undefined || (boundTo !== null && named.listId !== boundTo)) return undefined;
-    return workspace.ready(named.listId, variantOf(variant, named.defaults), now);
+    if (named === undefined || (boundTo !== null && named.feedId !== boundTo)) return undefined;
+    return workspace.ready(named.feedId, variantOf(variant, named.defaults), now);
   }
 
   /**
@@ -68,9 +68,9 @@ export class FeedCache {
     const { resolution, read } = known;
     if (!isPermitted(resolution, query.boundTo)) return { kind: 'forbidden' };
     if (resolution.kind !== 'named') return resolution;
-    const { listId, revision, defaults } = resolution;
-    const served = await workspace.feed(listId).serve(variantOf(query.variant, defaults), arrival, { ...read, revision }, withBody);
-    return served ?? { kind: listId === null ? 'no_workspace' : 'unknown_list' };
+    const { feedId, revision, defaults } = resolution;
+    const served = await workspace.feed(feedId).serve(variantOf(query.variant, defaults), arrival, { ...read, revision }, withBody);
+    return served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' };
   }
 
   /** The bytes to send of a representation; undefined when they were dropped and the feed has to be found again. */
@@ -101,6 +101,6 @@ export class FeedCache {
 
 function isPermitted(resolved: Resolution, boundTo: string | null): boolean {
   if (boundTo === null) return true;
-  if (resolved.kind === 'named') return resolved.listId === boundTo;
+  if (resolved.kind === 'named') return resolved.feedId === boundTo;
   return resolved.kind === 'ambiguous' && resolved.lists.includes(boundTo);
 }

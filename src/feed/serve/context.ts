@@ -6,7 +6,7 @@ import type { Moment } from './moment.ts';
 import { SingleFlight } from './single-flight.ts';
 
 export interface FeedCacheOptions {
-  readonly store: Pick<StoreReads, 'findList'> & Pick<StoreWrites, 'recordFeed'>;
+  readonly store: Pick<StoreReads, 'findNamed'> & Pick<StoreWrites, 'recordFeed'>;
   /** Builds feeds on another thread. */
   readonly builder: FeedBuilder;
   readonly clock: Clock;

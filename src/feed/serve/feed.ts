@@ -43,7 +43,7 @@ interface ServedVariant {
  * snapshot is served, marked as stale.
  */
 export class ServedFeed {
-  readonly listId: string | null;
+  readonly feedId: string | null;
   readonly #workspaceId: string;
   readonly #context: ServeContext;
   readonly #variants = new Map<Variant, ServedVariant>();
@@ -54,9 +54,9 @@ export class ServedFeed {
   /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
   #retryAt: number | undefined;
 
-  constructor(workspaceId: string, listId: string | null, context: ServeContext) {
+  constructor(workspaceId: string, feedId: string | null, context: ServeContext) {
     this.#workspaceId = workspaceId;
-    this.listId = listId;
+    this.feedId = feedId;
     this.#context = context;
   }
 
@@ -98,7 +98,7 @@ export class ServedFeed {
     this.#variants.clear();
     this.#snapshot = undefined;
     const { builder, report } = this.#context.options;
-    builder.forget(this.#workspaceId, this.listId).catch(report);
+    builder.forget(this.#workspaceId, this.feedId).catch(report);
   }
 
   /** Refreshes the variant, and again where a rule has expired in the meantime. */
@@ -180,14 +180,14 @@ export class ServedFeed {
    */
   async #isRecorded(variant: Variant, { hash, lastModified }: Representation, snapshotAt: number, now: number): Promise<boolean> {
     const { store, clock } = this.#context.options;
-    const recording = store.recordFeed(this.#workspaceId, { listId: this.listId, ...variant }, { hash, snapshotAt, second: secondOf(now) });
+    const recording = store.recordFeed(this.#workspaceId, { feedId: this.feedId, ...variant }, { hash, snapshotAt, second: secondOf(now) });
     const record = await within(recording, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
     return record === undefined || (record.hash === hash && record.since <= lastModified);
   }
 
   #build({ variant, state }: ServedVariant, generation: number, offline: boolean): Promise<BuildResult> {
     const { builder } = this.#context.options;
-    const feed = { workspaceId: this.#workspaceId, listId: this.listId, variant };
+    const feed = { workspaceId: this.#workspaceId, feedId: this.feedId, variant };
     const confirmedAt = this.#snapshot?.takenAt ?? 0;
     return builder.build({ ...feed, generation, confirmedAt, offline, previous: previousContent(state, this.#context.now()) });
   }

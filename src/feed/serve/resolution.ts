@@ -2,10 +2,10 @@ import type { AccessList } from '../../account/list.ts';
 import { formatOf } from '../formats/table.ts';
 import { DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
 
-/** The feed that a name stands for: the workspace's (`listId` null) or one list's. */
+/** The feed that a name stands for: the workspace's (`feedId` null) or one list's. */
 export interface NamedFeed {
   readonly kind: 'named';
-  readonly listId: string | null;
+  readonly feedId: string | null;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** What applies where a request says nothing (spec 4.4.3). */
@@ -26,7 +26,7 @@ export function resolutionOf(lists: readonly AccessList[]): Resolution {
 }
 
 /** The workspace's own feed. */
-export const workspaceFeed = (revision: number): NamedFeed => ({ kind: 'named', listId: null, revision, defaults: DEFAULT_VARIANT });
+export const workspaceFeed = (revision: number): NamedFeed => ({ kind: 'named', feedId: null, revision, defaults: DEFAULT_VARIANT });
 
 function namedList(list: AccessList): NamedFeed {
   const defaults: Variant = {
@@ -34,5 +34,5 @@ function namedList(list: AccessList): NamedFeed {
     family: FAMILIES.find((family): family is Family => family === list.family) ?? DEFAULT_VARIANT.family,
     action: list.action ?? DEFAULT_VARIANT.action,
   };
-  return { kind: 'named', listId: list.id, revision: list.revision, defaults };
+  return { kind: 'named', feedId: list.id, revision: list.revision, defaults };
 }

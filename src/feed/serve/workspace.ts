@@ -63,8 +63,8 @@ export class ServedWorkspace {
   }
 
   /** What can be served of a feed at once, or undefined; `monotonic` in ms. */
-  ready(listId: string | null, variant: Variant, monotonic: number): Representation | TooLarge | undefined {
-    return this.#feeds.get(listId)?.ready(variant, monotonic);
+  ready(feedId: string | null, variant: Variant, monotonic: number): Representation | TooLarge | undefined {
+    return this.#feeds.get(feedId)?.ready(variant, monotonic);
   }
 
   /**
@@ -88,20 +88,20 @@ export class ServedWorkspace {
   }
 
   /** The feed of a list that is there, or the workspace's own (null). */
-  feed(listId: string | null): ServedFeed {
-    let feed = this.#feeds.get(listId);
+  feed(feedId: string | null): ServedFeed {
+    let feed = this.#feeds.get(feedId);
     if (feed === undefined) {
-      feed = new ServedFeed(this.id, listId, this.#context);
-      this.#feeds.set(listId, feed);
+      feed = new ServedFeed(this.id, feedId, this.#context);
+      this.#feeds.set(feedId, feed);
     }
     return feed;
   }
 
   /** Forgets the feeds that were last asked for before `time` (ms, monotonic), and the names without a feed. */
   prune(time: number): void {
-    for (const feed of this.#feeds.values()) if (feed.usedAt < time) this.#forget(feed.listId);
+    for (const feed of this.#feeds.values()) if (feed.usedAt < time) this.#forget(feed.feedId);
     for (const [name, { resolution }] of this.#names) {
-      if (resolution.kind !== 'named' || !this.#feeds.has(resolution.listId)) this.#names.delete(name);
+      if (resolution.kind !== 'named' || !this.#feeds.has(resolution.feedId)) this.#names.delete(name);
     }
   }
 
@@ -139,7 +139,7 @@ export class ServedWorkspace {
     if (afterLanding && caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
     const readAt = this.#context.now();
     // No list has an empty name: that asks for the workspace alone.
-    const found = await store.findList(this.id, ref ?? '');
+    const found = await store.findNamed(this.id, ref ?? '');
     const read = goodRead(found, began, readAt, this.#context.interval);
     // The answer to a read that timed out may come after that to a later read, and must not replace it.
     if (afterLanding && began.sequence > this.#last.began.sequence) {
@@ -148,7 +148,7 @@ export class ServedWorkspace {
     }
     if (found === undefined) {
       this.#names.clear();
-      for (const listId of this.#feeds.keys()) this.#forget(listId);
+      for (const feedId of this.#feeds.keys()) this.#forget(feedId);
       return { ref, began, known: undefined };
     }
     const known: Known = { resolution: ref === null ? workspaceFeed(found.revision) : resolutionOf(found.lists), read };
@@ -163,7 +163,7 @@ export class ServedWorkspace {
     if (before !== undefined && before.read.began.sequence > read.began.sequence) return;
     if (before !== undefined) this.#names.delete(keyOf(ref, before.resolution));
     if (resolution.kind !== 'unknown_list') this.#names.set(keyOf(ref, resolution), known);
-    else if (before?.resolution.kind === 'named') this.#forget(before.resolution.listId);
+    else if (before?.resolution.kind === 'named') this.#forget(before.resolution.feedId);
   }
 
   #find(ref: string | null): Known | undefined {
@@ -171,7 +171,7 @@ export class ServedWorkspace {
     if (ref.length !== UUID_LENGTH) return this.#names.get(ref);
     const id = ref.toLowerCase();
     const byId = this.#names.get(id);
-    return byId?.resolution.kind === 'named' && byId.resolution.listId === id ? byId : this.#names.get(ref);
+    return byId?.resolution.kind === 'named' && byId.resolution.feedId === id ? byId : this.#names.get(ref);
   }
 
   /** The latest read in which a known name stands for the same: the workspace's, while its revision has not moved. */
@@ -179,14 +179,14 @@ export class ServedWorkspace {
     return this.#last.failed || read.revision === this.#last.revision ? this.#last : read;
   }
 
-  #forget(listId: string | null): void {
-    this.#feeds.get(listId)?.forget();
-    this.#feeds.delete(listId);
+  #forget(feedId: string | null): void {
+    this.#feeds.get(feedId)?.forget();
+    this.#feeds.delete(feedId);
   }
 }
 
 /** Where a name is kept: a list's UUID in lower case, so that its spellings are one; any other name as it is. */
 function keyOf(ref: string, resolution: Resolution): string {
   const id = ref.toLowerCase();
-  return resolution.kind === 'named' && resolution.listId === id ? id : ref;
+  return resolution.kind === 'named' && resolution.feedId === id ? id : ref;
 }

@@ -15,7 +15,7 @@ import { inSlices } from './slices.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
-  readonly store: Pick<StoreReads, 'directory' | 'findList'>;
+  readonly store: Pick<StoreReads, 'directory' | 'findNamed'>;
   readonly stream: Pick<Stream, 'publish'>;
   /** Entries a minute of each key. */
   readonly entryLimit: RateLimiter;
@@ -119,7 +119,7 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     if (asked === undefined && known !== undefined) return known;
     let lists: readonly AccessList[];
     try {
-      const read = asked === undefined ? store.directory(workspaceId) : store.findList(workspaceId, asked);
+      const read = asked === undefined ? store.directory(workspaceId) : store.findNamed(workspaceId, asked);
       lists = (await read)?.lists ?? [];
     } catch (error) {
       logFailure(error, 'the lists of a workspace could not be read');

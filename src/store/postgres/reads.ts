@@ -3,7 +3,7 @@ import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { isExpressionKind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
-import { findList, ruleSource } from '../lists.ts';
+import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
@@ -36,18 +36,17 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     async directory(workspaceId) {
       return directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
     },
-    findList: (workspaceId, ref) => drive(db, findList(NOW, workspaceId, ref)),
-    async snapshot(workspaceId, listId, now, sink) {
+    findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
+    async snapshot(workspaceId, feedId, now, sink) {
       let begun = false;
       return db.view(
         async (session) => {
-          const source = await drive(session, ruleSource(NOW, workspaceId, listId));
+          const source = await drive(session, ruleSource(NOW, workspaceId, feedId));
           if (source === undefined) return undefined;
-          const { lists, workspacePk: _, ...head } = source;
           begun = true;
-          const pks = lists.map(({ pk }) => pk);
+          const pks = source.lists.map(({ pk }) => pk);
           await session.copy(scanQuery(pks, now), scanInto(sink));
-          return head;
+          return source.head;
         },
         // The sink keeps what it was given.
         () => !begun,

@@ -3,7 +3,7 @@ import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { isExpressionKind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
-import { findList, ruleSource } from '../lists.ts';
+import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
@@ -33,7 +33,7 @@ function statements(db: DatabaseSync) {
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const { prepare, one, all } = statements(db);
-  const source = (workspaceId: string, listId: string | null) => drive(db, ruleSource(String(clock()), workspaceId, listId));
+  const source = (workspaceId: string, feedId: string | null) => drive(db, ruleSource(String(clock()), workspaceId, feedId));
 
   function directory(workspaceId: string): WorkspaceDirectory | undefined {
     const workspace = one('SELECT pk, id, name, revision FROM workspaces WHERE id = ?', workspaceId);
@@ -57,16 +57,15 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return row && callerOf(row);
     },
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
-    findList: async (workspaceId, ref) => readTransaction(db, () => drive(db, findList(String(clock()), workspaceId, ref))),
-    async snapshot(workspaceId, listId, now, sink) {
+    findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
+    async snapshot(workspaceId, feedId, now, sink) {
       const page = prepare(SCAN_PAGE);
       page.setReturnArrays(true);
       return readTransaction(db, () => {
-        const found = source(workspaceId, listId);
+        const found = source(workspaceId, feedId);
         if (found === undefined) return undefined;
-        const { lists, workspacePk: _, ...head } = found;
-        for (const { pk } of lists) scanList(page, pk, now, sink);
-        return head;
+        for (const { pk } of found.lists) scanList(page, pk, now, sink);
+        return found.head;
       });
     },
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
