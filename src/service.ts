@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { areOff, blockGuards, type ServiceGuardRails } from './account/guard-rails.ts';
+import { areOff, blockGuards, mayBlock, type ServiceGuardRails } from './account/guard-rails.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
@@ -123,7 +123,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
 
     const { port } = app.server.address() as { port: number };
     const url = localUrlOf(config.host, port);
-    if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey)}\n`);
+    if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
     stdout.write(`weir ready on ${urlOf(config.host, port)}\n`);
     return {
       url,

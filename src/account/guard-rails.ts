@@ -76,6 +76,12 @@ export function blockGuards(service: ServiceGuardRails): (own: GuardRails) => Bl
   };
 }
 
+/** Whether the service lets an address be blocked. */
+export function mayBlock(service: ServiceGuardRails): (address: string) => boolean {
+  const { faults } = blockGuard(service, service.self);
+  return (address) => faults(networkOf(address)).length === 0;
+}
+
 function blockGuard({ protect, minPrefixV4, minPrefixV6 }: GuardRails, self: readonly string[]): BlockGuard {
   const names = protect.filter(isNetworkSet);
   const given = protect.filter((word) => !isNetworkSet(word));

@@ -36,12 +36,16 @@ const isOlderFirstKey = ({ name, hash, revokedAt, expiresAt }: SavedKey, given: 
 /** The line that shows a new key. */
 export const keyLine = (key: string): string => `API key (shown only now): ${key}`;
 
-/** What is printed once, with a new key: how to block an address and read the feed at `url`. */
-export function welcome(url: string, key: string): string {
+/** Addresses that nobody has, of documentation and multicast documentation (RFC 5737, RFC 6676): guard rails may protect the first. */
+const EXAMPLES = ['192.0.2.1', '233.252.0.1'];
+
+/** What is printed once, with a new key: how to block an address and read the feed at `url`. `mayBlock` tells which can be blocked. */
+export function welcome(url: string, key: string, mayBlock: (address: string) => boolean): string {
+  const example = EXAMPLES.find(mayBlock) ?? EXAMPLES[0];
   return [
     keyLine(key),
     'Block an address, then read the feed:',
-    `  curl -sS -H 'Authorization: Bearer ${key}' -d '[{"type":"access_rules","action":"block","ip":"192.0.2.1"}]' ${url}/v1/signal`,
+    `  curl -sS -H 'Authorization: Bearer ${key}' -d '[{"type":"access_rules","action":"block","ip":"${example}"}]' ${url}/v1/signal`,
     `  curl -sS -H 'Authorization: Bearer ${key}' ${url}/v1/threat/feeds`,
   ].join('\n');
 }

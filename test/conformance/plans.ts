@@ -29,6 +29,8 @@ const MEANT: readonly RegExp[] = [
   /^SELECT count\(\*\) AS lists /,
   /^SELECT \(SELECT count\(\*\) FROM lists /,
   /^SELECT \* FROM keys WHERE workspace_pk = /,
+  // What is set of a workspace concerns all its lists.
+  /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
   // Up to a limit, or until the first row.
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
@@ -731,6 +732,7 @@ export function storeConformance(driver: StoreDriver): void {
       subscription: 'active',
       permissions: ['signal:write', 'feed:read'],
       listId: null,
+      guardRails: NO_GUARD_RAILS,
       expiresAt: T0,
     });
     assert.equal(await store.findCaller(createHash('sha256').update('other').digest()), undefined);
@@ -746,6 +748,26 @@ export function storeConformance(driver: StoreDriver): void {
     assert.ok(await moved());
     assert.equal(await store.findCaller(hash), undefined);
     assert.equal(await store.revokeKey(randomUUID()), false);
+  });
+
+  test(`D7.5 store ${name}: what is set of a workspace is in its row, its callers and its snapshots, and of no other`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const hash = createHash('sha256').update('weir_x').digest();
+    await store.createKey(workspace.id, { ...KEY, hash });
+    assert.deepEqual(await store.updateWorkspace(workspace.id, { protect: ['private', '10.0.0.0/8'] }), {
+      ...workspace,
+      protect: ['private', '10.0.0.0/8'],
+    });
+    const guardRails = { protect: ['private', '10.0.0.0/8'], minPrefixV4: 8, minPrefixV6: 19 };
+    const changed = { ...workspace, ...guardRails };
+    assert.deepEqual(await store.updateWorkspace(workspace.id, { minPrefixV4: 8, minPrefixV6: 19 }), changed);
+    assert.deepEqual(await store.workspaces(), [changed, other]);
+    assert.deepEqual((await store.findCaller(hash))?.guardRails, guardRails);
+    const head = async (id: string) => (await store.snapshot(id, null, T0, collectingSink().sink))?.guardRails;
+    assert.deepEqual([await head(workspace.id), await head(other.id)], [guardRails, NO_GUARD_RAILS]);
+    assert.deepEqual(await store.updateWorkspace(workspace.id, { protect: [], minPrefixV4: 0, minPrefixV6: 0 }), workspace);
+    await assert.rejects(store.updateWorkspace(randomUUID(), { minPrefixV4: 8 }), { code: 'NOT_FOUND' });
   });
 
   test(`D2 store ${name}: deleting a list deletes its rules and revokes the keys bound to it; the default list stays`, async (t) => {
@@ -928,6 +950,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await moves(() => land([change, change, { change, listId: list.id }])), { workspace: 1, default: 1, edge: 1 });
     assert.deepEqual(await moves(() => land([{ change: 'upsert', kind: 'waf_rule', rule: waf('w') }])), {});
     assert.deepEqual(await moves(() => store.updateList(workspace.id, list.id, {})), { workspace: 1, edge: 1 });
+    assert.deepEqual(await moves(() => store.updateWorkspace(workspace.id, {})), { workspace: 1, default: 1, edge: 1, keys: 1 });
     assert.deepEqual(await moves(() => store.touchKeys([{ id: key.id, at: T0 }])), {});
     assert.deepEqual(await moves(() => store.setSubscription(organization.id, 'active')), { keys: 1 });
     assert.deepEqual(await moves(() => store.restoreLists(workspace.id, [{ ...EDGE, id: list.id }])), { workspace: 1, edge: 1, keys: 1 });

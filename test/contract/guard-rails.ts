@@ -1,0 +1,131 @@
+/** Guard rails of a workspace (SPEC D7), beside the tests of the signal endpoints. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { addressSet, overlaps } from '../../src/network/address-set.ts';
+import type { Network } from '../../src/network/network.ts';
+import { parseNetwork } from '../../src/network/parse.ts';
+import { command } from '../support/command.ts';
+import { eventually } from '../support/weir.ts';
+import type { Client, Json, World } from '../support/world.ts';
+
+const event = (ip: string, action = 'block') => ({ type: 'access_rules', action, ip });
+const access = (target: Json, rule: Json = {}, op = 'upsert') => ({ kind: 'access_rule', op, rule: { target, ...rule } });
+const network = (text: string) => parseNetwork(text) as Network;
+const [PRIVATE, WIDE] = [
+  'overlaps the protected network 10.0.0.0/8 (private)',
+  'is wider than /16, the widest network that may be blocked',
+] as const;
+
+export function guardRailTests(world: () => World): void {
+  const set = (client: Client, ...options: string[]) => world().json(['workspace', 'set', client.workspace, ...options]);
+  /** Until this entry has these faults; a change of the guard rails is known within 2 seconds. */
+  const errorsOf = (client: Client, entry: Json, expected: readonly string[], path = '/v1/signal?dry_run=1') =>
+    eventually(async () => {
+      const { body } = await client.post(path, [entry]);
+      assert.deepEqual(body.errors ?? [], expected);
+    });
+
+  test('D7.2, D7.3 a block of a protected or too wide network is an entry fault in v1 and v2; everything else passes', async () => {
+    const client = await world().client();
+    await set(client, '--protect', 'private, 203.0.112.0/23', '--min-prefix-v4', '16', '--min-prefix-v6', '24');
+    await errorsOf(client, event('10.1.2.3'), [`Entry 0: Schema validation failed: ip: ${PRIVATE}`]);
+
+    const v1 = [event('8.8.8.8'), event('11.0.0.0/8'), event('10.0.0.0/8', 'unblock'), event('0.0.0.0/0'), event('203.0.113.7')];
+    const first = await client.post('/v1/signal', v1);
+    assert.deepEqual(
+      [first.status, first.body.message, first.body.errors],
+      [
+        206,
+        'Processed 2 entries, 3 failed',
+        [
+          `Entry 1: Schema validation failed: ip: ${WIDE}`,
+          `Entry 3: Schema validation failed: ip: ${WIDE}; ip: ${PRIVATE}`,
+          'Entry 4: Schema validation failed: ip: overlaps the protected network 203.0.112.0/23',
+        ],
+      ],
+    );
+    const v2 = [
+      access({ ip: '192.168.0.1' }),
+      access({ ip: '2001:d00::/23' }),
+      access({ ip: '10.0.0.0/8' }, { action: 'allow' }),
+      access({ ip: '10.0.0.0/8' }, {}, 'delete'),
+      access({ asn: 'AS15169' }),
+      access({ country: 'NL' }),
+    ];
+    const second = await client.post('/v2/signal', v2);
+    assert.deepEqual(
+      [second.status, second.body.errors],
+      [
+        206,
+        [
+          'Entry 0: Schema validation failed: rule.target.ip: overlaps the protected network 192.168.0.0/16 (private)',
+          'Entry 1: Schema validation failed: rule.target.ip: is wider than /24, the widest network that may be blocked',
+        ],
+      ],
+    );
+    assert.deepEqual((await client.rules()).map(({ target, action }) => `${action} ${target}`).sort(), [
+      'allow 10.0.0.0/8',
+      'block 8.8.8.8',
+      'block AS15169',
+      'block NL',
+    ]);
+  });
+
+  test('D7.4, D7.5 block feeds hold no protected address, of rules from before and of ASNs; allow feeds stay; each change is another content', async () => {
+    const client = await world().client();
+    const batch = [access({ ip: '9.0.0.0/7' }), access({ asn: 'AS15169' }), access({ ip: '10.0.0.1' }, { action: 'allow' })];
+    assert.equal((await client.post('/v2/signal', batch)).status, 200);
+    const before = await client.feed();
+    const holds = (feed: string, text: string) => overlaps(addressSet(feed.trimEnd().split('\n').map(network)), network(text));
+    assert.ok(holds(before, '8.8.8.8') && holds(before, '9.0.0.1') && !holds(before, '10.1.2.3'));
+
+    await set(client, '--protect', '8.8.8.0/24,8.0.0.0/13,9.128.0.0/9');
+    const after = await client.feed();
+    for (const text of ['8.8.8.0/24', '8.0.0.0/13', '9.128.0.0/9']) assert.ok(!holds(after, text), text);
+    assert.ok(holds(after, '9.127.255.255') && holds(after, '8.34.208.0/21'));
+    assert.equal(await client.feed('/default'), after);
+    assert.equal(await client.feed('?action=allow'), '10.0.0.1/32\n');
+
+    await set(client, '--protect', 'none');
+    assert.equal(await client.feed(), before);
+  });
+
+  test('D7.1, D7.5 workspace set, ls, export and import; what cannot be is refused in one sentence', async () => {
+    const client = await world().client();
+    const settings = { protect: ['private', 'self', '192.0.2.0/24'], min_prefix_v4: 8, min_prefix_v6: 19, subtract_allow: 'off' };
+    const found = ({ protect, min_prefix_v4, min_prefix_v6, subtract_allow }: Json) => ({
+      protect,
+      min_prefix_v4,
+      min_prefix_v6,
+      subtract_allow,
+    });
+    const own = async (id: string) => found((await world().json(['workspace', 'ls'])).find((each) => each.id === id)!);
+    const fresh = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0, subtract_allow: 'off' };
+    assert.deepEqual(await own(client.workspace), fresh);
+    await set(client, '--protect', 'private,self,192.0.2.1/24,private', '--min-prefix-v4', '8');
+    const [answer] = await set(client, '--min-prefix-v6', '19');
+    assert.deepEqual([found(answer!), await own(client.workspace)], [settings, settings]);
+
+    const file = join(world().settings.DATA_DIR!, 'guarded.ndjson');
+    await world().text(['export', file, '--workspace', client.workspace]);
+    assert.deepEqual(JSON.parse(readFileSync(file, 'utf8').split('\n')[1]!), { settings });
+    const other = await world().client();
+    await world().text(['import', file, '--workspace', other.workspace]);
+    assert.deepEqual(await own(other.workspace), settings);
+
+    const cases: [option: string, value: string, says: RegExp][] = [
+      ['--protect', '10.0.0.0/8,public', /^weir: --protect must be none or a list of networks such as .*, not "10\.0\.0\.0\/8,public"\n$/],
+      ['--min-prefix-v4', '33', /^weir: --min-prefix-v4 must be a whole number from 0 to 32, not "33"\n$/],
+      ['--min-prefix-v6', '-1', /^weir: --min-prefix-v6 must be a whole number from 0 to 128, not "-1"\n$/],
+    ];
+    for (const [option, value, says] of cases) {
+      const { code, stderr } = await command(['workspace', 'set', client.workspace, option, value], world().settings);
+      assert.equal(code, 2);
+      assert.match(stderr, says);
+    }
+    assert.equal((await command(['workspace', 'set', client.workspace], world().settings)).code, 2);
+    assert.equal((await command(['workspace', 'set', 'nobody', '--protect', 'none'], world().settings)).code, 2);
+  });
+}
