@@ -14,6 +14,7 @@ import {
 import { WeirError } from '../errors.ts';
 import type { AddCommand } from './command.ts';
 import { findList, table, workspaceId } from './context.ts';
+import { costSentence, subtractionCosts } from './subtraction.ts';
 import { inWorkspace, oneOf, readName, wholeNumber } from './usage.ts';
 
 const listJson = (list: AccessList) => ({
@@ -41,9 +42,11 @@ export function listCommands(add: AddCommand): void {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
       const list = await findList(store, workspace, name);
-      return listJson(await store.updateList(workspace, list.id, listPatch(options)));
+      const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
+      const changed = listJson(await store.updateList(workspace, list.id, listPatch(options)));
+      return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, list.id) }) };
     },
-    show: (list) => `list ${list.name} ${list.id} is changed`,
+    show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}`,
   });
   add('list ls', 'list the lists of a workspace', inWorkspace, {
     async run(context, _args, options) {

@@ -32,6 +32,7 @@ export interface Line<T> {
 // ---------------------------------------------------------------- shapes
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const optional = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
 const text = Type.String({ format: 'text' });
 const time = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$',
@@ -40,8 +41,9 @@ const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$
 const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
 const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
 
+/** A setting may be missing: an older weir, which did not know it, has written the file. */
 const settingShape = (setting: ListSetting): TSchema =>
-  nullable('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
+  optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
 
 const SettingsShape = Type.Object({
   protect: Type.Array(text, { maxItems: MOST_PROTECTED }),

@@ -5,6 +5,7 @@ import { NO_WORKSPACE_SETTINGS, type Workspace, type WorkspacePatch, workspaceSe
 import { WeirError } from '../errors.ts';
 import type { AddCommand } from './command.ts';
 import { isoTime, table } from './context.ts';
+import { costSentence, subtractionCosts } from './subtraction.ts';
 import { noOptions, oneOf, pick, readName, wholeNumber } from './usage.ts';
 
 const workspaceJson = (workspace: Workspace) => ({
@@ -33,9 +34,12 @@ export function workspaceCommands(add: AddCommand): void {
     async run(context, [name], options) {
       const store = await context.store();
       const workspace = pick(await store.workspaces(), name, 'workspace');
-      return workspaceJson(await store.updateWorkspace(workspace.id, patchOf(options)));
+      const patch = patchOf(options);
+      const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
+      const changed = workspaceJson(await store.updateWorkspace(workspace.id, patch));
+      return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace.id, null) }) };
     },
-    show: (workspace) => `workspace ${workspace.name} ${workspace.id} is changed`,
+    show: (workspace) => `workspace ${workspace.name} ${workspace.id} is changed${costSentence(workspace.subtraction)}`,
   });
   add('workspace ls', 'list workspaces', noOptions, {
     run: async (context) => (await (await context.reads()).workspaces()).map(workspaceJson),

@@ -32,6 +32,7 @@ const list = (id: string, name: string, isDefault = false): AccessList => ({
   maxEntries: null,
   confidence: null,
   severity: null,
+  subtractAllow: null,
 });
 
 interface World {

@@ -1,9 +1,8 @@
 /** Reads of a few lists of a workspace through indexes, however many it has; the same in both dialects. */
-import type { FeedKind, FeedProfile } from '../account/feed.ts';
-import { NO_SETTINGS } from '../account/list.ts';
+import { type FeedKind, type FeedProfile, feedRevision } from '../account/feed.ts';
 import type { SnapshotHead, WorkspaceDirectory } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/validate.ts';
-import { guardRailsOf, listOf, profileOf, type Row } from './rows.ts';
+import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
 /** What rules are read from: one list of a workspace, or all of them. */
@@ -46,13 +45,12 @@ export function* ruleSource(now: string, workspaceId: string, feedId: string | n
   const workspacePk = Number(workspace.pk);
   const rows = feedId === null ? yield* allLists(workspacePk) : yield* oneList(workspacePk, feedId);
   if (rows.length === 0) return undefined;
-  const [kind, profile, revision]: [FeedKind, FeedProfile, unknown] =
-    feedId === null
-      ? ['workspace', { name: String(workspace.name), description: null, ...NO_SETTINGS }, workspace.revision]
-      : ['list', profileOf(rows[0]), rows[0].revision];
+  const [kind, profile, own]: [FeedKind, FeedProfile, unknown] =
+    feedId === null ? ['workspace', workspaceProfileOf(workspace), workspace.revision] : ['list', profileOf(rows[0]), rows[0].revision];
+  const revision = feedRevision(profile, Number(own), Number(workspace.revision));
   return {
     workspacePk,
-    head: { kind, profile, guardRails: guardRailsOf(workspace), revision: Number(revision), takenAt: Number(workspace.taken_at) },
+    head: { kind, profile, guardRails: guardRailsOf(workspace), revision, takenAt: Number(workspace.taken_at) },
     lists: rows.map((row) => ({ pk: Number(row.pk), id: String(row.id) })),
   };
 }

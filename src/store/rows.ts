@@ -3,7 +3,7 @@ import type { Caller } from '../account/caller.ts';
 import type { FeedProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
-import { type AccessList, settingsOf } from '../account/list.ts';
+import { type AccessList, NO_SETTINGS, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
@@ -45,6 +45,14 @@ export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): Gu
   protect: protect === '' ? [] : String(protect).split(','),
   minPrefixV4: Number(min_prefix_v4),
   minPrefixV6: Number(min_prefix_v6),
+});
+
+/** What a workspace's feed shows of itself. */
+export const workspaceProfileOf = (row: Row): FeedProfile => ({
+  name: String(row.name),
+  description: null,
+  ...NO_SETTINGS,
+  ...(workspaceSettingsOf(row).subtractAllow === 'on' && { subtractAllow: 'on' }),
 });
 
 /** What a list's feed shows of itself. */

@@ -15,7 +15,7 @@ import { postSignals } from '../support/http.ts';
 import { eventually, KEY, MAIN, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const NO_SETTINGS = { format: null, family: null, action: null, max_entries: null, confidence: null, severity: null };
+const NO_SETTINGS = { format: null, family: null, action: null, max_entries: null, confidence: null, severity: null, subtract_allow: null };
 
 type Json = Record<string, unknown>;
 const folder = temporaryFolder({ after });

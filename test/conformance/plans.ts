@@ -25,6 +25,8 @@ const MEANT: readonly RegExp[] = [
   /^SELECT pk, id FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
   /^SELECT id, action, levels, .* WHERE list_pk IN /,
+  // The never-block rules of all lists, by an index that has them apart.
+  /^SELECT r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,
   // Counts, and the keys of a workspace: management.
   /^SELECT count\(\*\) AS lists /,
   /^SELECT \(SELECT count\(\*\) FROM lists /,

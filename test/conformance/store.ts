@@ -75,6 +75,7 @@ const EDGE: Omit<SavedList, 'id'> = {
   maxEntries: 4_000_000,
   confidence: 'low',
   severity: 'critical',
+  subtractAllow: 'workspace',
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
 const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
@@ -105,18 +106,18 @@ async function fixture(t: TestContext, driver: StoreDriver) {
 
 /** Collects a snapshot as plain rows. */
 export function collectingSink() {
-  const rows: { id: number; action: string; what: string; expires: number; levels: number }[] = [];
+  const rows: { id: number; role: string; what: string; expires: number; levels: number }[] = [];
   const sink: RuleSink = {
-    v4: (id, action, address, prefix, expires, levels) => {
-      rows.push({ id, action, what: formatTarget({ kind: 'ip', network: { family: 4, address, prefix } }), expires, levels });
+    v4: (id, role, address, prefix, expires, levels) => {
+      rows.push({ id, role, what: formatTarget({ kind: 'ip', network: { family: 4, address, prefix } }), expires, levels });
     },
-    v6: (id, action, bytes, at, prefix, expires, levels) => {
+    v6: (id, role, bytes, at, prefix, expires, levels) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset + at, 16);
       const address = [0, 4, 8, 12].map((i) => view.getUint32(i)) as [number, number, number, number];
-      rows.push({ id, action, what: formatTarget({ kind: 'ip', network: { family: 6, address, prefix } }), expires, levels });
+      rows.push({ id, role, what: formatTarget({ kind: 'ip', network: { family: 6, address, prefix } }), expires, levels });
     },
-    geo: (id, action, target, expires, levels) => {
-      rows.push({ id, action, what: formatTarget(target), expires, levels });
+    geo: (id, role, target, expires, levels) => {
+      rows.push({ id, role, what: formatTarget(target), expires, levels });
     },
   };
   return { rows, sink };
@@ -429,7 +430,7 @@ export function storeConformance(driver: StoreDriver): void {
     const all = collectingSink();
     const head = await store.snapshot(workspace.id, null, T0, all.sink);
     assert.deepEqual([head?.kind, head?.profile], ['workspace', { name: 'main', description: null, ...NO_SETTINGS }]);
-    const show = (rows: typeof all.rows) => rows.map((r) => `${r.action} ${r.what} ${r.expires} ${r.levels}`).sort();
+    const show = (rows: typeof all.rows) => rows.map((r) => `${r.role} ${r.what} ${r.expires} ${r.levels}`).sort();
     assert.deepEqual(
       show(all.rows),
       [
@@ -454,9 +455,49 @@ export function storeConformance(driver: StoreDriver): void {
     const states = await store.ruleStates(workspace.id, [...ids, 123_456_789]);
     assert.deepEqual(
       states.map((s) => `${s.id} ${s.action} ${formatTarget(s.target)} ${s.expires}`).sort(),
-      all.rows.map((r) => `${r.id} ${r.action} ${r.what} ${r.expires}`).sort(),
+      all.rows.map((r) => `${r.id} ${r.role} ${r.what} ${r.expires}`).sort(),
     );
     assert.deepEqual(await store.ruleStates(randomUUID(), ids), []);
+  });
+
+  test(`D7.6 store ${name}: a snapshot holds the never-block rules of all lists as exceptions, where its list asks for them`, async (t) => {
+    const { store, workspace, organization, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+    const other = await store.createWorkspace(organization.id, 'other');
+    const allow = (target: Target, more: Partial<AccessRule> = {}) => upsert(access(target, { action: 'allow', ...more }));
+    await land([
+      { change: upsert(access(ip('192.0.2.0/24'))), listId: list.id },
+      { change: allow(ip('192.0.2.1')), listId: list.id },
+      allow(ip('192.0.2.2'), { ruleRef: 'ref', expiresAt: T0 + 60_000 }),
+      allow(ip('192.0.2.3'), { ruleRef: 'lapsed', expiresAt: T0 }),
+      allow(ip('2001:db8::/32')),
+      allow({ kind: 'country', country: 'NL' }),
+      upsert(access(ip('192.0.2.4'))),
+      { change: allow(ip('192.0.2.5')), workspaceId: other.id },
+    ]);
+    const read = async (feedId: string | null) => {
+      const { rows, sink } = collectingSink();
+      const head = (await store.snapshot(workspace.id, feedId, T0, sink))!;
+      return { head, rows: rows.map((r) => `${r.role} ${r.what} ${r.expires}`).sort() };
+    };
+    const own = ['allow 192.0.2.1 0', 'block 192.0.2.0/24 0'];
+    const exceptions = ['192.0.2.1 0', `192.0.2.2 ${(T0 + 60_000) / 1000}`, '2001:db8::/32 0', 'NL 0'].map((rule) => `exception ${rule}`);
+    const first = await read(list.id);
+    assert.deepEqual(first.rows, [...own, ...exceptions].sort());
+    const workspaceRevision = async () => (await store.directory(workspace.id))!.revision;
+    assert.equal(first.head.revision, -(await workspaceRevision()));
+    await land([allow(ip('192.0.2.6'))]);
+    assert.equal((await read(list.id)).head.revision, -(await workspaceRevision()));
+
+    for (const subtractAllow of ['on', 'off', null] as const) {
+      const { revision } = await store.updateList(workspace.id, list.id, { subtractAllow });
+      const { head, rows } = await read(list.id);
+      assert.deepEqual([rows, head.profile.subtractAllow, head.revision], [own, subtractAllow, revision]);
+    }
+    assert.equal((await read(null)).head.profile.subtractAllow, null);
+    await store.updateWorkspace(workspace.id, { subtractAllow: 'on' });
+    const all = await read(null);
+    assert.deepEqual([all.head.profile.subtractAllow, all.rows.filter((row) => row.startsWith('exception'))], ['on', []]);
   });
 
   test(`4.3 store ${name}: a snapshot of many rules reads each once`, async (t) => {

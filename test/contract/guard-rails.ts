@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { addressSet, overlaps } from '../../src/network/address-set.ts';
 import type { Network } from '../../src/network/network.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
-import { command } from '../support/command.ts';
+import { command, newKey } from '../support/command.ts';
+import { getFeed } from '../support/http.ts';
 import { eventually } from '../support/weir.ts';
 import type { Client, Json, World } from '../support/world.ts';
 
@@ -95,6 +96,42 @@ export function guardRailTests(world: () => World): void {
 
     await set(client, '--protect', 'none');
     await eventually(async () => assert.ok((await client.feed()) === before));
+  });
+
+  test('D7.6, D7.7, D7.9 never-block rules are cut out of block feeds of lists and of the workspace, and what that costs is told', async () => {
+    const client = await world().client();
+    const inSpace = ['--workspace', client.workspace];
+    await world().json(['list', 'create', 'edge', ...inSpace]);
+    await client.post('/v2/signal?list=edge', [access({ ip: '198.51.100.0/24' }), access({ ip: '198.51.100.0' }, { action: 'allow' })]);
+    await client.post('/v2/signal', [access({ ip: '198.51.100.8/29' }, { action: 'allow' })]);
+    assert.equal(await client.feed('/edge'), '198.51.100.0/24\n');
+
+    const [own, all] = [
+      '198.51.100.1/32\n198.51.100.2/31\n198.51.100.4/30\n',
+      '198.51.100.16/28\n198.51.100.32/27\n198.51.100.64/26\n198.51.100.128/25\n',
+    ];
+    const steps: [setting: string, feed: string, said: string][] = [
+      ['on', `${own}198.51.100.8/29\n${all}`, '8 entries now, 7 more than'],
+      ['workspace', `${own}${all}`, '7 entries now, 6 more than'],
+      ['off', '198.51.100.0/24\n', '1 entries now, as many as'],
+    ];
+    for (const [setting, feed, said] of steps) {
+      const text = await world().text(['list', 'set', 'edge', '--subtract-allow', setting, ...inSpace]);
+      assert.ok(text.includes(` is changed; its block feed has ${said} with never-block rules left in`), text);
+      await eventually(async () => assert.equal(await client.feed('/edge'), feed));
+      assert.equal(await client.feed('/edge?action=allow'), '198.51.100.0/32\n');
+    }
+    assert.equal(await client.feed(), '198.51.100.0/24\n');
+    const [answer] = await set(client, '--subtract-allow', 'on');
+    assert.deepEqual(answer!.subtraction, { entries: 7, entries_without_subtraction: 1 });
+    await eventually(async () => assert.equal(await client.feed(), `${own}${all}`));
+
+    await world().json(['list', 'set', 'edge', '--subtract-allow', 'workspace', '--max-entries', '6', ...inSpace]);
+    await eventually(async () => {
+      const { status, text } = await getFeed(world().weir().url, await newKey(world().settings, client.workspace), '/edge');
+      assert.equal(status, 413);
+      assert.match(text, /set subtract_allow to off and poll the allow feed: cutting out never-block rules costs 6 entries/);
+    });
   });
 
   test('D7.1, D7.5 workspace set, ls, export and import; what cannot be is refused in one sentence', async () => {

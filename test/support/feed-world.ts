@@ -1,7 +1,7 @@
 /** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
 
 import type { Caller } from '../../src/account/caller.ts';
-import type { FeedKind } from '../../src/account/feed.ts';
+import { type FeedKind, feedRevision } from '../../src/account/feed.ts';
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
@@ -19,7 +19,7 @@ import { parseNetwork } from '../../src/network/parse.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import type { FeedRecordKey, RuleState } from '../../src/ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
-import type { AccessAction, Level, Target } from '../../src/rule.ts';
+import type { AccessAction, Level, RuleRole, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
 export const START = Date.UTC(2026, 10, 20, 10, 0, 0);
@@ -82,7 +82,15 @@ interface StoredRule {
   readonly severity: Level | null;
 }
 
-const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
+const NO_SETTINGS: ListSettings = {
+  format: null,
+  family: null,
+  action: null,
+  maxEntries: null,
+  confidence: null,
+  severity: null,
+  subtractAllow: null,
+};
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
@@ -121,6 +129,10 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
   setList(id: string, change: Partial<AccessList>): void {
     this.#revision += 1;
     this.#lists = this.#lists.map((list) => (list.id === id ? { ...list, ...change, revision: this.#revision } : list));
+  }
+
+  list(id: string): AccessList {
+    return this.#lists.find((list) => list.id === id)!;
   }
 
   deleteList(id: string): void {
@@ -173,22 +185,35 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     await this.#read('snapshot');
     const list = this.#lists.find(({ id }) => id === feedId);
     if (feedId !== null && list === undefined) return undefined;
-    for (const rule of this.#rules) {
-      const { id, action, target, expires } = rule;
+    const own = this.#rules.filter((rule) => list === undefined || rule.listId === list.id);
+    const exceptions = list?.subtractAllow === 'workspace' ? this.#rules.filter(({ action }) => action === 'allow') : [];
+    const read = [
+      ...own.map((rule) => ({ ...rule, role: rule.action as RuleRole })),
+      ...exceptions.map((rule) => ({ ...rule, role: 'exception' as const })),
+    ];
+    for (const rule of read) {
+      const { id, role, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
-      if ((feedId !== null && rule.listId !== feedId) || (expires !== 0 && expires * 1000 <= now)) continue;
-      if (target.kind !== 'ip') sink.geo(id, action, target, expires, levels);
-      else if (target.network.family === 4) sink.v4(id, action, target.network.address, target.network.prefix, expires, levels);
+      if (expires !== 0 && expires * 1000 <= now) continue;
+      if (target.kind !== 'ip') sink.geo(id, role, target, expires, levels);
+      else if (target.network.family === 4) sink.v4(id, role, target.network.address, target.network.prefix, expires, levels);
       else {
         const bytes = Buffer.alloc(16);
         for (const [i, word] of target.network.address.entries()) bytes.writeUInt32BE(word, 4 * i);
-        sink.v6(id, action, bytes, 0, target.network.prefix, expires, levels);
+        sink.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
       }
     }
-    const profile = list ?? { name: 'acme', description: null, ...NO_SETTINGS };
+    const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
+    const profile = list ?? { name: 'acme', description: null, ...NO_SETTINGS, subtractAllow };
     const kind: FeedKind = list === undefined ? 'workspace' : 'list';
     const guardRails = this.#workspaceSettings;
-    return { kind, profile, guardRails, revision: list?.revision ?? this.#revision, takenAt: this.#clock.now() };
+    return {
+      kind,
+      profile,
+      guardRails,
+      revision: feedRevision(profile, list?.revision ?? this.#revision, this.#revision),
+      takenAt: this.#clock.now(),
+    };
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {

@@ -5,7 +5,7 @@ import { FORMATS } from '../formats/table.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { DEFAULT_ENTRY_LIMIT, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
-import { feedContent } from './content.ts';
+import { countWithoutSubtraction, feedContent } from './content.ts';
 import type { Snapshot } from './snapshot.ts';
 
 interface Counted {
@@ -44,9 +44,13 @@ export function renderFeed(
   const { rated, render } = FORMATS[variant.format];
   const { family, action } = variant;
   const classes = rated ? classTable(levels) : undefined;
-  const content = feedContent(snapshot, { family, action, asOf, classes, guarded }, geo);
+  const query = { family, action, asOf, classes, guarded };
+  const content = feedContent(snapshot, query, geo);
   const counted = { entryCount: content.count, entryLimit: maxEntries ?? DEFAULT_ENTRY_LIMIT, until: content.until };
-  if (counted.entryCount > counted.entryLimit) return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo) };
+  if (counted.entryCount > counted.entryLimit) {
+    const cost = counted.entryCount - countWithoutSubtraction(snapshot, query, geo);
+    return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
+  }
   const text = render(content, { name, description, action, family });
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
 }

@@ -151,7 +151,7 @@ export class ServedWorkspace {
       for (const feedId of this.#feeds.keys()) this.#forget(feedId);
       return { ref, began, known: undefined };
     }
-    const known: Known = { resolution: ref === null ? workspaceFeed(found.revision) : resolutionOf(found.lists), read };
+    const known: Known = { resolution: ref === null ? workspaceFeed(found.revision) : resolutionOf(found.lists, found.revision), read };
     if (ref !== null) this.#remember(ref, known);
     return { ref, began, known };
   }

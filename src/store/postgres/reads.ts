@@ -10,7 +10,7 @@ import { NOW } from './clock.ts';
 import { type Database, drive } from './database.ts';
 import { gathered } from './gather.ts';
 import { accessRules, expressionRules } from './rule-pages.ts';
-import { scanInto, scanQuery } from './snapshot.ts';
+import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
 const CALLER_QUERIES = 2;
@@ -46,6 +46,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           begun = true;
           const pks = source.lists.map(({ pk }) => pk);
           await session.copy(scanQuery(pks, now), scanInto(sink));
+          if (source.head.profile.subtractAllow === 'workspace')
+            await session.copy(exceptionsQuery(source.workspacePk, now), scanInto(sink));
           return source.head;
         },
         // The sink keeps what it was given.
