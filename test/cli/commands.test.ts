@@ -201,7 +201,7 @@ suite('weir', () => {
       ],
     );
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
-    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', 'a device'], 'all']);
+    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', '-', 'a device'], 'all']);
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
     assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
