@@ -3,6 +3,7 @@
  * Requests for unknown lists and signals with `?list=` to a workspace with 10 lists and one with many, in turn, and how long the first
  * poll of an empty list takes. Fails when the many cost more than twice as much, or a first poll takes 5 ms.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { v7 as uuid } from 'uuid';
 import { keyParts } from '../src/account/key.ts';
+import { NO_SETTINGS } from '../src/account/list.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { KEY, startWeir } from '../test/support/weir.ts';
@@ -35,7 +37,6 @@ const FIRST_POLLS = 50;
 const LEAST_RATIO = 0.5;
 const LONGEST_FIRST_POLL = 5;
 
-const SETTINGS = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
 const listName = (n: number) => `list ${n}`;
 
 /** Makes a store with so many lists, besides the default one. */
@@ -43,7 +44,7 @@ async function fillLists(dataDir: string, databaseUrl: string | undefined, count
   const store = await (databaseUrl === undefined ? openSqliteStore(dataDir) : openPostgresStore(databaseUrl));
   const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
   const lists = Array.from({ length: count }, (_, n) => ({
-    ...SETTINGS,
+    ...NO_SETTINGS,
     id: uuid(),
     name: listName(n),
     description: null,

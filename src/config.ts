@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { PROTECT_RULE, protectedWord } from './account/guard-rails.ts';
 import { LIMITS } from './signal/limits.ts';
 
 /** The parts of the service that a process may run. */
@@ -36,6 +37,10 @@ export interface Config {
   readonly rateLimitEntries: number;
   readonly maxRules: number;
   readonly maxLists: number;
+  /** Networks in their canonical form, and names of sets. */
+  readonly protectedNetworks: readonly string[];
+  readonly minPrefixV4: number;
+  readonly minPrefixV6: number;
   readonly rateLimitFeeds: number;
   readonly bodyBudgetMb: number;
   readonly maxConnections: number;
@@ -112,6 +117,12 @@ const cidr: Parse<string> = (value) => {
   if (family === 0 || !fits || more !== undefined)
     throw new Error('must be a list of addresses or networks such as 10.0.0.0/8, separated by commas');
   return value;
+};
+
+const protectedNetwork: Parse<string> = (value) => {
+  const word = protectedWord(value);
+  if (word === undefined) throw new Error(`must be ${PROTECT_RULE}`);
+  return word;
 };
 
 const apiKey: Parse<string> = (value) => {
@@ -262,6 +273,25 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     parse: integer(0, 1_000_000_000),
     meaning: 'lists of a workspace; `weir list create` refuses one more; 0 = no limit',
   },
+  protectedNetworks: {
+    variable: 'PROTECTED_NETWORKS',
+    fallback: undefined,
+    parse: commaList(protectedNetwork),
+    meaning:
+      'networks that no block may reach, and the names `private`, `special`, `self` ([which they are](deployment.md#guard-rails)), separated by commas',
+  },
+  minPrefixV4: {
+    variable: 'MIN_PREFIX_V4',
+    fallback: '0',
+    parse: integer(0, 32),
+    meaning: 'shortest prefix of an IPv4 network that may be blocked; 0 = any',
+  },
+  minPrefixV6: {
+    variable: 'MIN_PREFIX_V6',
+    fallback: '0',
+    parse: integer(0, 128),
+    meaning: 'shortest prefix of an IPv6 network that may be blocked; 0 = any',
+  },
   rateLimitFeeds: {
     variable: 'RATE_LIMIT_FEEDS',
     fallback: '6000',
@@ -314,7 +344,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
 };
 
 /** What a setting without value and default is, where that is not undefined. */
-const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [] };
+const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [], protectedNetworks: [] };
 
 /** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [

@@ -8,6 +8,13 @@ import type { Network } from './network/network.ts';
 export const ACCESS_ACTIONS = ['block', 'allow'] as const;
 export type AccessAction = (typeof ACCESS_ACTIONS)[number];
 
+/**
+ * What an access rule is read for: its action, for the feed of that action; `exception`, a never-block rule of any list of the workspace,
+ * to be cut out of a block feed (SPEC D7.6).
+ */
+export const RULE_ROLES = [...ACCESS_ACTIONS, 'exception'] as const;
+export type RuleRole = (typeof RULE_ROLES)[number];
+
 /** Who wrote an expression rule: a person or a playbook, or a classifier (spec 2.4). */
 export const RULE_TYPES = ['custom', 'generated'] as const;
 export type RuleType = (typeof RULE_TYPES)[number];

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { areOff, blockGuards, mayBlock, type ServiceGuardRails } from './account/guard-rails.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
@@ -24,6 +25,7 @@ import { startFailureLog } from './runtime/failed-keys.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
+import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
 import { readiness } from './runtime/readiness.ts';
@@ -72,7 +74,8 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const { store, stream } = engine;
   try {
     const geoData = await loadingGeo;
-    const feedThread = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData) : undefined;
+    const guardRails = serviceGuardRails(config);
+    const feedThread = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData, guardRails) : undefined;
     closing.push(() => feedThread?.close());
     const geo = useGeo(
       config,
@@ -94,7 +97,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: takesSignals ? signalEndpoint(store, appends, config, schemes, geo, logger) : undefined,
+      submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails }, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
       readiness: readiness({
         store,
@@ -110,7 +113,8 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       logger,
     });
     // Only the port can still be refused: a key that is made now is always shown.
-    const firstKey = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
+    const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
+    if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
     await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
       throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
@@ -119,7 +123,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
 
     const { port } = app.server.address() as { port: number };
     const url = localUrlOf(config.host, port);
-    if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey)}\n`);
+    if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
     stdout.write(`weir ready on ${urlOf(config.host, port)}\n`);
     return {
       url,
@@ -158,16 +162,21 @@ function signalEndpoint(
   store: Store,
   stream: Pick<Stream, 'draft'>,
   config: Config,
-  schemes: Schemes,
-  geo: GeoInUse,
+  { schemes, geo, guardRails }: { readonly schemes: Schemes; readonly geo: GeoInUse; readonly guardRails: ServiceGuardRails },
   logger: Logger,
 ): SubmitSignals {
+  const guardOf = blockGuards(guardRails);
   return signalSubmission({
     store,
     stream,
     entryLimit: rateLimiter(config.rateLimitEntries),
     ruleQuota: ruleQuota(config.maxRules, store, monotonic),
-    check: () => ({ schemes, hasAsn: (asn) => geo.database().hasAsn(asn), isCountry }),
+    check: (caller) => ({
+      schemes,
+      hasAsn: (asn) => geo.database().hasAsn(asn),
+      isCountry,
+      blockFaults: guardOf(caller.guardRails).faults,
+    }),
     now,
     monotonic,
     logFailure: (err, what) => logger.error({ err }, what),

@@ -1,4 +1,5 @@
 import { keyParts } from '../../src/account/key.ts';
+import { NO_SETTINGS } from '../../src/account/list.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { RuleChange } from '../../src/rule.ts';
@@ -45,13 +46,12 @@ export async function fill(
   expiresAt: (n: number) => number | null = () => null,
 ): Promise<void> {
   const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
-  const settings = { format: null, family: null, action: null, confidence: null, severity: null };
   let position: number | null = null;
   for (const [index, { name, rules, maxEntries }] of lists.entries()) {
     const listId =
       index === 0
         ? (await store.directory(workspaceId))!.lists[0].id
-        : (await store.createList(workspaceId, name, null, { ...settings, maxEntries })).id;
+        : (await store.createList(workspaceId, name, null, { ...NO_SETTINGS, maxEntries })).id;
     if (index === 0) await store.updateList(workspaceId, listId, { maxEntries });
     for (let n = 0; n < rules; n += BATCH) {
       const now = Date.now();

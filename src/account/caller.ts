@@ -1,3 +1,4 @@
+import type { GuardRails } from './guard-rails.ts';
 import type { Subscription } from './organization.ts';
 import type { Permission } from './permission.ts';
 
@@ -12,6 +13,8 @@ export interface Caller {
   readonly listId: string | null;
   /** The composed feed the key is bound to, or null. */
   readonly feedId: string | null;
+  /** What the workspace sets; the service's come on top. */
+  readonly guardRails: GuardRails;
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
 }

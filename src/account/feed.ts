@@ -24,3 +24,10 @@ export type FeedPatch = Partial<Omit<ComposedFeed, 'id' | 'workspaceId' | 'name'
 
 /** A composed feed as a store holds it, for `weir export` and `weir import`. */
 export type SavedFeed = Omit<ComposedFeed, 'workspaceId'>;
+
+/**
+ * The revision of a feed, which moves with everything that it shows. Where the never-block rules of all lists are cut out that is the
+ * whole workspace: then it is made from the workspace's revision, and negative, so that it differs from every one before the setting.
+ */
+export const feedRevision = ({ subtractAllow }: Pick<ListSettings, 'subtractAllow'>, own: number, workspace: number): number =>
+  subtractAllow === 'workspace' ? -workspace : own;

@@ -3,6 +3,9 @@ import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
 import { FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
 
+export const SUBTRACT_ALLOW = ['on', 'workspace', 'off'] as const;
+export type SubtractAllow = (typeof SUBTRACT_ALLOW)[number];
+
 /** Feed settings that a list stores; null = the service's default (spec 2.6, 4.4.3). */
 export interface ListSettings {
   readonly format: string | null;
@@ -11,6 +14,8 @@ export interface ListSettings {
   readonly maxEntries: number | null;
   readonly confidence: Level | null;
   readonly severity: Level | null;
+  /** Which never-block rules are cut out of the block feed: its own, those of all lists of the workspace, none (SPEC D7.6). */
+  readonly subtractAllow: SubtractAllow | null;
 }
 
 /** What a value may be: one of some words (`aliases`: other words for them), or a whole number within bounds. */
@@ -43,6 +48,12 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
   maxEntries: { field: 'max_entries', value: 'count', least: 1, most: 4_000_000, help: 'entry cap of the feed' },
   confidence: { field: 'confidence', ...level },
   severity: { field: 'severity', ...level },
+  subtractAllow: {
+    field: 'subtract_allow',
+    value: 'which',
+    words: SUBTRACT_ALLOW,
+    help: "never-block rules to cut out of the block feed: on (the list's own), workspace (those of all lists), off",
+  },
 };
 
 export const SETTING_NAMES = Object.keys(LIST_SETTINGS) as readonly (keyof ListSettings)[];

@@ -4,7 +4,8 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Workspace } from '../account/workspace.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { NO_WORKSPACE_SETTINGS, type Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
@@ -13,7 +14,7 @@ import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
 import { startProgress } from './progress.ts';
 import { pick } from './usage.ts';
-import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine } from './workspace-file.ts';
+import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
 /** Characters that are gathered before they are written. */
@@ -68,6 +69,7 @@ const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode
 
 async function* workspaceLines(store: StoreReads, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
   yield headLine(workspace, now);
+  if (!isDeepStrictEqual({ ...workspace, ...NO_WORKSPACE_SETTINGS }, workspace)) yield settingsLine(workspace);
   // Keys first: a list or feed that a key names is older than the key.
   const keys = await store.savedKeys(workspace.id);
   const feeds = await store.feeds(workspace.id);

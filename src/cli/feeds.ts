@@ -7,6 +7,7 @@ import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
 import { findFeed, findList, table, workspaceId } from './context.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
+import { costSentence, subtractionCosts } from './subtraction.ts';
 import { inWorkspace, readName } from './usage.ts';
 
 const feedJson = (feed: ComposedFeed) => ({
@@ -37,9 +38,12 @@ export function feedCommands(add: AddCommand): void {
       const workspace = await workspaceId(store, options.workspace);
       const feed = await findFeed(store, workspace, name);
       const lists = await members(store, workspace, options);
-      return feedJson(await store.updateFeed(workspace, feed.id, { ...settingPatch(options), ...(lists !== undefined && { lists }) }));
+      const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
+      const patch = { ...settingPatch(options), ...(lists !== undefined && { lists }) };
+      const changed = feedJson(await store.updateFeed(workspace, feed.id, patch));
+      return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
     },
-    show: (feed) => `feed ${feed.name} ${feed.id} is changed`,
+    show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}`,
   });
   add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
     async run(context, _args, options) {

@@ -3,7 +3,7 @@
 import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
 import type { Message, Stream } from '../ports/stream.ts';
@@ -60,8 +60,9 @@ export function importCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const stream = await context.stream();
         await refuseRules(context, stream, store, workspace);
-        const { lists, feeds, keys } = await checkFile(context, source);
+        const { settings, lists, feeds, keys } = await checkFile(context, source);
 
+        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings);
         const ids = await store.restoreLists(workspace.id, lists, feeds);
         const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids }, await store.ping());
         const unlanded = await untilLanded(context, stream, store);
@@ -127,16 +128,21 @@ async function refuseRules(context: Context, stream: Stream, store: Store, { id,
 }
 
 /** Reads the whole file before anything is written. */
-async function checkFile(context: Context, file: ImportFile): Promise<{ lists: SavedList[]; feeds: SavedFeed[]; keys: SavedKey[] }> {
+async function checkFile(
+  context: Context,
+  file: ImportFile,
+): Promise<{ settings: WorkspaceSettings | undefined; lists: SavedList[]; feeds: SavedFeed[]; keys: SavedKey[] }> {
+  let settings: WorkspaceSettings | undefined;
   const lists: SavedList[] = [];
   const feeds: SavedFeed[] = [];
   const keys: SavedKey[] = [];
   for await (const entry of entriesOf(context, 'checking', file)) {
+    if ('settings' in entry) settings = entry.settings;
     if ('list' in entry) lists.push(entry.list);
     if ('feed' in entry) feeds.push(entry.feed);
     if ('key' in entry) keys.push(entry.key);
   }
-  return { lists, feeds, keys };
+  return { settings, lists, feeds, keys };
 }
 
 interface Destination {

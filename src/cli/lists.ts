@@ -3,6 +3,7 @@ import { type AccessList, NO_SETTINGS, settingsJson } from '../account/list.ts';
 import type { AddCommand } from './command.ts';
 import { findList, table, workspaceId } from './context.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
+import { costSentence, subtractionCosts } from './subtraction.ts';
 import { inWorkspace, readName } from './usage.ts';
 
 const listJson = (list: AccessList) => ({
@@ -30,9 +31,11 @@ export function listCommands(add: AddCommand): void {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
       const list = await findList(store, workspace, name);
-      return listJson(await store.updateList(workspace, list.id, settingPatch(options)));
+      const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
+      const changed = listJson(await store.updateList(workspace, list.id, settingPatch(options)));
+      return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, list.id) }) };
     },
-    show: (list) => `list ${list.name} ${list.id} is changed`,
+    show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}`,
   });
   add('list ls', 'list the lists of a workspace', inWorkspace, {
     async run(context, _args, options) {

@@ -1,22 +1,27 @@
-/** A workspace's file as a whole (docs/moving.md): head, lists, feeds, keys, rules, end, one JSON object a line. */
+/** A workspace's file as a whole (docs/moving.md): head, settings, lists, feeds, keys, rules, end, one JSON object a line. */
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import { ACCEPTANCE, LIMITS } from '../signal/limits.ts';
 import { isoTime } from './context.ts';
 import { readLines, readUtf8 } from './lines.ts';
-import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule } from './workspace-line.ts';
+import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
 
 /** Version of the format. */
 const VERSION = 1;
 
 /** One line between head and end. */
-export type Entry = { readonly list: SavedList } | { readonly feed: SavedFeed } | { readonly key: SavedKey } | { readonly rule: SavedRule };
+export type Entry =
+  | { readonly settings: WorkspaceSettings }
+  | { readonly list: SavedList }
+  | { readonly feed: SavedFeed }
+  | { readonly key: SavedKey }
+  | { readonly rule: SavedRule };
 export interface Counts {
   lists: number;
   feeds: number;
@@ -26,6 +31,7 @@ export interface Counts {
 
 export const headLine = ({ id, name }: Workspace, now: number): string =>
   JSON.stringify({ weir_export: VERSION, at: isoTime(now), workspace: { id, name } });
+export const settingsLine = (settings: WorkspaceSettings): string => JSON.stringify({ settings: SETTINGS_LINE.write(settings) });
 export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST_LINE.write(list) });
 export const feedLine = (feed: SavedFeed): string => JSON.stringify({ feed: FEED_LINE.write(feed) });
 export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
@@ -71,7 +77,7 @@ export async function* readEntries(path: string, onLine: (bytes: number) => void
   if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
 }
 
-const WORDS = ['weir_export', 'list', 'feed', 'key', 'rule', 'end'] as const;
+const WORDS = ['weir_export', 'settings', 'list', 'feed', 'key', 'rule', 'end'] as const;
 type Word = (typeof WORDS)[number];
 
 /** What the lines of a file mean together: their order, the lists that keys and rules name, the counts at the end. */
@@ -85,6 +91,7 @@ function fileChecker() {
 
   const readers: Record<Word, (value: unknown) => Entry | string | undefined> = {
     weir_export: (version) => (version === VERSION ? undefined : `weir_export must be ${VERSION}: the file is of another version of weir`),
+    settings: entry('settings', SETTINGS_LINE, (settings) => ({ settings })),
     list: entry('list', LIST_LINE, (list) => {
       counts.lists += 1;
       if (lists.has(list.id)) return 'id: an earlier line has it';
@@ -138,8 +145,8 @@ function fileChecker() {
 const countOf = (end: unknown, what: keyof Counts): unknown =>
   (end as Partial<Counts> | null)?.[what] ?? (what === 'feeds' ? 0 : undefined);
 
-const follows = (word: Word, last: Word) =>
-  WORDS.indexOf(word) > WORDS.indexOf(last) || (word === last && word !== 'weir_export' && word !== 'end');
+const ONCE: readonly Word[] = ['weir_export', 'settings', 'end'];
+const follows = (word: Word, last: Word) => WORDS.indexOf(word) > WORDS.indexOf(last) || (word === last && !ONCE.includes(word));
 
 const entry =
   <T extends object>(word: Word, line: Line<T>, accept: (item: T) => Entry | string) =>

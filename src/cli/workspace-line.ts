@@ -5,10 +5,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { SavedFeed } from '../account/feed.ts';
+import { MOST_PROTECTED, protectedWord } from '../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../account/key.ts';
 import { descriptionFault, LIST_SETTINGS, type ListSetting, type SavedList, settingsJson, settingsOf } from '../account/list.ts';
 import { nameFault } from '../account/name.ts';
 import { PERMISSIONS } from '../account/permission.ts';
+import { type WorkspaceSettings, workspaceSettingsJson } from '../account/workspace.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, RULE_TYPES, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';
@@ -31,6 +33,7 @@ export interface Line<T> {
 // ---------------------------------------------------------------- shapes
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const optional = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
 const text = Type.String({ format: 'text' });
 const time = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$',
@@ -39,8 +42,16 @@ const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$
 const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
 const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
 
+/** A setting may be missing: an older weir, which did not know it, has written the file. */
 const settingShape = (setting: ListSetting): TSchema =>
-  nullable('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
+  optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
+
+const SettingsShape = Type.Object({
+  protect: Type.Array(text, { maxItems: MOST_PROTECTED }),
+  min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32 }),
+  min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128 }),
+  subtract_allow: oneOf(['on', 'off'] as const),
+});
 
 const profileShape = {
   id: uuid,
@@ -112,6 +123,21 @@ function unchanged<T>(given: unknown, item: T, written: object): T | string {
   const odd = Object.entries(written).find(([field, value]) => !isDeepStrictEqual(value, (given as Record<string, unknown>)[field]));
   return odd === undefined ? item : `${odd[0]}: would become ${JSON.stringify(odd[1])}`;
 }
+
+// ---------------------------------------------------------------- settings
+
+const readSettingsShape = shape(SettingsShape);
+export const SETTINGS_LINE: Line<WorkspaceSettings> = {
+  read(value) {
+    const line = readSettingsShape(value);
+    if (typeof line === 'string') return line;
+    const odd = line.protect.find((word) => protectedWord(word) !== word);
+    if (odd !== undefined) return `protect: must not hold ${JSON.stringify(odd)}`;
+    const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = line;
+    return { protect, minPrefixV4, minPrefixV6, subtractAllow };
+  },
+  write: workspaceSettingsJson,
+};
 
 // ---------------------------------------------------------------- lists
 

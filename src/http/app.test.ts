@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Caller } from '../account/caller.ts';
+import { NO_GUARD_RAILS } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Permission } from '../account/permission.ts';
 import { packagedSchemes } from '../expression/scheme.ts';
@@ -32,6 +33,7 @@ const list = (id: string, name: string, isDefault = false): AccessList => ({
   maxEntries: null,
   confidence: null,
   severity: null,
+  subtractAllow: null,
 });
 
 interface World {
@@ -62,6 +64,7 @@ function world(given: World = {}) {
     permissions: given.permissions ?? ['signal:write', 'feed:read'],
     listId: null,
     feedId: null,
+    guardRails: NO_GUARD_RAILS,
     expiresAt: null,
     ...given.caller,
   };

@@ -1,6 +1,5 @@
 import { sortPairs } from './radix.ts';
-
-const ONES = 0xffff_ffff;
+import { compareV6, successorV6 } from './words.ts';
 
 /** Sorts `count` IPv4 ranges (start, end) in place and unites those that overlap or touch. Returns how many are left. */
 export function mergeV4(words: Uint32Array, count: number): number {
@@ -31,14 +30,14 @@ export function mergeV6(ranges: Uint32Array, count: number): { readonly words: U
   let last = -8;
   for (let i = 0; i < count; i++) {
     const at = 8 * order[2 * i + 1];
-    if (last >= 0 && compare(ranges, at, reach, 0) <= 0) {
-      if (compare(ranges, at + 4, words, last + 4) <= 0) continue;
+    if (last >= 0 && compareV6(ranges, at, reach, 0) <= 0) {
+      if (compareV6(ranges, at + 4, words, last + 4) <= 0) continue;
       for (let k = 4; k < 8; k++) words[last + k] = ranges[at + k];
     } else {
       last += 8;
       for (let k = 0; k < 8; k++) words[last + k] = ranges[at + k];
     }
-    successor(words, last + 4, reach);
+    successorV6(words, last + 4, reach);
   }
   return { words, length: last / 8 + 1 };
 }
@@ -70,23 +69,4 @@ function sortByWord(order: Uint32Array, ranges: Uint32Array, which: number): voi
   const count = order.length / 2;
   for (let i = 0; i < count; i++) order[2 * i] = word(ranges, order, i, which);
   sortPairs(order, count);
-}
-
-/** Compares addresses: negative, zero or positive as the one at `a[i]` is below, equal to or above the one at `b[j]`. */
-function compare(a: Uint32Array, i: number, b: Uint32Array, j: number): number {
-  for (let k = 0; k < 4; k++) {
-    const difference = a[i + k] - b[j + k];
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-/** Writes the address after the one at `words[at]` to `into`. The very last address is its own successor. */
-function successor(words: Uint32Array, at: number, into: Uint32Array): void {
-  let carry = true;
-  for (let k = 3; k >= 0; k--) {
-    into[k] = words[at + k] + (carry ? 1 : 0);
-    carry &&= words[at + k] === ONES;
-  }
-  if (carry) into.fill(ONES);
 }

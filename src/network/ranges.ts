@@ -1,5 +1,7 @@
 import { lastAddressV4, lastAddressV6 } from './bounds.ts';
 import { mergeV4, mergeV6 } from './merge.ts';
+import { subtractV4, subtractV6 } from './subtract.ts';
+import { compareV6 } from './words.ts';
 
 const INITIAL = 64;
 
@@ -8,6 +10,17 @@ function grow(words: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<Arra
   const grown = new Uint32Array(Math.max(needed, 2 * words.length));
   grown.set(words);
   return grown;
+}
+
+/** The first of `length` sorted ranges that ends at an address or after it, as `reaches` says; `length` when none does. */
+function firstReaching(length: number, reaches: (i: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (reaches(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** A growable collection of IPv4 ranges, both ends inclusive. */
@@ -56,6 +69,23 @@ export class V4Ranges {
     this.#length = mergeV4(this.#pairs, this.#length);
     this.#merged = true;
   }
+
+  /** Takes out the addresses of other ranges. Merges both in place. */
+  subtract(others: V4Ranges): void {
+    if (this.#length === 0 || others.length === 0) return;
+    this.merge();
+    others.merge();
+    const { words, length } = subtractV4(this.#pairs, this.#length, others.#pairs, others.#length);
+    this.#pairs = words;
+    this.#length = length;
+  }
+
+  /** Whether an address from `start` to `end` is in one of the ranges. Merges them in place. */
+  overlaps(start: number, end: number): boolean {
+    this.merge();
+    const at = 2 * firstReaching(this.#length, (i) => this.#pairs[2 * i + 1] >= start);
+    return at < 2 * this.#length && this.#pairs[at] <= end;
+  }
 }
 
 /** A growable collection of IPv6 ranges, both ends inclusive: eight words a range, four of the start, four of the end. */
@@ -103,6 +133,23 @@ export class V6Ranges {
     this.#words = words;
     this.#length = length;
     this.#merged = true;
+  }
+
+  /** Takes out the addresses of other ranges. Merges both in place. */
+  subtract(others: V6Ranges): void {
+    if (this.#length === 0 || others.length === 0) return;
+    this.merge();
+    others.merge();
+    const { words, length } = subtractV6(this.#words, this.#length, others.#words, others.#length);
+    this.#words = words;
+    this.#length = length;
+  }
+
+  /** Whether an address of the range whose eight words begin at `words[at]` is in one of the ranges. Merges them in place. */
+  overlaps(words: Uint32Array, at: number): boolean {
+    this.merge();
+    const found = 8 * firstReaching(this.#length, (i) => compareV6(this.#words, 8 * i + 4, words, at) >= 0);
+    return found < 8 * this.#length && compareV6(this.#words, found, words, at + 4) <= 0;
   }
 
   /** Makes room for one more range and returns the index of its first word. */

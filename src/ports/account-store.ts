@@ -4,7 +4,7 @@ import type { ComposedFeed, FeedPatch, SavedFeed } from '../account/feed.ts';
 import type { KeyInfo, NewKey, SavedKey } from '../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
 
 interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */
@@ -35,6 +35,8 @@ export interface AccountWrites {
   createOrganization(name: string, subscription: Subscription): Promise<Organization>;
   setSubscription(organizationId: string, subscription: Subscription): Promise<void>;
   createWorkspace(organizationId: string, name: string): Promise<Workspace>;
+  /** Moves the revisions of the workspace and of all its lists, and the key revision: callers carry the guard rails. */
+  updateWorkspace(workspaceId: string, patch: WorkspacePatch): Promise<Workspace>;
   createKey(workspaceId: string, key: NewKey): Promise<KeyInfo>;
   /** false when there is no such key. */
   revokeKey(id: string): Promise<boolean>;

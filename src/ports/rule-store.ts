@@ -3,8 +3,9 @@
  * Every call that concerns rules names the workspace.
  */
 import type { FeedKind, FeedProfile } from '../account/feed.ts';
+import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
-import type { AccessAction, AccessRule, ExpressionRule, Kind, Operation, RuleChange, Target } from '../rule.ts';
+import type { AccessAction, AccessRule, ExpressionRule, Kind, Operation, RuleChange, RuleRole, Target } from '../rule.ts';
 import type { StreamRecord } from './stream.ts';
 
 /** A record that was understood, and whose workspace and list are still to be resolved by the store. */
@@ -81,12 +82,12 @@ export interface FoundFeed extends FeedProfile {
  * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
-  v4(id: number, action: AccessAction, address: number, prefix: number, expires: number, levels: number): void;
+  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
   /** `bytes` holds 16 bytes from `at` on; they are only valid during the call. */
-  v6(id: number, action: AccessAction, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
+  v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
   geo(
     id: number,
-    action: AccessAction,
+    role: RuleRole,
     target: { kind: 'asn'; asn: number } | { kind: 'country'; country: string },
     expires: number,
     levels: number,
@@ -97,6 +98,8 @@ export interface RuleSink {
 export interface SnapshotHead {
   readonly kind: FeedKind;
   readonly profile: FeedProfile;
+  /** Of the workspace; the service's come on top. */
+  readonly guardRails: GuardRails;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** The store's clock at the read, ms. */

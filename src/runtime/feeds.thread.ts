@@ -3,6 +3,7 @@
  * another feed.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
 import { geoDatabase } from '../geo/database.ts';
@@ -15,13 +16,13 @@ import { remoteCalls, serveCalls } from './rpc.ts';
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
-const { source, geo } = workerData as FeedThreadData;
+const { source, geo, guardRails } = workerData as FeedThreadData;
 const port = parentPort!;
 const store = await openSource(source);
 let database = geoDatabase(geo);
 
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ store, recordFeed: store.recordFeed, geo: () => database, clock: systemClock }),
+  ...feedBuilder({ store, recordFeed: store.recordFeed, geo: () => database, guard: blockGuards(guardRails), clock: systemClock }),
   async useGeo(data) {
     database = geoDatabase(data);
   },

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { FeedBuilder } from '../feed/builder.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
@@ -20,6 +21,7 @@ const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, use
 export interface FeedThreadData {
   readonly source: FeedSource;
   readonly geo: GeoData;
+  readonly guardRails: ServiceGuardRails;
 }
 
 /** The feed thread as the main thread sees it. */
@@ -34,14 +36,14 @@ export interface FeedThread extends FeedBuilder {
  * Starts the feed thread. If it dies, the builds under way reject, and the next build starts another thread, which reads its
  * snapshots anew.
  */
-export function startFeedThread(newSource: () => FeedSource, geo: GeoData): FeedThread {
+export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guardRails: ServiceGuardRails): FeedThread {
   let data = geo;
   let running: { readonly worker: Worker; readonly methods: FeedThreadMethods } | undefined;
 
   function thread(): { readonly worker: Worker; readonly methods: FeedThreadMethods } {
     if (running !== undefined) return running;
     const source = newSource();
-    const workerData: FeedThreadData = { source, geo: data };
+    const workerData: FeedThreadData = { source, geo: data, guardRails };
     const worker = new Worker(new URL('./feeds.thread.ts', import.meta.url), {
       workerData,
       transferList: 'writes' in source ? [source.writes] : [],

@@ -5,15 +5,15 @@ import type { Store } from '../ports/store.ts';
 
 /**
  * Makes sure that the given key exists (BOOTSTRAP_API_KEY), or, without one, that an empty store gets a new key.
- * Resolves with the text of a key that was made up here and has to be shown; undefined otherwise. Warns of a given key that can be
- * guessed, and of older first keys that still work beside it.
+ * `made` says whether a key was made; `shown` is its text where it was made up here and has to be shown. Warns of a given key that can
+ * be guessed, and of older first keys that still work beside it.
  */
 export async function ensureFirstKey(
   given: string | undefined,
   store: Pick<Store, 'bootstrap' | 'savedKeys'>,
   now: number,
   log: Log,
-): Promise<string | undefined> {
+): Promise<{ readonly made: boolean; readonly shown: string | undefined }> {
   if (given !== undefined && given.length < SAFE_KEY_LENGTH) {
     log('warn', `BOOTSTRAP_API_KEY is shorter than ${SAFE_KEY_LENGTH} characters: it can be guessed`);
   }
@@ -26,7 +26,7 @@ export async function ensureFirstKey(
       log('warn', `an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`);
     }
   }
-  return created && given === undefined ? text : undefined;
+  return { made: created, shown: created && given === undefined ? text : undefined };
 }
 
 /** Whether a key was once the first key, is not the one with this hash, and still works at `now` (ms). */
@@ -36,12 +36,16 @@ const isOlderFirstKey = ({ name, hash, revokedAt, expiresAt }: SavedKey, given: 
 /** The line that shows a new key. */
 export const keyLine = (key: string): string => `API key (shown only now): ${key}`;
 
-/** What is printed once, with a new key: how to block an address and read the feed at `url`. */
-export function welcome(url: string, key: string): string {
+/** Addresses that nobody has, of documentation and multicast documentation (RFC 5737, RFC 6676): guard rails may protect the first. */
+const EXAMPLES = ['192.0.2.1', '233.252.0.1'];
+
+/** What is printed once, with a new key: how to block an address and read the feed at `url`. `mayBlock` tells which can be blocked. */
+export function welcome(url: string, key: string, mayBlock: (address: string) => boolean): string {
+  const example = EXAMPLES.find(mayBlock) ?? EXAMPLES[0];
   return [
     keyLine(key),
     'Block an address, then read the feed:',
-    `  curl -sS -H 'Authorization: Bearer ${key}' -d '[{"type":"access_rules","action":"block","ip":"192.0.2.1"}]' ${url}/v1/signal`,
+    `  curl -sS -H 'Authorization: Bearer ${key}' -d '[{"type":"access_rules","action":"block","ip":"${example}"}]' ${url}/v1/signal`,
     `  curl -sS -H 'Authorization: Bearer ${key}' ${url}/v1/threat/feeds`,
   ].join('\n');
 }

@@ -39,6 +39,7 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   createOrganization: true,
   setSubscription: true,
   createWorkspace: true,
+  updateWorkspace: true,
   createKey: true,
   revokeKey: true,
   touchKeys: true,

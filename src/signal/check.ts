@@ -1,20 +1,30 @@
+import type { Network } from '../network/network.ts';
 import type { Target } from '../rule.ts';
 import type { Fields } from './normalize.ts';
 import { readTarget, TARGET_FIELDS } from './target.ts';
 import type { FieldFault } from './validate.ts';
 
-/** What exists in the world, as this service knows it. */
-export interface GeoCheck {
+/** What targets are judged by: what exists in the world, as this service knows it, and what may be blocked. */
+export interface TargetCheck {
   hasAsn(asn: number): boolean;
   /** Of an upper-case ISO-3166 Alpha-2 code. */
   isCountry(code: string): boolean;
+  /** Why a network must not be blocked (SPEC D7); absent where every network may be. */
+  readonly blockFaults?: ((network: Network) => readonly string[]) | undefined;
+}
+
+/** Where an entry has its target, and whether it blocks it. */
+interface TargetPlace {
+  /** What comes before the field's name. */
+  readonly path: '' | 'rule.target.';
+  readonly blocks: boolean;
 }
 
 /**
- * The target in `fields`, if there is exactly one and it exists; else a fault is added, unless the schema has already seen it.
- * `path` is what comes before the field's name: empty or `rule.target.`.
+ * The target in `fields`, if there is exactly one, it exists and may be blocked where it is to be; else a fault is added, unless the
+ * schema has already seen it.
  */
-export function parseTarget(fields: Fields, path: '' | 'rule.target.', geo: GeoCheck, faults: FieldFault[]): Target | undefined {
+export function parseTarget(fields: Fields, { path, blocks }: TargetPlace, check: TargetCheck, faults: FieldFault[]): Target | undefined {
   const given = TARGET_FIELDS.filter((name) => fields[name] !== undefined);
   const field = given[0];
   if (field === undefined || given.length > 1) {
@@ -24,16 +34,20 @@ export function parseTarget(fields: Fields, path: '' | 'rule.target.', geo: GeoC
   const text = fields[field];
   if (typeof text !== 'string') return undefined;
   const target = readTarget(field, text);
-  const fault = typeof target === 'string' ? target : missing(target, geo);
-  if (fault === undefined) return target as Target;
-  faults.push({ field: path + field, message: fault });
-  return undefined;
+  const wrong = typeof target === 'string' ? [target] : targetFaults(target, blocks, check);
+  for (const message of wrong) faults.push({ field: path + field, message });
+  return wrong.length === 0 ? (target as Target) : undefined;
 }
 
-function missing(target: Target, geo: GeoCheck): string | undefined {
-  if (target.kind === 'asn' && !geo.hasAsn(target.asn)) return `AS${target.asn} does not exist in the ASN data`;
-  if (target.kind === 'country' && !geo.isCountry(target.country)) return 'must be a valid ISO-3166 Alpha-2 code';
-  return undefined;
+function targetFaults(target: Target, blocks: boolean, check: TargetCheck): readonly string[] {
+  switch (target.kind) {
+    case 'asn':
+      return check.hasAsn(target.asn) ? [] : [`AS${target.asn} does not exist in the ASN data`];
+    case 'country':
+      return check.isCountry(target.country) ? [] : ['must be a valid ISO-3166 Alpha-2 code'];
+    case 'ip':
+      return (blocks && check.blockFaults?.(target.network)) || [];
+  }
 }
 
 /** A caller's value, to be shown back to him: scalars as they are, the rest as the beginning of its JSON. */

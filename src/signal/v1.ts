@@ -1,4 +1,4 @@
-import { type GeoCheck, parseTarget } from './check.ts';
+import { parseTarget, type TargetCheck } from './check.ts';
 import { type Fields, normalizeEvent } from './normalize.ts';
 import { type Signal, V1Event } from './schema.ts';
 import { compile, type FieldFault } from './validate.ts';
@@ -16,10 +16,10 @@ export function eventRefusals(entry: Fields): FieldFault[] {
 }
 
 /** One v1 event (spec 2.1), or its faults. */
-export function parseEvent(entry: Fields, geo: GeoCheck): Signal | FieldFault[] {
+export function parseEvent(entry: Fields, check: TargetCheck): Signal | FieldFault[] {
   const event = normalizeEvent(entry);
   const faults = [...faultsOf(event)];
-  parseTarget(event, '', geo, faults);
+  parseTarget(event, { path: '', blocks: event.action === 'block' }, check, faults);
   return faults.length > 0 ? faults : { version: 1, event: asSent(entry) };
 }
 

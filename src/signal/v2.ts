@@ -1,7 +1,7 @@
 import { parseExpression } from '../expression/parser.ts';
 import type { Scheme, Schemes } from '../expression/scheme.ts';
 import { type ExpressionKind, isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES } from '../rule.ts';
-import { type GeoCheck, parseTarget } from './check.ts';
+import { parseTarget, type TargetCheck } from './check.ts';
 import { lifetime } from './expiry.ts';
 import { LIMITS } from './limits.ts';
 import { type Fields, isObject, lower, normalizeEnvelope } from './normalize.ts';
@@ -10,7 +10,7 @@ import { writeTarget } from './target.ts';
 import { compile, type FieldFault } from './validate.ts';
 
 /** What v2 entries are judged by, besides their schema. */
-export interface EnvelopeCheck extends GeoCheck {
+export interface EnvelopeCheck extends TargetCheck {
   readonly schemes: Schemes;
   /** The caller's key is bound to a list: it may send access rules only. */
   readonly listBound: boolean;
@@ -56,7 +56,8 @@ function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: FieldFa
     return;
   }
   if (!isObject(rule) || !isObject(rule.target)) return;
-  const target = parseTarget(rule.target, 'rule.target.', check, faults);
+  const place = { path: 'rule.target.', blocks: op === 'upsert' && rule.action === 'block' } as const;
+  const target = parseTarget(rule.target, place, check, faults);
   if (target === undefined || faults.length > 0) return;
   rule.target = writeTarget(target);
   if (op === 'upsert') setLifetime('access_rule', envelope, rule);

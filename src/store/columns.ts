@@ -1,6 +1,6 @@
 /** How values are stored, in columns of the same meaning in either dialect. */
 import { parseNetwork } from '../network/parse.ts';
-import { ACCESS_ACTIONS, type AccessAction, type JsonObject, type Target } from '../rule.ts';
+import { ACCESS_ACTIONS, type AccessAction, type JsonObject, RULE_ROLES, type RuleRole, type Target } from '../rule.ts';
 
 /** JSON data as text; null stays null. */
 export const jsonText = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value));
@@ -8,6 +8,10 @@ export const jsonText = (value: JsonObject | null): string | null => (value === 
 /** The code of an access action: its place in ACCESS_ACTIONS. */
 export const actionCode = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action);
 export const actionOf = (code: unknown): AccessAction => ACCESS_ACTIONS[Number(code)];
+
+/** The role behind the code of an action, or EXCEPTION. */
+export const roleOf = (code: number): RuleRole => RULE_ROLES[code];
+export const EXCEPTION = RULE_ROLES.indexOf('exception');
 
 /** The target behind its canonical text. */
 export function targetOf(text: string): Target {

@@ -1,9 +1,10 @@
 /** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
-import { type ListSettings, NO_SETTINGS, settingsOf } from '../account/list.ts';
+import { feedRevision } from '../account/feed.ts';
+import { type ListSettings, settingsOf } from '../account/list.ts';
 import { levelCode } from '../feed/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/validate.ts';
-import { listOf, profileOf, type Row } from './rows.ts';
+import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
 /** A list that rules are read from. */
@@ -102,19 +103,20 @@ export function* ruleSource(now: string, workspaceId: string, feedId: string | n
       ? yield* workspaceSource(workspacePk, workspace)
       : ((yield* listSource(workspacePk, feedId)) ?? (yield* composedSource(workspacePk, feedId)));
   if (source === undefined) return undefined;
-  const { lists, ...head } = source;
-  return { workspacePk, head: { ...head, takenAt: Number(workspace.taken_at) }, lists };
+  const { lists, ...own } = source;
+  const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
+  return { workspacePk, head: { ...own, revision, guardRails: guardRailsOf(workspace), takenAt: Number(workspace.taken_at) }, lists };
 }
 
 const LISTS = 'SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = $1';
 const MEMBERS = 'SELECT l.pk, l.id, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
 
-type Source = Omit<SnapshotHead, 'takenAt'> & Pick<RuleSource, 'lists'>;
+type Source = Omit<SnapshotHead, 'guardRails' | 'takenAt'> & Pick<RuleSource, 'lists'>;
 
 function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
-  const lists = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
-  const profile = { name: String(row.name), description: null, ...NO_SETTINGS };
-  return { kind: 'workspace', profile, revision: Number(row.revision), lists: lists.map((list) => ({ ...placeOf(list), levels: 0 })) };
+  const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
+  const lists = rows.map((list) => ({ ...placeOf(list), levels: 0 }));
+  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.revision), lists };
 }
 
 function* listSource(workspacePk: number, id: string): Work<Source | undefined> {
@@ -141,5 +143,5 @@ const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id) });
 const levelsOfList = ({ confidence, severity }: ListSettings) => levelCode(confidence, severity);
 
 function* findWorkspace(now: string, id: string): Work<Row | undefined> {
-  return yield* one(`SELECT pk, name, revision, ${now} AS taken_at FROM workspaces WHERE id = $1`, id);
+  return yield* one(`SELECT w.*, ${now} AS taken_at FROM workspaces w WHERE id = $1`, id);
 }

@@ -4,7 +4,7 @@ import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../account/key.ts
 import { type AccessList, LIST_SETTINGS, type ListPatch, NO_SETTINGS, SETTING_NAMES } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import { PERMISSIONS } from '../account/permission.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
@@ -55,6 +55,21 @@ export function management(transact: Transact): Management {
         { repeatable: true },
       ),
     createWorkspace: (organizationId, name) => transact((now) => insertWorkspace(now, organizationId, name)),
+    updateWorkspace: (workspaceId, patch) =>
+      transact(
+        function* (now) {
+          const workspacePk = yield* changeWorkspace(workspaceId);
+          const values = workspaceColumns(patch);
+          const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
+          if (values.length > 0)
+            yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
+          yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+          yield* moveKeyRevision();
+          yield* audit(now, 'workspace changed', workspaceId);
+          return workspaceOf((yield* one(WORKSPACE, workspacePk))!);
+        },
+        { repeatable: true },
+      ),
     createKey: (workspaceId, key) => transact((now) => insertKey(now, workspaceId, key)),
     revokeKey: (id) =>
       transact(
@@ -130,6 +145,18 @@ export function management(transact: Transact): Management {
         { repeatable: true },
       ),
   };
+}
+
+const WORKSPACE = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk WHERE w.pk = $1';
+
+function workspaceColumns({
+  protect,
+  minPrefixV4,
+  minPrefixV6,
+  subtractAllow,
+}: WorkspacePatch): [column: string, value: string | number][] {
+  const all = { protect: protect?.join(','), min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow };
+  return Object.entries(all).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
 }
 
 /** Moves a workspace's revision and holds its row until the commit: landings and other changes of its lists wait. Returns its pk. */

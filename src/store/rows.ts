@@ -1,11 +1,12 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
 import type { Caller } from '../account/caller.ts';
 import type { FeedProfile } from '../account/feed.ts';
+import type { GuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
-import { type AccessList, settingsOf } from '../account/list.ts';
+import { type AccessList, NO_SETTINGS, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { levelsOf } from '../feed/levels.ts';
 import type { DeadLetter, RuleState, StoredRule } from '../ports/rule-store.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
@@ -24,8 +25,35 @@ export function organizationOf(row: Row): Organization {
 
 /** Needs the column `organization_id`. */
 export function workspaceOf(row: Row): Workspace {
-  return { id: String(row.id), organizationId: String(row.organization_id), name: String(row.name), createdAt: Number(row.created_at) };
+  const { id, name, organization_id: organizationId, created_at: createdAt } = row;
+  return {
+    ...workspaceSettingsOf(row),
+    id: String(id),
+    organizationId: String(organizationId),
+    name: String(name),
+    createdAt: Number(createdAt),
+  };
 }
+
+const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
+  ...guardRailsOf(row),
+  subtractAllow: row.subtract_allow as WorkspaceSettings['subtractAllow'],
+});
+
+/** Needs the columns of a workspace's guard rails. */
+export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): GuardRails => ({
+  protect: protect === '' ? [] : String(protect).split(','),
+  minPrefixV4: Number(min_prefix_v4),
+  minPrefixV6: Number(min_prefix_v6),
+});
+
+/** What a workspace's feed shows of itself. */
+export const workspaceProfileOf = (row: Row): FeedProfile => ({
+  name: String(row.name),
+  description: null,
+  ...NO_SETTINGS,
+  ...(workspaceSettingsOf(row).subtractAllow === 'on' && { subtractAllow: 'on' }),
+});
 
 /** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({ name: String(row.name), description: text(row.description), ...settingsOf(row) });
@@ -125,5 +153,6 @@ export const callerOf = (row: Row): Caller => ({
   permissions: String(row.permissions).split(' ') as Permission[],
   listId: text(row.list_id),
   feedId: text(row.feed_id),
+  guardRails: guardRailsOf(row),
   expiresAt: integer(row.expires_at),
 });

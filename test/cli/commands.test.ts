@@ -15,7 +15,7 @@ import { postSignals } from '../support/http.ts';
 import { eventually, KEY, MAIN, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const NO_SETTINGS = { format: null, family: null, action: null, max_entries: null, confidence: null, severity: null };
+const NO_SETTINGS = { format: null, family: null, action: null, max_entries: null, confidence: null, severity: null, subtract_allow: null };
 
 type Json = Record<string, unknown>;
 const folder = temporaryFolder({ after });
@@ -84,7 +84,8 @@ suite('weir', () => {
     const [, acme] = await program<Json[]>('org', 'ls');
     const edge = await program('workspace', 'create', 'edge', '--org', 'Acme, Inc.');
     assert.match(String(edge.id), UUID);
-    assert.deepEqual(edge, { id: edge.id, organization_id: acme.id, name: 'edge', created_at: edge.created_at });
+    const unset = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0, subtract_allow: 'off' };
+    assert.deepEqual(edge, { id: edge.id, organization_id: acme.id, name: 'edge', created_at: edge.created_at, ...unset });
     assert.match(await person('workspace', 'create', 'twice', '--org', String(acme.id)), /^workspace twice [0-9a-f-]{36}\n$/);
     await program('workspace', 'create', 'twice', '--org', 'default');
     const listed = await program<Json[]>('workspace', 'ls');
@@ -95,7 +96,7 @@ suite('weir', () => {
     assert.deepEqual(listed[1], edge);
     assert.deepEqual(
       rows(await person('workspace', 'ls')),
-      listed.map(({ id, name, organization_id }) => [id, name, organization_id]),
+      listed.map(({ id, name, organization_id }) => [id, name, organization_id, '-', '0', '0', 'off']),
     );
 
     const ambiguous = await weir(['list', 'ls', '--workspace', 'twice'], settings);
@@ -117,6 +118,7 @@ suite('weir', () => {
       '--max-entries': '4000000',
       '--confidence': 'low',
       '--severity': 'critical',
+      '--subtract-allow': 'workspace',
     };
     const given = Object.entries(options).flat();
     const stored = {
@@ -127,6 +129,7 @@ suite('weir', () => {
       max_entries: 4_000_000,
       confidence: 'low',
       severity: 'critical',
+      subtract_allow: 'workspace',
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
     assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, ...stored });
@@ -151,7 +154,19 @@ suite('weir', () => {
     );
     assert.deepEqual([listed[1], listed[2], listed[3].format], [{ ...changed, severity: 'high' }, full, 'plain']);
     const shown = rows(await person('list', 'ls', '--workspace', 'edge'));
-    assert.deepEqual(shown[2], [full.id, 'full', 'no', 'csv_indicator', 'v4', 'allow', '4000000', 'low', 'critical', 'what scans us']);
+    assert.deepEqual(shown[2], [
+      full.id,
+      'full',
+      'no',
+      'csv_indicator',
+      'v4',
+      'allow',
+      '4000000',
+      'low',
+      'critical',
+      'workspace',
+      'what scans us',
+    ]);
 
     assert.deepEqual(await program('list', 'delete', 'plain list', '--workspace', 'edge'), { id: plain.id, deleted: true });
     assert.equal(await person('list', 'delete', String(full.id), '--workspace', 'edge'), `list ${full.id} is deleted\n`);
@@ -186,7 +201,7 @@ suite('weir', () => {
       ],
     );
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
-    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', 'a device'], 'all']);
+    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', '-', 'a device'], 'all']);
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
     assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
@@ -530,12 +545,33 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'org set': ['--subscription'],
     'org ls': ['--json'],
     'workspace create': ['--org'],
+    'workspace set': ['--protect', '--min-prefix-v4', '--min-prefix-v6', '--subtract-allow'],
     'workspace ls': ['--json'],
     'key create': ['--workspace', '--permission', '--list', '--feed', '--name', '--expires-in'],
     'key ls': ['--workspace'],
     'key revoke': ['--json'],
-    'list create': ['--workspace', '--description', '--format', '--family', '--action', '--max-entries', '--confidence', '--severity'],
-    'list set': ['--workspace', '--description', '--format', '--family', '--action', '--max-entries', '--confidence', '--severity'],
+    'list create': [
+      '--workspace',
+      '--description',
+      '--format',
+      '--family',
+      '--action',
+      '--max-entries',
+      '--confidence',
+      '--severity',
+      '--subtract-allow',
+    ],
+    'list set': [
+      '--workspace',
+      '--description',
+      '--format',
+      '--family',
+      '--action',
+      '--max-entries',
+      '--confidence',
+      '--severity',
+      '--subtract-allow',
+    ],
     'list ls': ['--workspace'],
     'list delete': ['--workspace'],
     'feed create': ['--workspace', '--list', '--all-lists', '--description', '--format', '--family', '--action', '--max-entries'],

@@ -392,7 +392,7 @@ describe('D4 moving mistakes', () => {
       ],
       [join([...lines, lines[waf]]), new RegExp(`^weir: line ${all + 1} of FILE: "rule" must not come after "end"$`)],
       [join([lines[0], ...lines]), /^weir: line 2 of FILE: "weir_export" must not come after "weir_export"$/],
-      [with_(1, () => '{"rules":1}'), /^weir: line 2 of FILE: "rules" is none of: weir_export, list, feed, key, rule, end$/],
+      [with_(1, () => '{"rules":1}'), /^weir: line 2 of FILE: "rules" is none of: weir_export, settings, list, feed, key, rule, end$/],
       [with_(1, () => 'null'), /^weir: line 2 of FILE: this is not a JSON object/],
       // lists and keys
       [

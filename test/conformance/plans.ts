@@ -27,10 +27,14 @@ const MEANT: readonly RegExp[] = [
   /^SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
   /^SELECT id, action, levels, .* WHERE list_pk IN /,
+  // The never-block rules of all lists, by an index that has them apart.
+  /^SELECT r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,
   // Counts, and the keys of a workspace: management.
   /^SELECT count\(\*\) AS lists /,
   /^SELECT \(SELECT count\(\*\) FROM lists /,
   /^SELECT \* FROM keys WHERE workspace_pk = /,
+  // What is set of a workspace concerns all its lists.
+  /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
   // Up to a limit, or until the first row.
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { SavedFeed } from '../../src/account/feed.ts';
+import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
 import { levelCode } from '../../src/feed/levels.ts';
@@ -92,6 +93,7 @@ const EDGE: Omit<SavedList, 'id'> = {
   maxEntries: 4_000_000,
   confidence: 'low',
   severity: 'critical',
+  subtractAllow: 'workspace',
 };
 const DEVICE: Omit<SavedFeed, 'id'> = {
   name: 'device',
@@ -102,6 +104,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   maxEntries: 1,
   confidence: 'medium',
   severity: null,
+  subtractAllow: 'on',
   lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
@@ -133,18 +136,18 @@ export async function fixture(t: TestContext, driver: StoreDriver) {
 
 /** Collects a snapshot as plain rows. */
 export function collectingSink() {
-  const rows: { id: number; action: string; what: string; expires: number; levels: number }[] = [];
+  const rows: { id: number; role: string; what: string; expires: number; levels: number }[] = [];
   const sink: RuleSink = {
-    v4: (id, action, address, prefix, expires, levels) => {
-      rows.push({ id, action, what: formatTarget({ kind: 'ip', network: { family: 4, address, prefix } }), expires, levels });
+    v4: (id, role, address, prefix, expires, levels) => {
+      rows.push({ id, role, what: formatTarget({ kind: 'ip', network: { family: 4, address, prefix } }), expires, levels });
     },
-    v6: (id, action, bytes, at, prefix, expires, levels) => {
+    v6: (id, role, bytes, at, prefix, expires, levels) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset + at, 16);
       const address = [0, 4, 8, 12].map((i) => view.getUint32(i)) as [number, number, number, number];
-      rows.push({ id, action, what: formatTarget({ kind: 'ip', network: { family: 6, address, prefix } }), expires, levels });
+      rows.push({ id, role, what: formatTarget({ kind: 'ip', network: { family: 6, address, prefix } }), expires, levels });
     },
-    geo: (id, action, target, expires, levels) => {
-      rows.push({ id, action, what: formatTarget(target), expires, levels });
+    geo: (id, role, target, expires, levels) => {
+      rows.push({ id, role, what: formatTarget(target), expires, levels });
     },
   };
   return { rows, sink };
@@ -467,7 +470,7 @@ export function storeConformance(driver: StoreDriver): void {
     const all = collectingSink();
     const head = await store.snapshot(workspace.id, null, T0, all.sink);
     assert.deepEqual([head?.kind, head?.profile], ['workspace', { name: 'main', description: null, ...NO_SETTINGS }]);
-    const show = (rows: typeof all.rows) => rows.map((r) => `${r.action} ${r.what} ${r.expires} ${r.levels}`).sort();
+    const show = (rows: typeof all.rows) => rows.map((r) => `${r.role} ${r.what} ${r.expires} ${r.levels}`).sort();
     assert.deepEqual(
       show(all.rows),
       [
@@ -492,9 +495,49 @@ export function storeConformance(driver: StoreDriver): void {
     const states = await store.ruleStates(workspace.id, [...ids, 123_456_789]);
     assert.deepEqual(
       states.map((s) => `${s.id} ${s.action} ${formatTarget(s.target)} ${s.expires}`).sort(),
-      all.rows.map((r) => `${r.id} ${r.action} ${r.what} ${r.expires}`).sort(),
+      all.rows.map((r) => `${r.id} ${r.role} ${r.what} ${r.expires}`).sort(),
     );
     assert.deepEqual(await store.ruleStates(randomUUID(), ids), []);
+  });
+
+  test(`D7.6 store ${name}: a snapshot holds the never-block rules of all lists as exceptions, where its list asks for them`, async (t) => {
+    const { store, workspace, organization, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+    const other = await store.createWorkspace(organization.id, 'other');
+    const allow = (target: Target, more: Partial<AccessRule> = {}) => upsert(access(target, { action: 'allow', ...more }));
+    await land([
+      { change: upsert(access(ip('192.0.2.0/24'))), listId: list.id },
+      { change: allow(ip('192.0.2.1')), listId: list.id },
+      allow(ip('192.0.2.2'), { ruleRef: 'ref', expiresAt: T0 + 60_000 }),
+      allow(ip('192.0.2.3'), { ruleRef: 'lapsed', expiresAt: T0 }),
+      allow(ip('2001:db8::/32')),
+      allow({ kind: 'country', country: 'NL' }),
+      upsert(access(ip('192.0.2.4'))),
+      { change: allow(ip('192.0.2.5')), workspaceId: other.id },
+    ]);
+    const read = async (feedId: string | null) => {
+      const { rows, sink } = collectingSink();
+      const head = (await store.snapshot(workspace.id, feedId, T0, sink))!;
+      return { head, rows: rows.map((r) => `${r.role} ${r.what} ${r.expires}`).sort() };
+    };
+    const own = ['allow 192.0.2.1 0', 'block 192.0.2.0/24 0'];
+    const exceptions = ['192.0.2.1 0', `192.0.2.2 ${(T0 + 60_000) / 1000}`, '2001:db8::/32 0', 'NL 0'].map((rule) => `exception ${rule}`);
+    const first = await read(list.id);
+    assert.deepEqual(first.rows, [...own, ...exceptions].sort());
+    const workspaceRevision = async () => (await store.directory(workspace.id))!.revision;
+    assert.equal(first.head.revision, -(await workspaceRevision()));
+    await land([allow(ip('192.0.2.6'))]);
+    assert.equal((await read(list.id)).head.revision, -(await workspaceRevision()));
+
+    for (const subtractAllow of ['on', 'off', null] as const) {
+      const { revision } = await store.updateList(workspace.id, list.id, { subtractAllow });
+      const { head, rows } = await read(list.id);
+      assert.deepEqual([rows, head.profile.subtractAllow, head.revision], [own, subtractAllow, revision]);
+    }
+    assert.equal((await read(null)).head.profile.subtractAllow, null);
+    await store.updateWorkspace(workspace.id, { subtractAllow: 'on' });
+    const all = await read(null);
+    assert.deepEqual([all.head.profile.subtractAllow, all.rows.filter((row) => row.startsWith('exception'))], ['on', []]);
   });
 
   test(`4.3 store ${name}: a snapshot of many rules reads each once`, async (t) => {
@@ -983,6 +1026,7 @@ export function storeConformance(driver: StoreDriver): void {
       permissions: ['signal:write', 'feed:read'],
       listId: null,
       feedId: null,
+      guardRails: NO_GUARD_RAILS,
       expiresAt: T0,
     });
     assert.equal(await store.findCaller(createHash('sha256').update('other').digest()), undefined);
@@ -998,6 +1042,26 @@ export function storeConformance(driver: StoreDriver): void {
     assert.ok(await moved());
     assert.equal(await store.findCaller(hash), undefined);
     assert.equal(await store.revokeKey(randomUUID()), false);
+  });
+
+  test(`D7.5 store ${name}: what is set of a workspace is in its row, its callers and its snapshots, and of no other`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const hash = createHash('sha256').update('weir_x').digest();
+    await store.createKey(workspace.id, { ...KEY, hash });
+    assert.deepEqual(await store.updateWorkspace(workspace.id, { protect: ['private', '10.0.0.0/8'] }), {
+      ...workspace,
+      protect: ['private', '10.0.0.0/8'],
+    });
+    const guardRails = { protect: ['private', '10.0.0.0/8'], minPrefixV4: 8, minPrefixV6: 19 };
+    const changed = { ...workspace, ...guardRails };
+    assert.deepEqual(await store.updateWorkspace(workspace.id, { minPrefixV4: 8, minPrefixV6: 19 }), changed);
+    assert.deepEqual(await store.workspaces(), [changed, other]);
+    assert.deepEqual((await store.findCaller(hash))?.guardRails, guardRails);
+    const head = async (id: string) => (await store.snapshot(id, null, T0, collectingSink().sink))?.guardRails;
+    assert.deepEqual([await head(workspace.id), await head(other.id)], [guardRails, NO_GUARD_RAILS]);
+    assert.deepEqual(await store.updateWorkspace(workspace.id, { protect: [], minPrefixV4: 0, minPrefixV6: 0 }), workspace);
+    await assert.rejects(store.updateWorkspace(randomUUID(), { minPrefixV4: 8 }), { code: 'NOT_FOUND' });
   });
 
   test(`D2 store ${name}: deleting a list deletes its rules and revokes the keys bound to it; the default list stays`, async (t) => {
@@ -1181,6 +1245,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await moves(() => land([change, change, { change, listId: list.id }])), { workspace: 1, default: 1, edge: 1 });
     assert.deepEqual(await moves(() => land([{ change: 'upsert', kind: 'waf_rule', rule: waf('w') }])), {});
     assert.deepEqual(await moves(() => store.updateList(workspace.id, list.id, {})), { workspace: 1, edge: 1 });
+    assert.deepEqual(await moves(() => store.updateWorkspace(workspace.id, {})), { workspace: 1, default: 1, edge: 1, keys: 1 });
     assert.deepEqual(await moves(() => store.touchKeys([{ id: key.id, at: T0 }])), {});
     assert.deepEqual(await moves(() => store.setSubscription(organization.id, 'active')), { keys: 1 });
     assert.deepEqual(await moves(() => store.restoreLists(workspace.id, [{ ...EDGE, id: list.id }])), { workspace: 1, edge: 1, keys: 1 });

@@ -11,6 +11,7 @@ import { type Random, seededRandom } from '../support/random.ts';
 import { eventually, weirFor } from '../support/weir.ts';
 import { type Json, startWorld } from '../support/world.ts';
 import { contractSuite, type Engine } from './engine.ts';
+import { guardRailTests } from './guard-rails.ts';
 
 const DAY = 86_400;
 const EXPRESSION = 'http.request.method eq "GET"';
@@ -420,6 +421,8 @@ export function signalContract(engine: Engine): void {
       // This process does not serve feeds.
       assert.equal((await ask(limited.url, '/v1/threat/feeds')).status, 404);
     });
+
+    guardRailTests(world);
 
     test('1 the documentation is served', async () => {
       const { url } = world().weir();

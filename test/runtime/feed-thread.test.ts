@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
+import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { BuildResult } from '../../src/feed/builder.ts';
 import { DEFAULT_VARIANT } from '../../src/feed/variant.ts';
 import { combine } from '../../src/geo/load.ts';
@@ -15,6 +16,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { compileFiles } from '../support/geo.ts';
 
+const UNGUARDED = { ...NO_GUARD_RAILS, self: [] };
 const NOTHING = { name: null, reason: null, labels: null, config: null, expiresAt: null, ruleRef: null, confidence: null, severity: null };
 
 /** An embedded store with rules on these targets, and what a feed thread needs to read it. */
@@ -65,7 +67,7 @@ const textOf = (result: BuildResult) => (result.kind === 'feed' ? Buffer.from(re
 
 test('1.4 D5 the feed thread builds from the store, with the geo data it was given last', async (t) => {
   const { folder, source, request } = await fixture(t, [address('203.0.113.7'), { kind: 'country', country: 'NL' }]);
-  const thread = startFeedThread(source(folder), await geoData(t, '198.51.100.0,198.51.100.255'));
+  const thread = startFeedThread(source(folder), await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED);
   t.after(() => thread.close());
   const first = await thread.build(request);
   assert.equal(textOf(first), '198.51.100.0/24\n203.0.113.7/32\n');
@@ -84,7 +86,7 @@ test('1.4 D5 the feed thread builds from the store, with the geo data it was giv
 test('D5 a feed thread that has died is followed by another', async (t) => {
   const { folder, source, request } = await fixture(t, [address('203.0.113.7')]);
   let dataDir = join(folder, 'weir.db', 'is no folder');
-  const thread = startFeedThread(() => source(dataDir)(), await geoData(t, '198.51.100.0,198.51.100.255'));
+  const thread = startFeedThread(() => source(dataDir)(), await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED);
   t.after(() => thread.close());
   await assert.rejects(thread.build(request));
   dataDir = folder;
@@ -98,7 +100,7 @@ test('D5.21 a build that throws rejects alone: the thread goes on with the snaps
     sources += 1;
     return source(folder)();
   };
-  const thread = startFeedThread(newSource, await geoData(t, '198.51.100.0,198.51.100.255'));
+  const thread = startFeedThread(newSource, await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED);
   t.after(() => thread.close());
   const first = await thread.build(request);
   const nonsense = { ...DEFAULT_VARIANT, format: 'nonsense' as typeof DEFAULT_VARIANT.format };

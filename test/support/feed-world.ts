@@ -1,8 +1,10 @@
 /** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
 
 import type { Caller } from '../../src/account/caller.ts';
-import type { FeedKind } from '../../src/account/feed.ts';
+import { type FeedKind, feedRevision } from '../../src/account/feed.ts';
+import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
+import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
 import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import { levelCode } from '../../src/feed/levels.ts';
@@ -17,7 +19,7 @@ import { parseNetwork } from '../../src/network/parse.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import type { FeedRecordKey, FoundFeed, RuleState } from '../../src/ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
-import type { AccessAction, Level, Target } from '../../src/rule.ts';
+import type { AccessAction, Level, RuleRole, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
 export const START = Date.UTC(2026, 10, 20, 10, 0, 0);
@@ -80,7 +82,15 @@ interface StoredRule {
   readonly severity: Level | null;
 }
 
-const NO_SETTINGS: ListSettings = { format: null, family: null, action: null, maxEntries: null, confidence: null, severity: null };
+const NO_SETTINGS: ListSettings = {
+  format: null,
+  family: null,
+  action: null,
+  maxEntries: null,
+  confidence: null,
+  severity: null,
+  subtractAllow: null,
+};
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 
 type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
@@ -96,6 +106,7 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
   readonly #clock: Clock;
+  #workspaceSettings: WorkspaceSettings = NO_WORKSPACE_SETTINGS;
   #revision = 1;
   #nextId = 1;
   #lists: AccessList[] = [];
@@ -125,9 +136,18 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     return { ...feed, revision: feed.revision + (lists === null ? this.#revision : revisions.reduce((sum, each) => sum + each, 0)) };
   }
 
+  setWorkspace(change: Partial<WorkspaceSettings>): void {
+    this.#workspaceSettings = { ...this.#workspaceSettings, ...change };
+    for (const { id } of this.#lists) this.setList(id, {});
+  }
+
   setList(id: string, change: Partial<AccessList>): void {
     this.#revision += 1;
     this.#lists = this.#lists.map((list) => (list.id === id ? { ...list, ...change, revision: this.#revision } : list));
+  }
+
+  list(id: string): AccessList {
+    return this.#lists.find((list) => list.id === id)!;
   }
 
   deleteList(id: string): void {
@@ -183,22 +203,36 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     const feed = this.#feeds.find(({ id }) => id === feedId);
     if (feedId !== null && list === undefined && feed === undefined) return undefined;
     const isOfFeed = (id: string) => feedId === null || id === feedId || (feed !== undefined && (feed.lists?.includes(id) ?? true));
-    for (const rule of this.#rules) {
-      const { id, action, target, expires } = rule;
+    const found = list ?? (feed && this.#found(feed));
+    const own = this.#rules.filter((rule) => isOfFeed(rule.listId));
+    const exceptions = found?.subtractAllow === 'workspace' ? this.#rules.filter(({ action }) => action === 'allow') : [];
+    const read = [
+      ...own.map((rule) => ({ ...rule, role: rule.action as RuleRole })),
+      ...exceptions.map((rule) => ({ ...rule, role: 'exception' as const })),
+    ];
+    for (const rule of read) {
+      const { id, role, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
-      if (!isOfFeed(rule.listId) || (expires !== 0 && expires * 1000 <= now)) continue;
-      if (target.kind !== 'ip') sink.geo(id, action, target, expires, levels);
-      else if (target.network.family === 4) sink.v4(id, action, target.network.address, target.network.prefix, expires, levels);
+      if (expires !== 0 && expires * 1000 <= now) continue;
+      if (target.kind !== 'ip') sink.geo(id, role, target, expires, levels);
+      else if (target.network.family === 4) sink.v4(id, role, target.network.address, target.network.prefix, expires, levels);
       else {
         const bytes = Buffer.alloc(16);
         for (const [i, word] of target.network.address.entries()) bytes.writeUInt32BE(word, 4 * i);
-        sink.v6(id, action, bytes, 0, target.network.prefix, expires, levels);
+        sink.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
       }
     }
-    const found = list ?? (feed && this.#found(feed));
+    const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
     const kind: FeedKind = found === undefined ? 'workspace' : found === list ? 'list' : 'composed';
-    const profile = found ?? { name: 'acme', description: null, ...NO_SETTINGS };
-    return { kind, profile, revision: found?.revision ?? this.#revision, takenAt: this.#clock.now() };
+    const profile = found ?? { name: 'acme', description: null, ...NO_SETTINGS, subtractAllow };
+    const guardRails = this.#workspaceSettings;
+    return {
+      kind,
+      profile,
+      guardRails,
+      revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
+      takenAt: this.#clock.now(),
+    };
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {
@@ -254,18 +288,25 @@ export interface Reply {
   readonly fault: HttpFault | undefined;
 }
 
+interface ReplicaOptions {
+  readonly geo?: () => GeoDatabase;
+  /** Of the service. */
+  readonly guardRails?: Partial<ServiceGuardRails>;
+}
+
 /** One replica: its own snapshots and cache over a store that it may share. */
 export class Replica {
   readonly cache: FeedCache;
   readonly errors: Error[] = [];
   readonly #answer: ReturnType<typeof feedEndpoint>;
 
-  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & { geo?: () => GeoDatabase } = {}) {
+  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
     const geo = options.geo ?? (() => GEO);
+    const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
     this.cache = new FeedCache({
       store,
-      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, clock }),
+      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, clock }),
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,
@@ -290,6 +331,7 @@ export class Replica {
       permissions: ['feed:read'],
       listId,
       feedId: null,
+      guardRails: NO_GUARD_RAILS,
       expiresAt: null,
     };
     return replyOf(await this.#answer({ caller, ...parts, headers }));

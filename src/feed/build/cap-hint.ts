@@ -3,7 +3,7 @@ import { countV4, countV6 } from '../../network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase, GeoRanges } from '../../ports/geo.ts';
 import type { Family, Variant } from '../variant.ts';
-import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
+import { ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
 import type { GeoTarget, Snapshot } from './snapshot.ts';
 
 /** How many targets a hint names, the most expensive first. */
@@ -16,8 +16,11 @@ const RAISE: Readonly<Record<FeedKind, string>> = {
   composed: "raise the feed's max_entries",
 };
 
-/** The hint of a 413: which rules cost the most entries, and what makes the feed smaller (spec 7.3, SPEC D5.8). */
-export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): string {
+/**
+ * The hint of a 413: which rules cost the most entries, and what makes the feed smaller (spec 7.3, SPEC D5.8). `cost` are the entries that
+ * come of cutting out never-block rules.
+ */
+export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase, cost: number): string {
   const targets = new Map(
     matching(snapshot.geo, variant, asOf).map((row) => [targetName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),
   );
@@ -35,6 +38,9 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
     'narrow or remove the rules that cost most',
     ...(variant.family === 'both' ? ['ask for one family (family=v4)'] : []),
     ...(costs.length > 0 ? ['use a coarser geo-IP source'] : []),
+    ...(cost > 0
+      ? [`set subtract_allow to off and poll the allow feed: cutting out never-block rules costs ${plural(cost, 'entry')}`]
+      : []),
     RAISE[snapshot.head.kind],
   ];
   return `The entries come from ${sources.join(', ')}. To publish this feed: ${advice.join('; or ')}.`;
@@ -42,16 +48,16 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
 
 function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
   const rows: number[] = [];
-  const wanted = actionTag(variant.action);
+  const wanted = roleTag(variant.action);
   for (let row = 0; row < table.length; row++) {
     const expires = table.expires[row];
-    if ((table.tags[row] & ACTION_MASK) === wanted && (expires === 0 || expires > asOf)) rows.push(row);
+    if ((table.tags[row] & ROLE_MASK) === wanted && (expires === 0 || expires > asOf)) rows.push(row);
   }
   return rows;
 }
 
 const targetName = (target: GeoTarget) => (target.kind === 'asn' ? `AS${target.asn}` : `country ${target.country}`);
-const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const plural = (count: number, noun: string) => `${count} ${count === 1 ? noun : noun.replace(/y$/, 'ie').concat('s')}`;
 
 function countNetworks(ranges: GeoRanges, family: Family): number {
   const [v4, v6] = [new V4Ranges(), new V6Ranges()];

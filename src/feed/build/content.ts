@@ -1,10 +1,11 @@
+import type { SubtractAllow } from '../../account/list.ts';
+import { type AddressSet, addressSet, subtract, union } from '../../network/address-set.ts';
 import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { AccessAction } from '../../rule.ts';
+import type { AccessAction, RuleRole } from '../../rule.ts';
 import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
 import type { Family } from '../variant.ts';
-import { ACTION_MASK, actionTag, levelsOfTag, type RuleTable } from './rule-table.ts';
+import { levelsOfTag, ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Which of a snapshot's rules make a feed, and when. */
@@ -15,6 +16,8 @@ interface ContentQuery {
   readonly asOf: number;
   /** Level code → class; undefined puts all networks in one class. */
   readonly classes: Uint8Array | undefined;
+  /** Addresses that no block feed contains (SPEC D7.4). */
+  readonly guarded: AddressSet | undefined;
 }
 
 /** What a feed publishes (spec 4.3, content of the feed), not yet as text. */
@@ -23,46 +26,75 @@ export interface Content extends FeedNetworks {
   readonly until: number;
 }
 
-interface ClassRanges {
-  readonly v4: V4Ranges;
-  readonly v6: V6Ranges;
+/** The rules that `subtract_allow` cuts out of a block feed (SPEC D7.6). */
+const EXCEPTIONS: Record<SubtractAllow, RuleRole | undefined> = { on: 'allow', workspace: 'exception', off: undefined };
+
+/** How many entries a feed would have if no never-block rules were cut out of it. */
+export const countWithoutSubtraction = (snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): number =>
+  contentOf(snapshot, query, geo, undefined).count;
+
+/** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
+export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): Content {
+  return contentOf(snapshot, query, geo, EXCEPTIONS[snapshot.head.profile.subtractAllow ?? 'off']);
 }
 
-/** Selects the rules, resolves countries and ASNs, and coalesces inside each class. */
-export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): Content {
-  const wanted = actionTag(query.action);
-  const ranges: (ClassRanges | undefined)[] = [];
+function contentOf(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase, exceptions: RuleRole | undefined): Content {
+  const ranges: (AddressSet | undefined)[] = [];
   const [withV4, withV6] = [query.family !== 'v6', query.family !== 'v4'];
   let until = Number.POSITIVE_INFINITY;
 
-  select(snapshot.v4, withV4, ({ v4 }, table, row) => v4.pushNetwork(table.words[row], table.prefixes[row]));
-  select(snapshot.v6, withV6, ({ v6 }, table, row) => v6.pushNetwork(table.words, row * 4, table.prefixes[row]));
-  select(snapshot.geo, true, ({ v4, v6 }, _table, row) => {
-    const found = geo.ranges(snapshot.geoTargets[row]);
-    if (withV4) v4.pushAll(found.v4);
-    if (withV6) v6.pushAll(found.v6);
+  collect(query.action, (tag) => {
+    const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];
+    ranges[index] ??= addressSet([]);
+    return ranges[index];
   });
+  const taken = query.action === 'block' ? takenOut() : undefined;
 
   const classes = ranges.flatMap((each, index): NetworkClass[] => {
     if (each === undefined) return [];
+    if (taken !== undefined) subtract(each, taken);
     const [v4, v6] = [coalesceV4(each.v4), coalesceV6(each.v6)];
     return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
   });
   return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until };
 
-  function select(table: RuleTable, asked: boolean, push: (ranges: ClassRanges, table: RuleTable, row: number) => void): void {
+  /** What a block feed does not contain; undefined for nothing. */
+  function takenOut(): AddressSet | undefined {
+    if (exceptions === undefined) return query.guarded;
+    const allowed = addressSet([]);
+    collect(exceptions, () => allowed);
+    return query.guarded === undefined ? allowed : union([allowed, query.guarded]);
+  }
+
+  /** Adds the addresses of the active rules of a role, each to the set that `setOf` gives for its tag. */
+  function collect(role: RuleRole, setOf: (tag: number) => AddressSet): void {
+    select(snapshot.v4, role, withV4, setOf, ({ v4 }, table, row) => v4.pushNetwork(table.words[row], table.prefixes[row]));
+    select(snapshot.v6, role, withV6, setOf, ({ v6 }, table, row) => v6.pushNetwork(table.words, row * 4, table.prefixes[row]));
+    select(snapshot.geo, role, true, setOf, ({ v4, v6 }, _table, row) => {
+      const found = geo.ranges(snapshot.geoTargets[row]);
+      if (withV4) v4.pushAll(found.v4);
+      if (withV6) v6.pushAll(found.v6);
+    });
+  }
+
+  function select(
+    table: RuleTable,
+    role: RuleRole,
+    asked: boolean,
+    setOf: (tag: number) => AddressSet,
+    push: (set: AddressSet, table: RuleTable, row: number) => void,
+  ): void {
     if (!asked) return;
+    const wanted = roleTag(role);
     for (let row = 0; row < table.length; row++) {
       const tag = table.tags[row];
-      if ((tag & ACTION_MASK) !== wanted) continue;
+      if ((tag & ROLE_MASK) !== wanted) continue;
       const expires = table.expires[row];
       if (expires !== 0) {
         if (expires > snapshot.renewalsAskedThrough && expires < until) until = expires;
         if (expires <= query.asOf) continue;
       }
-      const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];
-      ranges[index] ??= { v4: new V4Ranges(), v6: new V6Ranges() };
-      push(ranges[index], table, row);
+      push(setOf(tag), table, row);
     }
   }
 }

@@ -3,6 +3,7 @@
  * that expire (`expiry.ts`), renders the variant (`render.ts`) and decides its Last-Modified (`last-modified.ts`).
  */
 import { createHash } from 'node:crypto';
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
@@ -19,6 +20,8 @@ export interface FeedBuilderOptions {
   readonly recordFeed: StoreWrites['recordFeed'];
   /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
+  /** The service's guard rails and a workspace's together. */
+  readonly guard: (own: GuardRails) => BlockGuard;
   readonly clock: Clock;
 }
 
@@ -106,13 +109,13 @@ async function renderAt(
   snapshot: Snapshot,
   request: BuildRequest,
   geo: GeoDatabase,
-  { store, clock }: FeedBuilderOptions,
+  { store, guard, clock }: FeedBuilderOptions,
 ): Promise<RenderedFeed | OverCap> {
   const { workspaceId, variant, previous, offline } = request;
   const ask = (ids: readonly number[]) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock);
   const renderAsOf = async (asOf: number) => {
     await renewDueRules(snapshot, asOf, second, offline ? undefined : ask);
-    return renderFeed(snapshot, variant, asOf, geo);
+    return renderFeed(snapshot, variant, asOf, geo, guard(snapshot.head.guardRails).protected);
   };
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || previous === undefined || previous.hash === rendered.hash) return rendered;

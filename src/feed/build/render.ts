@@ -1,10 +1,11 @@
+import type { AddressSet } from '../../network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { contentHash, type FeedText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { DEFAULT_ENTRY_LIMIT, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
-import { feedContent } from './content.ts';
+import { countWithoutSubtraction, feedContent } from './content.ts';
 import type { Snapshot } from './snapshot.ts';
 
 interface Counted {
@@ -27,15 +28,29 @@ export interface OverCap extends Counted {
   readonly hint: string;
 }
 
-/** The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. */
-export function renderFeed(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): RenderedFeed | OverCap {
+/**
+ * The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. `guarded` are the addresses that
+ * no block feed contains.
+ */
+export function renderFeed(
+  snapshot: Snapshot,
+  variant: Variant,
+  asOf: number,
+  geo: GeoDatabase,
+  guarded: AddressSet | undefined,
+): RenderedFeed | OverCap {
   const { name, description, confidence, severity, maxEntries } = snapshot.head.profile;
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
   const { rated, render } = FORMATS[variant.format];
   const { family, action } = variant;
-  const content = feedContent(snapshot, { family, action, asOf, classes: rated ? classTable(levels) : undefined }, geo);
+  const classes = rated ? classTable(levels) : undefined;
+  const query = { family, action, asOf, classes, guarded };
+  const content = feedContent(snapshot, query, geo);
   const counted = { entryCount: content.count, entryLimit: maxEntries ?? DEFAULT_ENTRY_LIMIT, until: content.until };
-  if (counted.entryCount > counted.entryLimit) return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo) };
+  if (counted.entryCount > counted.entryLimit) {
+    const cost = counted.entryCount - countWithoutSubtraction(snapshot, query, geo);
+    return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
+  }
   const text = render(content, { name, description, action, family });
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
 }

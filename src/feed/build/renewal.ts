@@ -1,7 +1,7 @@
 import type { RuleState } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Target } from '../../rule.ts';
-import { ACTION_MASK, actionTag, type RuleTable } from './rule-table.ts';
+import { actionOfTag, type RuleTable } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
@@ -50,7 +50,7 @@ function dueRules(snapshot: Snapshot, through: number): DueRule[] {
 /** Whether the store's state is that of the same rule, action and target too, with a later expiry. */
 function isRenewal(snapshot: Snapshot, { table, row }: DueRule, state: RuleState): boolean {
   if (state.expires !== 0 && state.expires <= table.expires[row]) return false;
-  return (table.tags[row] & ACTION_MASK) === actionTag(state.action) && isTarget(snapshot, table, row, state.target);
+  return actionOfTag(table.tags[row]) === state.action && isTarget(snapshot, table, row, state.target);
 }
 
 function isTarget(snapshot: Snapshot, table: RuleTable, row: number, target: Target): boolean {

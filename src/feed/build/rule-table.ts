@@ -1,4 +1,4 @@
-import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
+import { type AccessAction, RULE_ROLES, type RuleRole } from '../../rule.ts';
 
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
@@ -14,7 +14,7 @@ export class RuleTable {
   ids = new Float64Array(FIRST_CAPACITY);
   /** Whole seconds, 0 = never. Expiries lie a century ahead and more: beyond 2106 a second no longer fits 32 bits. */
   expires = new Float64Array(FIRST_CAPACITY);
-  /** Level code and action in one byte: see `actionTag` and `levelsOfTag`. */
+  /** Level code and role in one byte: see `roleTag` and `levelsOfTag`. */
   tags = new Uint8Array(FIRST_CAPACITY);
   prefixes = new Uint8Array(FIRST_CAPACITY);
   words: Uint32Array;
@@ -25,12 +25,12 @@ export class RuleTable {
   }
 
   /** Adds a rule and returns its row; the caller writes the address. */
-  add(id: number, action: AccessAction, prefix: number, expires: number, levels: number): number {
+  add(id: number, role: RuleRole, prefix: number, expires: number, levels: number): number {
     if (this.length === this.ids.length) this.#resize(this.length * 2);
     const row = this.length++;
     this.ids[row] = id;
     this.expires[row] = expires;
-    this.tags[row] = levels | actionTag(action);
+    this.tags[row] = levels | roleTag(role);
     this.prefixes[row] = prefix;
     return row;
   }
@@ -49,9 +49,11 @@ export class RuleTable {
   }
 }
 
-/** The bits of a tag that hold the action: compare with `tag & ACTION_MASK`. */
-export const actionTag = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action) << LEVEL_BITS;
-export const ACTION_MASK = 0xff & ~LEVEL_MASK;
+/** The bits of a tag that hold the role: compare with `tag & ROLE_MASK`. */
+export const roleTag = (role: RuleRole): number => RULE_ROLES.indexOf(role) << LEVEL_BITS;
+export const ROLE_MASK = 0xff & ~LEVEL_MASK;
+/** The action of the rule with this tag. */
+export const actionOfTag = (tag: number): AccessAction => ((tag & ROLE_MASK) === roleTag('block') ? 'block' : 'allow');
 /** The level code of a tag. */
 export const levelsOfTag = (tag: number): number => tag & LEVEL_MASK;
 

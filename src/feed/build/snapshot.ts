@@ -2,7 +2,7 @@ import { type Instant, secondOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleSink, SnapshotHead } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { AccessAction } from '../../rule.ts';
+import type { RuleRole } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
 import { RuleTable } from './rule-table.ts';
 
@@ -34,21 +34,21 @@ class RuleColumns implements RuleSink {
   readonly tableGeo = new RuleTable(0);
   readonly geoTargets: GeoTarget[] = [];
 
-  v4(id: number, action: AccessAction, address: number, prefix: number, expires: number, levels: number): void {
-    const row = this.tableV4.add(id, action, prefix, expires, levels);
+  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
+    const row = this.tableV4.add(id, role, prefix, expires, levels);
     this.tableV4.words[row] = address;
   }
 
-  v6(id: number, action: AccessAction, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
-    let word = this.tableV6.add(id, action, prefix, expires, levels) * 4;
+  v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
+    let word = this.tableV6.add(id, role, prefix, expires, levels) * 4;
     const { words } = this.tableV6;
     for (let byte = at; byte < at + 16; byte += 4) {
       words[word++] = (bytes[byte] << 24) | (bytes[byte + 1] << 16) | (bytes[byte + 2] << 8) | bytes[byte + 3];
     }
   }
 
-  geo(id: number, action: AccessAction, target: GeoTarget, expires: number, levels: number): void {
-    this.tableGeo.add(id, action, 0, expires, levels);
+  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
+    this.tableGeo.add(id, role, 0, expires, levels);
     this.geoTargets.push(target);
   }
 }
@@ -56,7 +56,7 @@ class RuleColumns implements RuleSink {
 /** Reads the rules of a feed that are active at `now`; undefined when workspace or list is gone. Rejects when the store does. */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
-  { workspaceId, feedId, generation }: BuildRequest,
+  { workspaceId, feedId, generation }: Pick<BuildRequest, 'workspaceId' | 'feedId' | 'generation'>,
   now: Instant,
 ): Promise<Snapshot | undefined> {
   const columns = new RuleColumns();

@@ -1,3 +1,4 @@
+import { feedRevision } from '../../account/feed.ts';
 import type { FoundFeed, NamedDirectory } from '../../ports/rule-store.ts';
 import { formatOf } from '../formats/table.ts';
 import { DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
@@ -19,21 +20,21 @@ export type Resolution =
   /** The UUIDs of the lists that have the name. */
   | { readonly kind: 'ambiguous'; readonly lists: readonly string[] };
 
-/** What a name stands for that these lists and composed feeds have (spec 4.4, SPEC D8.3). */
-export function resolutionOf({ lists, feeds }: Pick<NamedDirectory, 'lists' | 'feeds'>): Resolution {
+/** What a name stands for that these lists and composed feeds have (spec 4.4, SPEC D8.3), in a workspace of this revision. */
+export function resolutionOf({ lists, feeds, revision }: Pick<NamedDirectory, 'lists' | 'feeds' | 'revision'>): Resolution {
   const found = [...lists, ...feeds];
   if (found.length === 0) return { kind: 'unknown_list' };
-  return found.length === 1 ? namedFeed(found[0]) : { kind: 'ambiguous', lists: found.map(({ id }) => id).sort() };
+  return found.length === 1 ? namedFeed(found[0], revision) : { kind: 'ambiguous', lists: found.map(({ id }) => id).sort() };
 }
 
 /** The workspace's own feed. */
 export const workspaceFeed = (revision: number): NamedFeed => ({ kind: 'named', feedId: null, revision, defaults: DEFAULT_VARIANT });
 
-function namedFeed(feed: FoundFeed): NamedFeed {
+function namedFeed(feed: FoundFeed, workspaceRevision: number): NamedFeed {
   const defaults: Variant = {
     format: formatOf(feed.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
     family: FAMILIES.find((family): family is Family => family === feed.family) ?? DEFAULT_VARIANT.family,
     action: feed.action ?? DEFAULT_VARIANT.action,
   };
-  return { kind: 'named', feedId: feed.id, revision: feed.revision, defaults };
+  return { kind: 'named', feedId: feed.id, revision: feedRevision(feed, feed.revision, workspaceRevision), defaults };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Caller } from '../../account/caller.ts';
+import { NO_GUARD_RAILS } from '../../account/guard-rails.ts';
 import type { Group } from '../errors.ts';
 import { authenticator } from './authenticator.ts';
 
@@ -20,6 +21,7 @@ function world(caller: Partial<Caller> = {}) {
     permissions: ['feed:read'],
     listId: null,
     feedId: null,
+    guardRails: NO_GUARD_RAILS,
     expiresAt: null,
     ...caller,
   };

@@ -58,7 +58,12 @@ const FORMAT_LIST = FORMAT_NAMES.map((name) => {
 const PARAMETERS = [
   parameter('format', [...FORMAT_NAMES, ...FORMAT_ALIASES.keys()], `Output format:\n\n${FORMAT_LIST}`, DEFAULT_VARIANT.format),
   parameter('family', FAMILIES, 'Address family published.', DEFAULT_VARIANT.family),
-  parameter('action', ACCESS_ACTIONS, 'The deny list or the never-block list.', DEFAULT_VARIANT.action),
+  parameter(
+    'action',
+    ACCESS_ACTIONS,
+    'The deny list, in which protected networks never are, or the never-block list.',
+    DEFAULT_VARIANT.action,
+  ),
   parameter('checksum', ['md5'], 'Return the MD5 digest of the feed body instead of the feed.'),
   condition('If-None-Match', 'Entity tags; takes precedence over If-Modified-Since.', ETAG),
   condition('If-Modified-Since', 'An HTTP date.', DATE),

@@ -20,8 +20,8 @@ export interface SignalParts {
   /** Entries a minute of each key. */
   readonly entryLimit: RateLimiter;
   readonly ruleQuota: RuleQuota;
-  /** What entries are checked against. Called for every batch, because geo data may have been reloaded. */
-  readonly check: () => Omit<EnvelopeCheck, 'listBound'>;
+  /** What entries of a caller are checked against. Called for every batch, because geo data may have been reloaded. */
+  readonly check: (caller: Caller) => Omit<EnvelopeCheck, 'listBound'>;
   readonly now: () => number;
   /** ms of the monotonic clock. */
   readonly monotonic: () => number;
@@ -97,7 +97,7 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     try {
       const result = await inSlices(
         batchSteps(version, batch, {
-          ...check(),
+          ...check(caller),
           listBound: caller.listId !== null,
           noMoreRules,
           // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.

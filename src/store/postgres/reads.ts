@@ -11,7 +11,7 @@ import { NOW } from './clock.ts';
 import { type Database, drive } from './database.ts';
 import { gathered } from './gather.ts';
 import { accessRules, expressionRules } from './rule-pages.ts';
-import { scanInto, scanQuery } from './snapshot.ts';
+import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
 const CALLER_QUERIES = 2;
@@ -49,6 +49,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
             const pks = lists.map(({ pk }) => pk);
             await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
           }
+          if (source.head.profile.subtractAllow === 'workspace')
+            await session.copy(exceptionsQuery(source.workspacePk, now), scanInto(sink));
           return source.head;
         },
         // The sink keeps what it was given.

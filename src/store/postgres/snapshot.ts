@@ -1,5 +1,5 @@
 import type { RuleSink } from '../../ports/rule-store.ts';
-import { actionOf, targetOf } from '../columns.ts';
+import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 import type { RowHandler } from './copy.ts';
 
 /** The rules of these lists that are active at `now`, as a feed needs them; numbers that are never NULL first. */
@@ -8,31 +8,40 @@ export function scanQuery(lists: readonly number[], now: number): string {
     FROM access_rules WHERE list_pk IN (${lists.map(Number).join()}) AND (expires_at IS NULL OR expires_at > ${Number(now)})`;
 }
 
+/** The never-block rules of a workspace that are active at `now`, as exceptions; the same columns. */
+export function exceptionsQuery(workspacePk: number, now: number): string {
+  const part = (ref: string) => `SELECT r.id, ${EXCEPTION}::smallint, r.levels, coalesce(r.expires_at, 0), r.v4, r.v6,
+    CASE WHEN r.v4 IS NULL AND r.v6 IS NULL THEN r.target END
+    FROM lists l JOIN access_rules r ON r.list_pk = l.pk AND r.action = ${actionCode('allow')} AND r.rule_ref IS ${ref}
+    WHERE l.workspace_pk = ${Number(workspacePk)} AND (r.expires_at IS NULL OR r.expires_at > ${Number(now)})`;
+  return `${part('NULL')} UNION ALL ${part('NOT NULL')}`;
+}
+
 // Where the data of each field of the query lies in a row, after its length.
 const ID = 4;
-const ACTION = ID + 8 + 4;
-const LEVELS = ACTION + 2 + 4;
+const ROLE = ID + 8 + 4;
+const LEVELS = ROLE + 2 + 4;
 const EXPIRES = LEVELS + 2 + 4;
 // Of the last three, those before the one that is there are NULL: a length without data.
 const V4 = EXPIRES + 8 + 4;
 const V6 = V4 + 4;
 const TARGET = V6 + 4;
 
-/** Hands the rows of `scanQuery` to `sink`. */
+/** Hands the rows of these queries to `sink`. */
 export function scanInto(sink: RuleSink): RowHandler {
   return (row, at) => {
     const id = int8(row, at + ID);
-    const action = actionOf(row.readInt16BE(at + ACTION));
+    const role = roleOf(row.readInt16BE(at + ROLE));
     const levels = row.readInt16BE(at + LEVELS);
     const expires = Math.ceil(int8(row, at + EXPIRES) / 1000);
     const has = (field: number) => row.readInt32BE(at + field - 4) !== -1;
     if (has(V4)) {
       const packed = int8(row, at + V4);
-      sink.v4(id, action, Math.floor(packed / 64), packed % 64, expires, levels);
-    } else if (has(V6)) sink.v6(id, action, row, at + V6, row[at + V6 + 16], expires, levels);
+      sink.v4(id, role, Math.floor(packed / 64), packed % 64, expires, levels);
+    } else if (has(V6)) sink.v6(id, role, row, at + V6, row[at + V6 + 16], expires, levels);
     else {
       const target = targetOf(row.toString('utf8', at + TARGET));
-      if (target.kind !== 'ip') sink.geo(id, action, target, expires, levels);
+      if (target.kind !== 'ip') sink.geo(id, role, target, expires, levels);
     }
   };
 }

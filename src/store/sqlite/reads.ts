@@ -9,7 +9,7 @@ import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.t
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
 import { accessRules, expressionRules } from './rule-pages.ts';
-import { SCAN_PAGE, scanList } from './snapshot.ts';
+import { SCAN_EXCEPTIONS, SCAN_PAGE, scanExceptions, scanList } from './snapshot.ts';
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
   WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = ?`;
@@ -34,6 +34,11 @@ function statements(db: DatabaseSync) {
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const { prepare, one, all } = statements(db);
+  const arrays = (text: string) => {
+    const statement = prepare(text);
+    statement.setReturnArrays(true);
+    return statement;
+  };
   const source = (workspaceId: string, feedId: string | null) => drive(db, ruleSource(String(clock()), workspaceId, feedId));
 
   function directory(workspaceId: string): WorkspaceDirectory | undefined {
@@ -60,12 +65,12 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
     async snapshot(workspaceId, feedId, now, sink) {
-      const page = prepare(SCAN_PAGE);
-      page.setReturnArrays(true);
+      const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
         const found = source(workspaceId, feedId);
         if (found === undefined) return undefined;
         for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
+        if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
         return found.head;
       });
     },

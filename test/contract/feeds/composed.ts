@@ -116,6 +116,25 @@ export function composedFeedTests(feeds: () => FeedWorld): void {
     assert.equal((await space.get('/device')).headers['x-feed-entry-limit'], '131072');
   });
 
+  test('D8.2, D7.4, D7.6 never-block rules of its lists, or of the workspace, and protected networks are cut out of a feed', async () => {
+    const space = await feeds().space();
+    for (const name of ['a', 'b']) await space.list(name);
+    await space.send([upsert('192.0.2.0/29')], 'a');
+    await space.send([upsert('192.0.2.0/30', { action: 'allow' })], 'b');
+    await space.send([upsert('192.0.2.4', { action: 'allow' })]);
+    await make(space, 'device', '--list', 'a', '--list', 'b');
+    await space.reads('/device', '192.0.2.0/29\n');
+    const said = await change(space, 'set', 'device', '--subtract-allow', 'on');
+    assert.match(said, /has 1 entries now, as many as with never-block rules left in/);
+    await space.reads('/device', '192.0.2.4/30\n');
+    await change(space, 'set', 'device', '--subtract-allow', 'workspace');
+    await space.reads('/device', '192.0.2.5/32\n192.0.2.6/31\n');
+    await feeds().world.text(['workspace', 'set', space.id, '--protect', '192.0.2.6/32']);
+    await space.reads('/device', '192.0.2.5/32\n192.0.2.7/32\n');
+    await change(space, 'set', 'device', '--subtract-allow', '');
+    await space.reads('/device', '192.0.2.0/30\n192.0.2.4/31\n192.0.2.7/32\n');
+  });
+
   test('D8.3 a UUID wins, then a list’s name, then a feed’s; a feed of another workspace is 404, and no list of signals', async () => {
     const [space, other] = [await feeds().space(), await feeds().space()];
     await space.list('edge');

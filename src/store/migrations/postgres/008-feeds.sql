@@ -13,6 +13,7 @@ CREATE TABLE feeds (
   max_entries INTEGER,
   confidence TEXT,
   severity TEXT,
+  subtract_allow TEXT,
   revision BIGINT NOT NULL DEFAULT 1,
   created_at BIGINT NOT NULL
 );

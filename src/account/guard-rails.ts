@@ -1,0 +1,125 @@
+/** Guard rails (SPEC D7): which networks no block may reach, and how wide a block may be. */
+import { type AddressSet, addressSet, overlaps, subtract, union } from '../network/address-set.ts';
+import { formatNetwork } from '../network/format.ts';
+import type { Network } from '../network/network.ts';
+import { parseNetwork } from '../network/parse.ts';
+import { NOT_GLOBALLY_REACHABLE, PRIVATE_USE, REACHABLE_EXCEPTIONS } from '../network/special-purpose.ts';
+
+/** Sets of networks that have a name. `self`: the addresses of this machine and its proxies. */
+export const NETWORK_SETS = ['private', 'special', 'self'] as const;
+type NetworkSet = (typeof NETWORK_SETS)[number];
+
+/** What the service or a workspace sets. */
+export interface GuardRails {
+  /** What no block may reach: networks in their canonical form, and names of NETWORK_SETS. */
+  readonly protect: readonly string[];
+  /** The shortest prefix that a block may have; 0 = any. */
+  readonly minPrefixV4: number;
+  readonly minPrefixV6: number;
+}
+
+/** The guard rails of the service, with the networks that `self` stands for. Can be handed to a thread. */
+export interface ServiceGuardRails extends GuardRails {
+  readonly self: readonly string[];
+}
+
+export const NO_GUARD_RAILS: GuardRails = { protect: [], minPrefixV4: 0, minPrefixV6: 0 };
+
+/** Whether nothing is protected and every width may be blocked. */
+export const areOff = ({ protect, minPrefixV4, minPrefixV6 }: GuardRails): boolean =>
+  protect.length === 0 && minPrefixV4 === 0 && minPrefixV6 === 0;
+
+/** How many networks and names a workspace may protect. */
+export const MOST_PROTECTED = 1000;
+
+/** What a word of `protect` must be. */
+export const PROTECT_RULE = `a list of networks such as 10.0.0.0/8 and of the names ${NETWORK_SETS.join(', ')}, separated by commas`;
+
+/** A word of `protect` in its canonical form; undefined when it is neither a network nor a name. */
+export function protectedWord(text: string): string | undefined {
+  if (isNetworkSet(text)) return text;
+  const network = parseNetwork(text);
+  return typeof network === 'string' ? undefined : formatNetwork(network);
+}
+
+/** Guard rails as they are applied. */
+export interface BlockGuard {
+  /** The addresses that no block feed contains; undefined when there are none. */
+  readonly protected: AddressSet | undefined;
+  /** Why a network must not be blocked (SPEC D7.2, D7.3); empty when it may be. */
+  faults(network: Network): string[];
+}
+
+/** Networks that are protected together: those that one name stands for, or those that are given as networks (`name` undefined). */
+interface Part {
+  readonly name: NetworkSet | undefined;
+  readonly networks: readonly Network[];
+  readonly addresses: AddressSet;
+}
+
+/** Joins a workspace's guard rails with the service's: what either protects, and the longer of the two prefixes. */
+export function blockGuards(service: ServiceGuardRails): (own: GuardRails) => BlockGuard {
+  const alone = blockGuard(service, service.self);
+  // Callers and snapshots keep the object that they were read with.
+  const known = new WeakMap<GuardRails, BlockGuard>();
+  return (own) => {
+    if (areOff(own)) return alone;
+    let guard = known.get(own);
+    if (guard === undefined) {
+      const protect = [...new Set([...service.protect, ...own.protect])];
+      const minPrefixV4 = Math.max(service.minPrefixV4, own.minPrefixV4);
+      const minPrefixV6 = Math.max(service.minPrefixV6, own.minPrefixV6);
+      guard = blockGuard({ protect, minPrefixV4, minPrefixV6 }, service.self);
+      known.set(own, guard);
+    }
+    return guard;
+  };
+}
+
+/** Whether the service lets an address be blocked. */
+export function mayBlock(service: ServiceGuardRails): (address: string) => boolean {
+  const { faults } = blockGuard(service, service.self);
+  return (address) => faults(networkOf(address)).length === 0;
+}
+
+function blockGuard({ protect, minPrefixV4, minPrefixV6 }: GuardRails, self: readonly string[]): BlockGuard {
+  const names = protect.filter(isNetworkSet);
+  const given = protect.filter((word) => !isNetworkSet(word));
+  const parts = [...names.map((name) => namedPart(name, self)), ...(given.length > 0 ? [partOf(undefined, given)] : [])];
+  return {
+    protected: parts.length === 0 ? undefined : union(parts.map(({ addresses }) => addresses)),
+    faults(network) {
+      const least = network.family === 4 ? minPrefixV4 : minPrefixV6;
+      const wide = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];
+      const part = parts.find(({ addresses }) => overlaps(addresses, network));
+      return part === undefined ? wide : [...wide, `overlaps the protected network ${nameIn(part, network)}`];
+    },
+  };
+}
+
+const isNetworkSet = (word: string): word is NetworkSet => NETWORK_SETS.some((name) => name === word);
+
+function namedPart(name: NetworkSet, self: readonly string[]): Part {
+  if (name === 'self') return partOf(name, self);
+  if (name === 'private') return partOf(name, PRIVATE_USE);
+  const part = partOf(name, NOT_GLOBALLY_REACHABLE);
+  subtract(part.addresses, addressSet(REACHABLE_EXCEPTIONS.map(networkOf)));
+  return part;
+}
+
+function partOf(name: NetworkSet | undefined, words: readonly string[]): Part {
+  const networks = words.map(networkOf);
+  return { name, networks, addresses: addressSet(networks) };
+}
+
+function networkOf(text: string): Network {
+  const network = parseNetwork(text);
+  if (typeof network === 'string') throw new Error(`no network: ${text}`);
+  return network;
+}
+
+/** The network of the part that has an address in common with `network`. */
+function nameIn({ name, networks }: Part, network: Network): string {
+  const found = networks.find((each) => overlaps(addressSet([each]), network));
+  return `${found === undefined ? '' : formatNetwork(found)}${name === undefined ? '' : ` (${name})`}`;
+}

@@ -1,0 +1,44 @@
+import { lastAddressV4, lastAddressV6 } from './bounds.ts';
+import type { Network } from './network.ts';
+import { V4Ranges, V6Ranges } from './ranges.ts';
+
+/** A set of addresses of both families. */
+export interface AddressSet {
+  readonly v4: V4Ranges;
+  readonly v6: V6Ranges;
+}
+
+/** The addresses of these networks. */
+export function addressSet(networks: Iterable<Network>): AddressSet {
+  const set = { v4: new V4Ranges(), v6: new V6Ranges() };
+  for (const network of networks) {
+    if (network.family === 4) set.v4.pushNetwork(network.address, network.prefix);
+    else set.v6.pushNetwork(network.address, 0, network.prefix);
+  }
+  return set;
+}
+
+/** The addresses of all these sets. */
+export function union(sets: Iterable<AddressSet>): AddressSet {
+  const all = addressSet([]);
+  for (const { v4, v6 } of sets) {
+    all.v4.pushAll(v4.pairs.subarray(0, 2 * v4.length));
+    all.v6.pushAll(v6.words.subarray(0, 8 * v6.length));
+  }
+  return all;
+}
+
+/** Takes the addresses of `taken` out of a set. */
+export function subtract(from: AddressSet, taken: AddressSet): void {
+  from.v4.subtract(taken.v4);
+  from.v6.subtract(taken.v6);
+}
+
+/** Whether an address of the network is in the set. */
+export function overlaps(set: AddressSet, network: Network): boolean {
+  if (network.family === 4) return set.v4.overlaps(network.address, lastAddressV4(network.address, network.prefix));
+  const ends = new Uint32Array(8);
+  ends.set(network.address);
+  lastAddressV6(network.address, 0, network.prefix, ends, 4);
+  return set.v6.overlaps(ends, 0);
+}
