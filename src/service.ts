@@ -114,12 +114,12 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     });
     // Only the port can still be refused: a key that is made now is always shown.
     const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
-    if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
     await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
       throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
     });
     closing.push(() => app.close());
+    if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
 
     const { port } = app.server.address() as { port: number };
     const url = localUrlOf(config.host, port);

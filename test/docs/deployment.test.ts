@@ -85,7 +85,7 @@ test('docs: npm run -s sbom prints a CycloneDX document of what weir depends on,
 });
 
 test('D1.1 .env.example has every setting with its default, and no other', () => {
-  const told = [...read('.env.example').matchAll(/^# ([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
+  const told = [...read('.env.example').matchAll(/^# ([A-Z_0-9]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
   assert.deepEqual(
     told,
     Object.values(SETTINGS).map(({ variable, fallback }) => [variable, fallback ?? '']),
