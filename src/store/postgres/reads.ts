@@ -1,7 +1,6 @@
 import type { Caller } from '../../account/caller.ts';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { isExpressionKind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
@@ -10,7 +9,6 @@ import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive } from './database.ts';
 import { gathered } from './gather.ts';
-import { accessRules, expressionRules } from './rule-pages.ts';
 import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
@@ -26,7 +24,10 @@ const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM access_r
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
   const { rows, one } = db;
   return {
-    ...sharedReads((work) => drive(db, work)),
+    ...sharedReads(
+      (work) => drive(db, work),
+      () => '',
+    ),
     async ping() {
       return Number((await one(`SELECT ${NOW} AS now`))!.now);
     },
@@ -59,12 +60,6 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     },
     async ruleStates(workspaceId, ids) {
       return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
-    },
-    async *rules(workspaceId, { listId, kind, now }) {
-      const source = await drive(db, ruleSource(NOW, workspaceId, isExpressionKind(kind) ? null : (listId ?? null)));
-      if (source === undefined) return;
-      if (isExpressionKind(kind)) yield* expressionRules(db, kind, source.workspacePk, now);
-      else for (const { pk, id } of source.lists) yield* accessRules(db, pk, id, now);
     },
     async deadLetters(limit) {
       return (await rows('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit)).map(letterOf);

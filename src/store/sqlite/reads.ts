@@ -1,14 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { isExpressionKind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
-import { accessRules, expressionRules } from './rule-pages.ts';
 import { SCAN_EXCEPTIONS, SCAN_PAGE, scanExceptions, scanList } from './snapshot.ts';
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
@@ -39,7 +37,6 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     statement.setReturnArrays(true);
     return statement;
   };
-  const source = (workspaceId: string, feedId: string | null) => drive(db, ruleSource(String(clock()), workspaceId, feedId));
 
   function directory(workspaceId: string): WorkspaceDirectory | undefined {
     const workspace = one('SELECT pk, id, name, revision FROM workspaces WHERE id = ?', workspaceId);
@@ -50,7 +47,10 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   }
 
   return {
-    ...sharedReads(async (work) => drive(db, work)),
+    ...sharedReads(
+      async (work) => drive(db, work),
+      (index) => `INDEXED BY ${index}`,
+    ),
     async ping() {
       one('SELECT 1 FROM counters LIMIT 1');
       return clock();
@@ -67,7 +67,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     async snapshot(workspaceId, feedId, now, sink) {
       const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
-        const found = source(workspaceId, feedId);
+        const found = drive(db, ruleSource(String(clock()), workspaceId, feedId));
         if (found === undefined) return undefined;
         for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
         if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
@@ -75,12 +75,6 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       });
     },
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
-    async *rules(workspaceId, { listId, kind, now }) {
-      const found = source(workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
-      if (found === undefined) return;
-      if (isExpressionKind(kind)) yield* expressionRules(all, kind, found.workspacePk, now);
-      else for (const { pk, id } of found.lists) yield* accessRules(all, pk, id, now);
-    },
     deadLetters: async (limit) =>
       all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),
     async deadLetter(id) {
