@@ -6,10 +6,15 @@ import type { AccessAction, RuleRole } from '../../rule.ts';
 import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
 import type { Family } from '../variant.ts';
 import { levelsOfTag, ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { RuleTables, Snapshot } from './snapshot.ts';
+
+/** Rules that a feed is made of, and which never-block rules are cut out of them. */
+export interface ContentRules extends RuleTables, Pick<Snapshot, 'renewalsAskedThrough'> {
+  readonly head: { readonly profile: { readonly subtractAllow: SubtractAllow | null } };
+}
 
 /** Which of a snapshot's rules make a feed, and when. */
-interface ContentQuery {
+export interface ContentQuery {
   readonly family: Family;
   readonly action: AccessAction;
   /** Whole seconds: rules that expire at this second or before are left out. */
@@ -26,19 +31,20 @@ export interface Content extends FeedNetworks {
   readonly until: number;
 }
 
-/** The rules that `subtract_allow` cuts out of a block feed (SPEC D7.6). */
 const EXCEPTIONS: Record<SubtractAllow, RuleRole | undefined> = { on: 'allow', workspace: 'exception', off: undefined };
+/** The rules that are cut out of a block feed (SPEC D7.6); undefined for none. */
+export const exceptionRole = (subtractAllow: SubtractAllow | null): RuleRole | undefined => EXCEPTIONS[subtractAllow ?? 'off'];
 
 /** How many entries a feed would have if no never-block rules were cut out of it. */
-export const countWithoutSubtraction = (snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): number =>
+export const countWithoutSubtraction = (snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): number =>
   contentOf(snapshot, query, geo, undefined).count;
 
 /** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
-export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): Content {
-  return contentOf(snapshot, query, geo, EXCEPTIONS[snapshot.head.profile.subtractAllow ?? 'off']);
+export function feedContent(snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): Content {
+  return contentOf(snapshot, query, geo, exceptionRole(snapshot.head.profile.subtractAllow));
 }
 
-function contentOf(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase, exceptions: RuleRole | undefined): Content {
+function contentOf(snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase, exceptions: RuleRole | undefined): Content {
   const ranges: (AddressSet | undefined)[] = [];
   const [withV4, withV6] = [query.family !== 'v6', query.family !== 'v4'];
   let until = Number.POSITIVE_INFINITY;

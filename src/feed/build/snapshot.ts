@@ -2,15 +2,24 @@ import { type Instant, secondOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleSink, SnapshotHead } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { RuleRole } from '../../rule.ts';
+import type { RuleRole, Target } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
 import { RuleTable } from './rule-table.ts';
 
 /** A country or an ASN. */
 export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
 
+/** Rules by the family of their networks, and those on countries and ASNs. */
+export interface RuleTables {
+  readonly v4: RuleTable;
+  readonly v6: RuleTable;
+  readonly geo: RuleTable;
+  /** The target of each row of `geo`. */
+  readonly geoTargets: readonly GeoTarget[];
+}
+
 /** The rules of one feed as one read transaction found them, with the list's settings; held by the feed thread. */
-export interface Snapshot {
+export interface Snapshot extends RuleTables {
   readonly head: SnapshotHead;
   /** `BuildRequest.generation` of the build for which it was read. */
   readonly generation: number;
@@ -18,11 +27,6 @@ export interface Snapshot {
   readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
   takenAt: number;
-  readonly v4: RuleTable;
-  readonly v6: RuleTable;
-  readonly geo: RuleTable;
-  /** The target of each row of `geo`. */
-  readonly geoTargets: readonly GeoTarget[];
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
   renewalsAskedThrough: number;
 }
@@ -51,6 +55,35 @@ class RuleColumns implements RuleSink {
     this.tableGeo.add(id, role, 0, expires, levels);
     this.geoTargets.push(target);
   }
+
+  /** All that was taken, without the memory beyond the last rows. */
+  tables(): RuleTables {
+    const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
+    for (const table of [v4, v6, geo]) table.trim();
+    return { v4, v6, geo, geoTargets };
+  }
+}
+
+/** A rule as a snapshot has it; `expires` in whole seconds, 0 = none. */
+export interface SnapshotRule {
+  readonly id: number;
+  readonly role: RuleRole;
+  readonly target: Target;
+  readonly expires: number;
+}
+
+/** The tables of a few rules, levels aside. */
+export function ruleTables(rules: readonly SnapshotRule[]): RuleTables {
+  const columns = new RuleColumns();
+  for (const { id, role, target, expires } of rules) {
+    if (target.kind !== 'ip') columns.geo(id, role, target, expires, 0);
+    else if (target.network.family === 4) columns.v4(id, role, target.network.address, target.network.prefix, expires, 0);
+    else {
+      const row = columns.tableV6.add(id, role, target.network.prefix, expires, 0);
+      columns.tableV6.words.set(target.network.address, row * 4);
+    }
+  }
+  return columns.tables();
 }
 
 /** Reads the rules of a feed that are active at `now`; undefined when workspace or list is gone. Rejects when the store does. */
@@ -62,7 +95,5 @@ export async function readSnapshot(
   const columns = new RuleColumns();
   const head = await store.snapshot(workspaceId, feedId, now.wall, columns);
   if (head === undefined) return undefined;
-  const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
-  for (const table of [v4, v6, geo]) table.trim();
-  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, renewalsAskedThrough: secondOf(now.wall) };
+  return { head, generation, readAt: now, takenAt: head.takenAt, ...columns.tables(), renewalsAskedThrough: secondOf(now.wall) };
 }
