@@ -15,7 +15,7 @@ const BUSY = 60_000;
  * How long after its beginning a check is waited for, ms; then the answer is what is known from before. An answer may take 100 ms, and
  * the main thread has other work.
  */
-const WAIT = 50;
+const WAIT = 25;
 
 /** What readiness looks at. Absent is what this process does not use. */
 export interface ReadinessParts {
@@ -92,7 +92,7 @@ const checked = (name: string, patience: number, ask: Ask<Partial<Check>>): Ask<
   );
 
 /**
- * Asks one question at a time. Resolves with its answer, or when 50 ms have passed since it was asked with the last one; with `first`
+ * Asks one question at a time. Resolves with its answer, or when 25 ms have passed since it was asked with the last one; with `first`
  * before there was one. Who asks while an answer is overdue does not wait for it.
  */
 function lastKnown<T>(ask: Ask<T>, first: T): Ask<T> {
