@@ -1,7 +1,7 @@
 /** The pairs of engines that the contract suites run on, and the frame of such a suite. */
 import { after, before, suite } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
-import { kafkaForTests, noKafka } from '../support/kafka.ts';
+import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 
 export interface Engine {
@@ -23,14 +23,16 @@ export const EMBEDDED: Engine = {
   open: async () => ({ settings: {}, stop: async () => {} }),
 };
 
+let topics = 0;
 export const postgresAndKafka = (): Engine => ({
   name: 'PostgreSQL and Kafka',
-  skip: noPostgres() || noKafka(),
+  skip: noPostgres() || noKafkaAtAll(),
   async open() {
     const [postgres, kafka] = await Promise.all([startPostgres(), kafkaForTests()]);
     const database = await postgres.createDatabase();
+    topics += 1;
     return {
-      settings: { DATABASE_URL: database, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC: `signals-${process.pid}` },
+      settings: { DATABASE_URL: database, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC: `signals-${process.pid}-${topics}` },
       stop: async () => {
         await Promise.all([postgres.stop(), kafka.stop()]);
       },
