@@ -47,7 +47,8 @@ export function contractSuite<World extends { stop(): Promise<void> }>(
   start: (settings: Readonly<Record<string, string>>, folder: string) => Promise<World>,
   tests: (world: () => World) => void,
 ): void {
-  suite(`${title} on ${name}`, { skip, timeout: 240_000 }, () => {
+  // Its tests run one by one, also where suites run side by side: one of them kills the server.
+  suite(`${title} on ${name}`, { skip, timeout: 400_000, concurrency: 1 }, () => {
     let engine: OpenEngine;
     let world: World;
     const cleanup: (() => void)[] = [];
