@@ -230,9 +230,14 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
       kind,
       profile,
       guardRails,
+      mark: { change: 0, lists: '' },
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
       takenAt: this.#clock.now(),
     };
+  }
+
+  async follow() {
+    return 'too_far' as const;
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {

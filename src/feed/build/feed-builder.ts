@@ -12,11 +12,11 @@ import { stampFeed } from '../formats/stamp.ts';
 import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
 import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
 import { renewDueRules } from './renewal.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { followSnapshot, readSnapshot, type Snapshot } from './snapshot.ts';
 
 /** What builds are made with. */
 export interface FeedBuilderOptions {
-  readonly store: Pick<StoreReads, 'snapshot' | 'ruleStates'>;
+  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates'>;
   readonly recordFeed: StoreWrites['recordFeed'];
   /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
@@ -63,8 +63,14 @@ async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBu
   const { snapshot } = feed;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
   if (snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall) {
-    const generation = Math.max(request.generation, snapshot?.generation ?? 0);
-    feed.snapshot = await within(readSnapshot(store, { ...request, generation }, instantOf(clock)), READ_LIMIT, 'the store', clock);
+    const wanted = { ...request, generation: Math.max(request.generation, snapshot?.generation ?? 0) };
+    const now = instantOf(clock);
+    const limited = <T>(read: Promise<T>) => within(read, READ_LIMIT, 'the store', clock);
+    const canFollow = snapshot !== undefined && clock.now() >= snapshot.readAt.wall;
+    const { workspaceId, feedId } = request;
+    const read: Parameters<typeof followSnapshot>[3] = (since, sink) => limited(store.follow(workspaceId, feedId, now.wall, since, sink));
+    const followed = canFollow ? await followSnapshot(snapshot, wanted.generation, now, read) : 'too_far';
+    feed.snapshot = followed === 'too_far' ? await limited(readSnapshot(store, wanted, now)) : followed;
   }
   return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed.snapshot, request, options);
 }

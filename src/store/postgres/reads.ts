@@ -2,6 +2,7 @@ import type { Caller } from '../../account/caller.ts';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { CALLER } from '../account-tables.ts';
+import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
@@ -58,6 +59,11 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         () => !begun,
       );
     },
+    follow: (workspaceId, feedId, at, since, sink) =>
+      db.view(
+        (session) => drive(session, follow(NOW, { workspaceId, feedId, at, since }, sink)),
+        () => false,
+      ),
     async ruleStates(workspaceId, ids) {
       return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
     },

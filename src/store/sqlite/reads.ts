@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { CALLER } from '../account-tables.ts';
+import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
@@ -74,6 +75,8 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         return found.head;
       });
     },
+    follow: async (workspaceId, feedId, at, since, sink) =>
+      readTransaction(db, () => drive(db, follow(String(clock()), { workspaceId, feedId, at, since }, sink))),
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
     deadLetters: async (limit) =>
       all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),
