@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import { FeedCache } from './feed/serve/cache.ts';
+import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { isCountry } from './geo/iso3166.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
@@ -87,6 +88,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     );
     closing.push(() => geo.close());
 
+    const watch = new FeedWatch(log, now);
     const takesSignals = config.roles.includes('signals');
     const appends = watchAppends(stream, monotonic);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
@@ -98,7 +100,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails }, logger) : undefined,
-      answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
+      answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, watch, logger),
       readiness: readiness({
         store,
         stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
@@ -183,7 +185,14 @@ function signalEndpoint(
   });
 }
 
-function feedsFrom(builder: FeedThread, config: Config, { store, stream }: Engine, geo: GeoInUse, logger: Logger): AnswerFeed {
+function feedsFrom(
+  builder: FeedThread,
+  config: Config,
+  { store, stream }: Engine,
+  geo: GeoInUse,
+  watch: FeedWatch,
+  logger: Logger,
+): AnswerFeed {
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new FeedCache({
     store,
@@ -193,6 +202,7 @@ function feedsFrom(builder: FeedThread, config: Config, { store, stream }: Engin
     bodyBytes: config.feedCacheMb * 1024 * 1024,
     geoVersion: () => geo.database().version,
     zlib: `${process.versions.zlib}-${process.arch}`,
+    watch,
     caughtUp: config.roles.includes('consumer') ? () => caughtUp(stream, store) : undefined,
     report,
   });

@@ -41,6 +41,8 @@ export interface BuildRequest {
 export interface BuildSource {
   readonly revision: number;
   readonly generation: number;
+  /** What the feed is called: the list's name, the composed feed's or the workspace's. */
+  readonly name: string;
   /** When its read began. */
   readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
