@@ -9,6 +9,7 @@ import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
+import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
@@ -91,6 +92,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const watch = new FeedWatch(log, now);
     const takesSignals = config.roles.includes('signals');
     const appends = watchAppends(stream, monotonic);
+    const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const authentication = authenticator({ store, now, monotonic });
     closing.push(startFailureLog(authentication.takeFailed, log));
@@ -99,7 +101,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails }, logger) : undefined,
+      submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast }, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, watch, logger),
       readiness: readiness({
         store,
@@ -160,11 +162,19 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
+/** What a batch is judged by, and what tells what it changes of feeds. */
+interface SignalJudges {
+  readonly schemes: Schemes;
+  readonly geo: GeoInUse;
+  readonly guardRails: ServiceGuardRails;
+  readonly forecast: FeedForecast | undefined;
+}
+
 function signalEndpoint(
   store: Store,
   stream: Pick<Stream, 'draft'>,
   config: Config,
-  { schemes, geo, guardRails }: { readonly schemes: Schemes; readonly geo: GeoInUse; readonly guardRails: ServiceGuardRails },
+  { schemes, geo, guardRails, forecast }: SignalJudges,
   logger: Logger,
 ): SubmitSignals {
   const guardOf = blockGuards(guardRails);
@@ -179,6 +189,7 @@ function signalEndpoint(
       isCountry,
       blockFaults: guardOf(caller.guardRails).faults,
     }),
+    forecast,
     now,
     monotonic,
     logFailure: (err, what) => logger.error({ err }, what),
@@ -188,14 +199,14 @@ function signalEndpoint(
 function feedsFrom(
   builder: FeedThread,
   config: Config,
-  { store, stream }: Engine,
+  engine: Engine,
   geo: GeoInUse,
   watch: FeedWatch,
   logger: Logger,
 ): AnswerFeed {
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new FeedCache({
-    store,
+    store: engine.store,
     builder,
     clock: systemClock,
     rebuildSeconds: config.feedRebuildSeconds,
@@ -203,8 +214,15 @@ function feedsFrom(
     geoVersion: () => geo.database().version,
     zlib: `${process.versions.zlib}-${process.arch}`,
     watch,
-    caughtUp: config.roles.includes('consumer') ? () => caughtUp(stream, store) : undefined,
+    caughtUp: waitForLanding(config, engine),
     report,
   });
   return feedEndpoint(cache, now, report);
 }
+
+/** Waits until what was accepted before has landed; undefined where another process lands. */
+const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
+  roles.includes('consumer') ? () => caughtUp(stream, store) : undefined;
+
+const forecastFrom = (previewer: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, log: Log): FeedForecast =>
+  feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

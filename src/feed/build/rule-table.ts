@@ -3,6 +3,8 @@ import { type AccessAction, RULE_ROLES, type RuleRole } from '../../rule.ts';
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
+/** The tag of a row that was taken out: it has no role. */
+const REMOVED = 0xff;
 
 /**
  * The rules of a snapshot whose targets are of one kind, as columns of numbers: a million rules must not be a million objects.
@@ -26,13 +28,18 @@ export class RuleTable {
 
   /** Adds a rule and returns its row; the caller writes the address. */
   add(id: number, role: RuleRole, prefix: number, expires: number, levels: number): number {
-    if (this.length === this.ids.length) this.#resize(this.length * 2);
+    if (this.length === this.ids.length) this.#resize(Math.max(this.length * 2, FIRST_CAPACITY));
     const row = this.length++;
     this.ids[row] = id;
     this.expires[row] = expires;
     this.tags[row] = levels | roleTag(role);
     this.prefixes[row] = prefix;
     return row;
+  }
+
+  /** Takes the rules of these ids out. */
+  remove(ids: ReadonlySet<number>): void {
+    for (let row = 0; row < this.length; row++) if (ids.has(this.ids[row])) this.tags[row] = REMOVED;
   }
 
   /** Gives back the memory beyond the last row. */

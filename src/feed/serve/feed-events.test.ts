@@ -35,7 +35,16 @@ test('a feed that nears its cap, goes over and comes back is told at each change
 });
 
 test('a loss of half of the entries, from 100 on, is open for a day unless they come back', () => {
-  assert.deepEqual(history(99, 0, 100, 51, 100, 50, 50, 51), [' | ', ' | ', ' | ', ' | ', ' | ', 'shrunk warn | shrunk', ' | shrunk', ' | ']);
+  assert.deepEqual(history(99, 0, 100, 51, 100, 50, 50, 51), [
+    ' | ',
+    ' | ',
+    ' | ',
+    ' | ',
+    ' | ',
+    'shrunk warn | shrunk',
+    ' | shrunk',
+    ' | ',
+  ]);
   assert.deepEqual(history(800, 300, 100), [' | ', 'shrunk warn | shrunk', 'shrunk warn | shrunk']);
   assert.deepEqual(history(100, ...Array(26).fill(0)).slice(-3), [' | shrunk', ' | ', ' | ']);
 });
@@ -45,8 +54,5 @@ test('the lines say the numbers', () => {
   const over = afterBuild(undefined, { entries: 4000, limit: 2000 }, 0).state;
   assert.deepEqual(texts(1999), ['has 1,999 entries, 99% of its cap of 2,000']);
   assert.deepEqual(texts(4000), ['is over its cap of 2,000 with 4,000 entries: it is answered with 413']);
-  assert.deepEqual(texts(2000, over), [
-    'is back under its cap of 2,000: it has 2,000 entries',
-    'shrank from 4,000 to 2,000 entries',
-  ]);
+  assert.deepEqual(texts(2000, over), ['is back under its cap of 2,000: it has 2,000 entries', 'shrank from 4,000 to 2,000 entries']);
 });

@@ -3,6 +3,8 @@
  * state after and the lines to tell.
  */
 
+import type { GeoCost } from '../geo-cost.ts';
+
 /** How near to its cap a feed is. */
 export type CapState = 'within' | 'near' | 'over';
 
@@ -108,12 +110,6 @@ export const staleEvent = (since: number): FeedEvent => ({
 });
 
 export const FRESH: FeedEvent = { kind: 'fresh', level: 'info', text: 'is served from the store again' };
-
-/** A country or an ASN, and how many networks it has. */
-export interface GeoCost {
-  readonly name: string;
-  readonly networks: number;
-}
 
 /** A rule for a country or an ASN takes a feed over its cap. */
 export const willExceedEvent = (before: number, after: number, limit: number, { name, networks }: GeoCost): FeedEvent => ({
