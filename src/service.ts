@@ -196,14 +196,7 @@ function signalEndpoint(
   });
 }
 
-function feedsFrom(
-  builder: FeedThread,
-  config: Config,
-  engine: Engine,
-  geo: GeoInUse,
-  watch: FeedWatch,
-  logger: Logger,
-): AnswerFeed {
+function feedsFrom(builder: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, logger: Logger): AnswerFeed {
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new FeedCache({
     store: engine.store,

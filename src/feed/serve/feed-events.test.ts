@@ -16,7 +16,7 @@ function history(...counts: (number | { entries: number; limit: number })[]): st
   });
 }
 
-test('a feed that nears its cap, goes over and comes back is told at each change, and not between', () => {
+test('D10.10 a feed that nears its cap, goes over and comes back is told at each change, and not between', () => {
   assert.deepEqual(history(900, 901, 990, 1000, 1001, 2000, 950, 900, 851, 850, 900), [
     ' | ',
     'near_cap warn | near_cap',
@@ -34,7 +34,7 @@ test('a feed that nears its cap, goes over and comes back is told at each change
   assert.deepEqual(history(1001, { entries: 1001, limit: 9000 }), ['over_cap warn | over_cap', 'under_cap info | ']);
 });
 
-test('a loss of half of the entries, from 100 on, is open for a day unless they come back', () => {
+test('D10.12 a loss of half of the entries, from 100 on, is open for a day unless they come back', () => {
   assert.deepEqual(history(99, 0, 100, 51, 100, 50, 50, 51), [
     ' | ',
     ' | ',
@@ -49,7 +49,7 @@ test('a loss of half of the entries, from 100 on, is open for a day unless they 
   assert.deepEqual(history(100, ...Array(26).fill(0)).slice(-3), [' | shrunk', ' | ', ' | ']);
 });
 
-test('the lines say the numbers', () => {
+test('D10.10, D10.12 the lines say the numbers', () => {
   const texts = (entries: number, before?: SizeState) => afterBuild(before, { entries, limit: 2000 }, 0).events.map(({ text }) => text);
   const over = afterBuild(undefined, { entries: 4000, limit: 2000 }, 0).state;
   assert.deepEqual(texts(1999), ['has 1,999 entries, 99% of its cap of 2,000']);
