@@ -32,6 +32,7 @@ import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
+import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
 
@@ -60,6 +61,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const log: Log = (level, message) => logger[level](message);
   const closing: Close[] = [];
   let draining = false;
+  let statusFile: StatusFile | undefined;
 
   // Without an embedded engine it holds compiled geo data only, which can be missing.
   if (config.databaseUrl === undefined || config.kafkaBrokers === undefined) {
@@ -89,7 +91,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     );
     closing.push(() => geo.close());
 
-    const watch = new FeedWatch(log, now);
+    const watch = new FeedWatch((level, message) => {
+      log(level, message);
+      statusFile?.soon();
+    }, now);
     const takesSignals = config.roles.includes('signals');
     const appends = watchAppends(stream, monotonic);
     const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
@@ -98,20 +103,21 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
+    const ready = readiness({
+      store,
+      stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
+      landing,
+      lag: () => unlanded(stream, store),
+      feeds: feedThread,
+      draining: () => draining,
+      now,
+    });
     const app = createApp({
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast }, logger) : undefined,
       answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, watch, logger),
-      readiness: readiness({
-        store,
-        stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
-        landing,
-        lag: () => unlanded(stream, store),
-        feeds: feedThread,
-        draining: () => draining,
-        now,
-      }),
+      readiness: ready,
       draining: () => draining,
       monotonic,
       logger,
@@ -128,6 +134,13 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const { port } = app.server.address() as { port: number };
     const url = localUrlOf(config.host, port);
     if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
+    const startedAt = now();
+    statusFile = startStatusFile(
+      config.dataDir,
+      async () => ({ pid: process.pid, url, roles: config.roles, startedAt, checks: await ready(), feeds: watch.feeds() }),
+      log,
+    );
+    closing.push(statusFile.stop);
     stdout.write(`weir ready on ${urlOf(config.host, port)}\n`);
     return {
       url,

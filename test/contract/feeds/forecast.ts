@@ -1,6 +1,8 @@
 /** What is told before it hurts (SPEC D10.10 to D10.14): dry runs, and the log of a feed's changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Status } from '../../../src/cli/status-report.ts';
+import { command } from '../../support/command.ts';
 import { postSignals } from '../../support/http.ts';
 import { type Random, seededRandom } from '../../support/random.ts';
 import { eventually } from '../../support/weir.ts';
@@ -175,5 +177,35 @@ export function forecastTests(feeds: () => FeedWorld): void {
     // These servers log warnings only: that it is back under its cap is not shown.
     await space.unblock(['NL', ...addresses.slice(40)], 'tight');
     await told(...all, `warn shrank from ${row!.entries_after} to 40 entries`);
+  });
+
+  test('D10.15, D10.16 weir status knows the engines, the servers, the feeds with their cap use and what holds of them', async () => {
+    const space = await feeds().space();
+    const id = await space.list('full', '--max-entries', '2');
+    await space.block(['192.0.2.1', '192.0.2.9'], 'full');
+    await space.reads('/full', '192.0.2.1/32\n192.0.2.9/32\n');
+    const { world } = feeds();
+    const status = await eventually(async () => {
+      const { code, stdout, stderr } = await command(['status', '--json'], world.settings);
+      assert.deepEqual([code, stderr], [1, '']);
+      const found = JSON.parse(stdout) as Status;
+      assert.equal(found.processes.length, 2);
+      assert.ok(found.feeds.some((feed) => feed.id === id));
+      return found;
+    });
+    assert.deepEqual([status.engines.store.ok, status.engines.stream.ok, status.landing?.ok], [true, true, true]);
+    const { processes } = status;
+    assert.deepEqual(processes.map(({ roles }) => roles.join()).sort(), ['feeds', 'signals,consumer,feeds']);
+    const { workspace, entries, entry_limit, cap_use_percent, stale_since, events } = status.feeds.find((feed) => feed.id === id)!;
+    assert.deepEqual([workspace, entries, entry_limit, cap_use_percent, stale_since], [space.name, 2, 2, 100, null]);
+    const text = 'has 2 entries, 100% of its cap of 2';
+    assert.deepEqual(
+      events.map((event) => [event.kind, event.text]),
+      [['near_cap', text]],
+    );
+    assert.ok(
+      status.attention.some((line) => line.startsWith(`the block feed "full" of ${space.name} ${text} (since `)),
+      status.attention.join('\n'),
+    );
   });
 }
