@@ -2,7 +2,12 @@
  * The seam between two threads: the main thread serves feeds (`serve/`) and asks for builds, the feed thread holds the rules and
  * makes them (`build/`). All that crosses is in this file.
  */
+
+import type { FeedKind } from '../account/feed.ts';
 import type { Instant } from '../clock.ts';
+import type { Message } from '../ports/stream.ts';
+import type { AccessAction } from '../rule.ts';
+import type { GeoCost } from './geo-cost.ts';
 import type { Variant } from './variant.ts';
 
 /**
@@ -41,6 +46,8 @@ export interface BuildRequest {
 export interface BuildSource {
   readonly revision: number;
   readonly generation: number;
+  /** What the feed is called: the list's name, the composed feed's or the workspace's. */
+  readonly name: string;
   /** When its read began. */
   readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
@@ -97,4 +104,43 @@ export interface FeedBuilder {
   build(request: BuildRequest): Promise<BuildResult>;
   /** Drops the snapshot of a feed that nobody asks for any more. */
   forget(workspaceId: string, feedId: string | null): Promise<void>;
+}
+
+/** How long a preview may take, ms, and how many feeds it counts. */
+export const PREVIEW_LIMIT = 5_000;
+export const MOST_PREVIEWED = 20;
+
+/** Asks what signals would change (SPEC D10.14). */
+export interface PreviewRequest {
+  readonly workspaceId: string;
+  /** The list where they land. */
+  readonly listId: string;
+  /** As the stream would hold them. */
+  readonly messages: readonly Message[];
+}
+
+/** What signals would change of one feed, in the format and family that are stored for it. */
+export interface FeedPreview {
+  readonly kind: FeedKind;
+  readonly feedId: string | null;
+  readonly name: string;
+  readonly action: AccessAction;
+  readonly entriesBefore: number;
+  readonly entriesAfter: number;
+  readonly entryLimit: number;
+}
+
+/** What signals would change of the feeds of their workspace. */
+export interface Preview {
+  readonly feeds: readonly FeedPreview[];
+  /** How many more feeds they concern. */
+  readonly leftOut: number;
+  /** Of the countries and ASNs that the signals block, the one with most networks. */
+  readonly costliest: GeoCost | undefined;
+}
+
+/** Tells on the feed thread what signals would change. */
+export interface FeedPreviewer {
+  /** Rejects when the store does not answer, with TIMEOUT when it takes too long, and with NOT_FOUND when the list is gone. */
+  preview(request: PreviewRequest): Promise<Preview>;
 }

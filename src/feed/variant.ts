@@ -1,5 +1,5 @@
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
-import { FORMAT_NAMES, type Format } from './formats/table.ts';
+import { FORMAT_NAMES, type Format, formatOf } from './formats/table.ts';
 
 /** Which addresses a feed publishes (spec 4.3). */
 export const FAMILIES = ['v4', 'v6', 'both'] as const;
@@ -26,6 +26,17 @@ export const variantOf = (asked: Partial<Variant>, defaults: Variant): Variant =
 
 /** The variant of a request that asks for nothing, of a list that stores no defaults (spec 4.3). */
 export const DEFAULT_VARIANT: Variant = VARIANTS.plain.both.block;
+
+/** The variant of a request that asks for nothing, of a list or a composed feed with these stored defaults (spec 4.4.3). */
+export const storedVariant = ({ format, family, action }: Readonly<Record<'format' | 'family' | 'action', string | null>>): Variant =>
+  variantOf(
+    {
+      format: formatOf(format ?? DEFAULT_VARIANT.format),
+      family: FAMILIES.find((known) => known === family),
+      action: ACCESS_ACTIONS.find((known) => known === action),
+    },
+    DEFAULT_VARIANT,
+  );
 
 /** Entries a feed may have unless its list says otherwise (spec 4.6). */
 export const DEFAULT_ENTRY_LIMIT = 131_072;

@@ -129,6 +129,14 @@ export interface RuleState {
   readonly expires: number;
 }
 
+/** What a signal finds an access rule by. `target` in its canonical form. */
+export interface NamedRule {
+  readonly id: number;
+  readonly ruleRef: string | null;
+  readonly action: AccessAction;
+  readonly target: string;
+}
+
 /** Names one representation whose first appearance is remembered (Last-Modified). */
 export interface FeedRecordKey {
   /** The UUID of a list or a composed feed; null for the workspace's feed. */
@@ -217,6 +225,11 @@ export interface RuleReads {
   ): Promise<SnapshotHead | 'too_far' | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
+  /**
+   * The access rules of a list that have one of these `rule_ref`s or canonical targets, each once, in one read; also lapsed ones. None for
+   * a list that is not the workspace's.
+   */
+  namedRules(workspaceId: string, listId: string, refs: readonly string[], targets: readonly string[]): Promise<NamedRule[]>;
   /** The position of a consumer; undefined = none is stored. */
   position(streamId: string, partition: number): Promise<number | undefined>;
   /** The ids of the streams that have positions here. */

@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
+import { feedPreviewer } from '../feed/build/preview.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -21,8 +22,10 @@ const port = parentPort!;
 const store = await openSource(source);
 let database = geoDatabase(geo);
 
+const shared = { store, geo: () => database, guard: blockGuards(guardRails), clock: systemClock };
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ store, recordFeed: store.recordFeed, geo: () => database, guard: blockGuards(guardRails), clock: systemClock }),
+  ...feedBuilder({ ...shared, recordFeed: store.recordFeed }),
+  ...feedPreviewer(shared),
   async useGeo(data) {
     database = geoDatabase(data);
   },

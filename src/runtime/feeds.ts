@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
-import type { FeedBuilder } from '../feed/builder.ts';
+import type { FeedBuilder, FeedPreviewer } from '../feed/builder.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** The methods that the feed thread serves. */
-export interface FeedThreadMethods extends FeedBuilder {
+export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer {
   /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
   /** Answers when the thread has time. */
@@ -15,7 +15,7 @@ export interface FeedThreadMethods extends FeedBuilder {
   shutdown(): Promise<void>;
 }
 
-const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, useGeo: true, ping: true, shutdown: true };
+const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, preview: true, useGeo: true, ping: true, shutdown: true };
 
 /** What the feed thread is started with. */
 export interface FeedThreadData {
@@ -25,7 +25,7 @@ export interface FeedThreadData {
 }
 
 /** The feed thread as the main thread sees it. */
-export interface FeedThread extends FeedBuilder {
+export interface FeedThread extends FeedBuilder, FeedPreviewer {
   useGeo(data: GeoData): Promise<void>;
   /** Resolves when the thread answers, rejects when it cannot be started. */
   ping(): Promise<void>;
@@ -60,6 +60,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guard
   return {
     build: (request) => thread().methods.build(request),
     forget: (workspaceId, feedId) => thread().methods.forget(workspaceId, feedId),
+    preview: (request) => thread().methods.preview(request),
     async useGeo(next) {
       data = next;
       await thread().methods.useGeo(next);

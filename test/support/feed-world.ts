@@ -10,6 +10,7 @@ import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import { levelCode } from '../../src/feed/levels.ts';
 import { FeedCache } from '../../src/feed/serve/cache.ts';
 import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
+import { FeedWatch } from '../../src/feed/serve/feed-watch.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
 import type { FeedAnswer } from '../../src/http/feeds/headers.ts';
@@ -303,6 +304,8 @@ interface ReplicaOptions {
 export class Replica {
   readonly cache: FeedCache;
   readonly errors: Error[] = [];
+  /** Lines of the log, each with its level before it. */
+  readonly log: string[] = [];
   readonly #answer: ReturnType<typeof feedEndpoint>;
 
   constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
@@ -318,6 +321,10 @@ export class Replica {
       geoVersion: () => geo().version,
       zlib: 'test',
       caughtUp: undefined,
+      watch: new FeedWatch(
+        (level, message) => this.log.push(`${level} ${message}`),
+        () => clock.now(),
+      ),
       report,
       ...options,
     });

@@ -83,7 +83,7 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Fee
   const { generation, readAt, takenAt, head } = snapshot;
   const { entryCount, entryLimit } = rendered;
   const made = { geoVersion: geo.version, asOf: second, entryCount, entryLimit };
-  const source = { generation, readAt, takenAt, revision: head.revision, ...made };
+  const source = { generation, readAt, takenAt, revision: head.revision, name: head.profile.name, ...made };
   if (rendered.kind === 'too_large') {
     return { kind: 'too_large', ...source, hint: rendered.hint, servableFrom: 0, servableUntil: rendered.until, provisional: false };
   }

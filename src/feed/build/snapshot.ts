@@ -1,13 +1,10 @@
 import { type Instant, secondOf } from '../../clock.ts';
-import type { GeoDatabase } from '../../ports/geo.ts';
 import type { ChangeSink, SnapshotHead, SnapshotMark } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { RuleRole } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
+import type { GeoTarget } from '../geo-cost.ts';
 import { RuleTable } from './rule-table.ts';
-
-/** A country or an ASN. */
-export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
 
 /** The rules of one feed as one read transaction found them, with the list's settings; held by the feed thread. */
 export interface Snapshot {

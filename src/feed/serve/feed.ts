@@ -3,6 +3,7 @@ import { WeirError } from '../../errors.ts';
 import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
 import type { Variant } from '../variant.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
+import type { FeedName } from './feed-watch.ts';
 import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
 import type { Moment } from './moment.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
@@ -60,6 +61,10 @@ export class ServedFeed {
     this.#context = context;
   }
 
+  get #name(): FeedName {
+    return { workspaceId: this.#workspaceId, feedId: this.feedId };
+  }
+
   /** When a request last found nothing ready, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
@@ -97,7 +102,8 @@ export class ServedFeed {
     for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
     this.#variants.clear();
     this.#snapshot = undefined;
-    const { builder, report } = this.#context.options;
+    const { builder, report, watch } = this.#context.options;
+    watch.forget(this.#name);
     builder.forget(this.#workspaceId, this.feedId).catch(report);
   }
 
@@ -134,6 +140,7 @@ export class ServedFeed {
         });
     }
     const { current: stale } = served.state;
+    this.#context.options.watch.stale(this.#name, staleSince);
     if (stale === undefined) throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
     return stale.outcome;
   }
@@ -150,6 +157,7 @@ export class ServedFeed {
       this.#accept(served, await this.#build(served, mustRead ? read.began.sequence : 0, false), undefined);
     }
     this.#retryAt = undefined;
+    this.#context.options.watch.fresh(this.#name);
   }
 
   /**
@@ -204,6 +212,8 @@ export class ServedFeed {
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
     const now = this.#context.now();
+    const { name, entryCount: entries, entryLimit: limit } = result;
+    this.#context.options.watch.built(this.#name, served.variant, { name, entries, limit });
     const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
     const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
     const outcome = { ...this.#outcome(result, served.variant), staleSince };

@@ -1,7 +1,6 @@
 import { feedRevision } from '../../account/feed.ts';
 import type { FoundFeed, NamedDirectory } from '../../ports/rule-store.ts';
-import { formatOf } from '../formats/table.ts';
-import { DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
+import { DEFAULT_VARIANT, storedVariant, type Variant } from '../variant.ts';
 
 /** The feed that a name stands for: the workspace's (`feedId` null), a list's or a composed one. */
 export interface NamedFeed {
@@ -30,11 +29,9 @@ export function resolutionOf({ lists, feeds, revision }: Pick<NamedDirectory, 'l
 /** The workspace's own feed. */
 export const workspaceFeed = (revision: number): NamedFeed => ({ kind: 'named', feedId: null, revision, defaults: DEFAULT_VARIANT });
 
-function namedFeed(feed: FoundFeed, workspaceRevision: number): NamedFeed {
-  const defaults: Variant = {
-    format: formatOf(feed.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
-    family: FAMILIES.find((family): family is Family => family === feed.family) ?? DEFAULT_VARIANT.family,
-    action: feed.action ?? DEFAULT_VARIANT.action,
-  };
-  return { kind: 'named', feedId: feed.id, revision: feedRevision(feed, feed.revision, workspaceRevision), defaults };
-}
+const namedFeed = (feed: FoundFeed, workspaceRevision: number): NamedFeed => ({
+  kind: 'named',
+  feedId: feed.id,
+  revision: feedRevision(feed, feed.revision, workspaceRevision),
+  defaults: storedVariant(feed),
+});

@@ -1,12 +1,13 @@
 import type { Caller } from '../../account/caller.ts';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { isExpressionKind } from '../../rule.ts';
+import { ACCESS_ACTIONS, isExpressionKind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
-import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
+import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive } from './database.ts';
@@ -22,6 +23,12 @@ const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revi
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
   WHERE r.id = ANY($2) AND (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1`;
+
+const OF_LIST = 'list_pk = (SELECT l.pk FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 AND l.id = $2)';
+const BY_TARGET = `${OF_LIST} AND action IN (${ACCESS_ACTIONS.map(actionCode)}) AND target = ANY($4) AND rule_ref`;
+const NAMED_RULES = [`${OF_LIST} AND rule_ref = ANY($3)`, `${BY_TARGET} IS NULL`, `${BY_TARGET} IS NOT NULL`]
+  .map((condition) => `SELECT id, rule_ref, action, target FROM access_rules WHERE ${condition}`)
+  .join(' UNION ');
 
 /** The reads of the PostgreSQL store. None of them waits for a lock of a writer; the key revision, read through `watch`, for no other call either. */
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
@@ -65,6 +72,9 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       ),
     async ruleStates(workspaceId, ids) {
       return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
+    },
+    async namedRules(workspaceId, listId, refs, targets) {
+      return (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf);
     },
     async *rules(workspaceId, { listId, kind, now }) {
       const source = await drive(db, ruleSource(NOW, workspaceId, isExpressionKind(kind) ? null : (listId ?? null)));
