@@ -9,10 +9,13 @@ import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import { FeedCache } from './feed/serve/cache.ts';
 import { isCountry } from './geo/iso3166.ts';
+import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
-import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
+import { feedEndpoint } from './http/feeds/answer.ts';
+import { type AnswerDocument, documentEndpoint } from './http/feeds/document.ts';
+import { rulesEndpoint } from './http/rules/answer.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import type { Log } from './ports/log.ts';
@@ -75,7 +78,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   try {
     const geoData = await loadingGeo;
     const guardRails = serviceGuardRails(config);
-    const feedThread = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData, guardRails) : undefined;
+    const feedThread = config.roles.includes('feeds')
+      ? startFeedThread(() => engine.feedSource(), geoData, { guardRails, schemesFile: config.schemesFile })
+      : undefined;
     closing.push(() => feedThread?.close());
     const geo = useGeo(
       config,
@@ -94,11 +99,15 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
+    const documents = feedThread && documentsFrom(feedThread, config, engine, geo, logger);
+
     const app = createApp({
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails }, logger) : undefined,
-      answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
+      answerFeed: documents && feedEndpoint(documents),
+      answerRules: documents && rulesEndpoint(documents),
+      answerAgent: documents && agentEndpoint(documents),
       readiness: readiness({
         store,
         stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
@@ -183,7 +192,7 @@ function signalEndpoint(
   });
 }
 
-function feedsFrom(builder: FeedThread, config: Config, { store, stream }: Engine, geo: GeoInUse, logger: Logger): AnswerFeed {
+function documentsFrom(builder: FeedThread, config: Config, { store, stream }: Engine, geo: GeoInUse, logger: Logger): AnswerDocument {
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new FeedCache({
     store,
@@ -196,5 +205,5 @@ function feedsFrom(builder: FeedThread, config: Config, { store, stream }: Engin
     caughtUp: config.roles.includes('consumer') ? () => caughtUp(stream, store) : undefined,
     report,
   });
-  return feedEndpoint(cache, now, report);
+  return documentEndpoint(cache, now, report);
 }

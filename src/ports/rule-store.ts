@@ -67,6 +67,8 @@ export interface WorkspaceDirectory {
 
 /** The directory with those lists and composed feeds only that a UUID or name stands for. */
 export interface NamedDirectory extends WorkspaceDirectory {
+  /** Moves with the workspace's expression rules. */
+  readonly expressionRevision: number;
   readonly feeds: readonly FoundFeed[];
 }
 
@@ -94,6 +96,12 @@ export interface RuleSink {
   ): void;
 }
 
+/** Receives the active rules of these kinds as they are stored. Access rules are those of the feed that is read. */
+export interface WholeRules {
+  readonly kinds: readonly Kind[];
+  take(rule: StoredRule): void;
+}
+
 /** What a snapshot read found besides the rules; all from the same read transaction. */
 export interface SnapshotHead {
   readonly kind: FeedKind;
@@ -102,6 +110,10 @@ export interface SnapshotHead {
   readonly guardRails: GuardRails;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
+  /** Moves with the workspace's expression rules. */
+  readonly expressionRevision: number;
+  /** The workspace's creation, ms. */
+  readonly workspaceCreatedAt: number;
   /** The store's clock at the read, ms. */
   readonly takenAt: number;
 }
@@ -187,11 +199,20 @@ export interface RuleReads {
   /**
    * Reads the rules of a feed (the UUID of a list or a composed feed; null: the workspace's) that are active at `now` (ms), both actions,
    * and the head, in one read transaction. Rules of a composed feed have the levels of their list where they have none of their own.
-   * undefined when workspace, list or feed is gone.
+   * undefined when workspace, list or feed is gone. With `sink` undefined nobody wants the access rules as numbers; `whole` gets rules as
+   * they are stored, from the same transaction.
    */
-  snapshot(workspaceId: string, feedId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
+  snapshot(
+    workspaceId: string,
+    feedId: string | null,
+    now: number,
+    sink: RuleSink | undefined,
+    whole?: WholeRules,
+  ): Promise<SnapshotHead | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
+  /** These rules of a kind, by primary key, as they are stored now; rules that are gone are left out. */
+  rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
   /** The position of a consumer; undefined = none is stored. */
   position(streamId: string, partition: number): Promise<number | undefined>;
   /** The ids of the streams that have positions here. */

@@ -11,18 +11,26 @@ import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { FeedSource } from './engines.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
+import { phaseDetector } from './phases.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
 
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
-const { source, geo, guardRails } = workerData as FeedThreadData;
+const { source, geo, rules } = workerData as FeedThreadData;
 const port = parentPort!;
 const store = await openSource(source);
 let database = geoDatabase(geo);
 
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ store, recordFeed: store.recordFeed, geo: () => database, guard: blockGuards(guardRails), clock: systemClock }),
+  ...feedBuilder({
+    store,
+    recordFeed: store.recordFeed,
+    geo: () => database,
+    guard: blockGuards(rules.guardRails),
+    phaseOf: phaseDetector(rules.schemesFile),
+    clock: systemClock,
+  }),
   async useGeo(data) {
     database = geoDatabase(data);
   },
