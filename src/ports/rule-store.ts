@@ -102,6 +102,19 @@ export interface WholeRules {
   take(rule: StoredRule): void;
 }
 
+/** Receives what has changed since a snapshot: first each rule that was changed, as gone, then those of them that are active. */
+export interface ChangeSink extends RuleSink {
+  gone(id: number): void;
+}
+
+/** What a snapshot was made of. */
+export interface SnapshotMark {
+  /** The number of the last change in the workspace (D9), 0 = none is known. */
+  readonly change: number;
+  /** Names the lists that were read, and what their rules have where they say nothing. */
+  readonly lists: string;
+}
+
 /** What a snapshot read found besides the rules; all from the same read transaction. */
 export interface SnapshotHead {
   readonly kind: FeedKind;
@@ -114,6 +127,7 @@ export interface SnapshotHead {
   readonly expressionRevision: number;
   /** The workspace's creation, ms. */
   readonly workspaceCreatedAt: number;
+  readonly mark: SnapshotMark;
   /** The store's clock at the read, ms. */
   readonly takenAt: number;
 }
@@ -209,6 +223,17 @@ export interface RuleReads {
     sink: RuleSink | undefined,
     whole?: WholeRules,
   ): Promise<SnapshotHead | undefined>;
+  /**
+   * What has changed since a snapshot of the same feed: afterwards its rules are those that `snapshot` would read now. `too_far` when
+   * that is not known any more, or costs more than reading all: then what the sink was given means nothing.
+   */
+  follow(
+    workspaceId: string,
+    feedId: string | null,
+    now: number,
+    since: SnapshotMark,
+    sink: ChangeSink,
+  ): Promise<SnapshotHead | 'too_far' | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
   /** These rules of a kind, by primary key, as they are stored now; rules that are gone are left out. */

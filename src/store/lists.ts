@@ -106,11 +106,14 @@ export function* ruleSource(now: string, workspaceId: string, feedId: string | n
   if (source === undefined) return undefined;
   const { lists, ...own } = source;
   const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
+  const last = yield* one('SELECT last_seq FROM batches WHERE workspace_pk = $1 ORDER BY first_seq DESC LIMIT 1', workspacePk);
+  const mark = { change: Number(last?.last_seq ?? 0), lists: lists.map(({ pk, levels }) => `${pk} ${levels}`).join() };
   const head = {
     ...own,
     revision,
     expressionRevision: Number(workspace.expression_revision),
     workspaceCreatedAt: Number(workspace.created_at),
+    mark,
     guardRails: guardRailsOf(workspace),
     takenAt: Number(workspace.taken_at),
   };

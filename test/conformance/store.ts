@@ -529,6 +529,13 @@ export function storeConformance(driver: StoreDriver): void {
     await land([allow(ip('192.0.2.6'))]);
     assert.equal((await read(list.id)).head.revision, -(await workspaceRevision()));
 
+    const feed = { ...DEVICE, subtractAllow: 'workspace', lists: [list.id] } as const;
+    const { id: device } = await store.createFeed(workspace.id, feed);
+    assert.deepEqual((await read(device)).rows, (await read(list.id)).rows);
+    assert.equal((await read(device)).head.revision, -(await workspaceRevision()));
+    await store.updateFeed(workspace.id, device, { subtractAllow: 'off' });
+    assert.ok((await read(device)).head.revision > 0);
+
     for (const subtractAllow of ['on', 'off', null] as const) {
       const { revision } = await store.updateList(workspace.id, list.id, { subtractAllow });
       const { head, rows } = await read(list.id);

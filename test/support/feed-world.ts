@@ -233,11 +233,16 @@ export class MemoryStore
       kind,
       profile,
       guardRails,
+      mark: { change: 0, lists: '' },
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
       expressionRevision: 1,
       workspaceCreatedAt: START,
       takenAt: this.#clock.now(),
     };
+  }
+
+  async follow() {
+    return 'too_far' as const;
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {

@@ -8,18 +8,18 @@ import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { type BuildRequest, type BuildResult, type FeedBuilder, LONGEST_WAIT } from '../builder.ts';
-import { type DocumentKind, isRemembered, nameOf, revisionOf } from '../document.ts';
+import { DOCUMENTS, type DocumentKind, isRemembered, nameOf, revisionOf } from '../document.ts';
 import { stampFeed } from '../formats/stamp.ts';
 import { render } from './document.ts';
 import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
 import type { OverCap, RenderedFeed } from './render.ts';
 import { type RenewalReads, renewDueRules } from './renewal.ts';
 import type { PhaseOf } from './rules.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { followSnapshot, readSnapshot, type Snapshot } from './snapshot.ts';
 
 /** What builds are made with. */
 export interface FeedBuilderOptions {
-  readonly store: Pick<StoreReads, 'snapshot' | 'ruleStates' | 'rulesById'>;
+  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById'>;
   readonly recordFeed: StoreWrites['recordFeed'];
   /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
@@ -68,9 +68,15 @@ async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBu
   const { snapshot } = feed;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
   if (snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall) {
-    const generation = Math.max(request.generation, snapshot?.generation ?? 0);
-    const reading = readSnapshot(store, { ...request, generation }, instantOf(clock), request.variant.document);
-    feed.snapshot = await within(reading, READ_LIMIT, 'the store', clock);
+    const wanted = { ...request, generation: Math.max(request.generation, snapshot?.generation ?? 0) };
+    const now = instantOf(clock);
+    const limited = <T>(read: Promise<T>) => within(read, READ_LIMIT, 'the store', clock);
+    const { document } = request.variant;
+    const canFollow = snapshot !== undefined && DOCUMENTS[document].kinds.length === 0 && clock.now() >= snapshot.readAt.wall;
+    const { workspaceId, feedId } = request;
+    const read: Parameters<typeof followSnapshot>[3] = (since, sink) => limited(store.follow(workspaceId, feedId, now.wall, since, sink));
+    const followed = canFollow ? await followSnapshot(snapshot, wanted.generation, now, read) : 'too_far';
+    feed.snapshot = followed === 'too_far' ? await limited(readSnapshot(store, wanted, now, document)) : followed;
   }
   return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed.snapshot, request, options);
 }

@@ -1,6 +1,6 @@
 import { type Instant, secondOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { RuleSink, SnapshotHead, StoredRule } from '../../ports/rule-store.ts';
+import type { ChangeSink, SnapshotHead, SnapshotMark, StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Kind, RuleRole } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
@@ -36,7 +36,7 @@ export interface Snapshot {
   readonly v6: RuleTable;
   readonly geo: RuleTable;
   /** The target of each row of `geo`. */
-  readonly geoTargets: readonly GeoTarget[];
+  readonly geoTargets: GeoTarget[];
   /** Whole rules, of the kinds that the document shows. */
   readonly stored: ReadonlyMap<Kind, StoredRules>;
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
@@ -44,11 +44,16 @@ export interface Snapshot {
 }
 
 /** Takes the rules of a read into tables. */
-class RuleColumns implements RuleSink {
+class RuleColumns implements ChangeSink {
+  readonly changed = new Set<number>();
   readonly tableV4 = new RuleTable(1);
   readonly tableV6 = new RuleTable(4);
   readonly tableGeo = new RuleTable(0);
   readonly geoTargets: GeoTarget[] = [];
+
+  gone(id: number): void {
+    this.changed.add(id);
+  }
 
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
     const row = this.tableV4.add(id, role, prefix, expires, levels);
@@ -67,6 +72,34 @@ class RuleColumns implements RuleSink {
     this.tableGeo.add(id, role, 0, expires, levels);
     this.geoTargets.push(target);
   }
+}
+
+/** Rows of removed rules that a snapshot may carry along, and as a part of all. */
+const REMOVED = 1000;
+const REMOVED_PART = 0.25;
+
+/**
+ * The snapshot as the store has its rules now: what has changed is taken into its tables, so that work is in proportion to the change.
+ * `too_far` when it has to be read anew. Rejects, with the snapshot as it was, when `read` does, which asks the store.
+ */
+export async function followSnapshot(
+  snapshot: Snapshot,
+  generation: number,
+  now: Instant,
+  read: (since: SnapshotMark, sink: ChangeSink) => ReturnType<StoreReads['follow']>,
+): Promise<Snapshot | 'too_far' | undefined> {
+  const { v4, v6, geo, geoTargets } = snapshot;
+  const tables = [v4, v6, geo];
+  if (tables.some(({ removed, length }) => removed > REMOVED && removed > length * REMOVED_PART)) return 'too_far';
+  const changes = new RuleColumns();
+  const head = await read(snapshot.head.mark, changes);
+  if (head === undefined || head === 'too_far') return head;
+  for (const table of tables) table.remove(changes.changed, secondOf(now.wall));
+  v4.addAll(changes.tableV4);
+  v6.addAll(changes.tableV6);
+  geo.addAll(changes.tableGeo);
+  geoTargets.push(...changes.geoTargets);
+  return { ...snapshot, head, generation, readAt: now, takenAt: head.takenAt, renewalsAskedThrough: secondOf(now.wall) };
 }
 
 /**

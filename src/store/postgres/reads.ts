@@ -3,6 +3,7 @@ import type { RuleSink, StoredRule, WorkspaceDirectory } from '../../ports/rule-
 import type { StoreReads } from '../../ports/store.ts';
 import { isExpressionKind, type Kind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
@@ -53,6 +54,11 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         () => !begun,
       );
     },
+    follow: (workspaceId, feedId, at, since, sink) =>
+      db.view(
+        (session) => drive(session, follow(NOW, { workspaceId, feedId, at, since }, sink)),
+        () => false,
+      ),
     async ruleStates(workspaceId, ids) {
       return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
     },

@@ -3,6 +3,7 @@ import type { StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { isExpressionKind, type Kind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
@@ -83,6 +84,8 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         return found.head;
       });
     },
+    follow: async (workspaceId, feedId, at, since, sink) =>
+      readTransaction(db, () => drive(db, follow(String(clock()), { workspaceId, feedId, at, since }, sink))),
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
     async *rules(workspaceId, { listId, kind, now }) {
       const found = source(workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
