@@ -11,10 +11,13 @@ import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
+import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
-import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
+import { feedEndpoint } from './http/feeds/answer.ts';
+import { type AnswerDocument, documentEndpoint } from './http/feeds/document.ts';
+import { rulesEndpoint } from './http/rules/answer.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import type { Log } from './ports/log.ts';
@@ -79,7 +82,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   try {
     const geoData = await loadingGeo;
     const guardRails = serviceGuardRails(config);
-    const feedThread = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData, guardRails) : undefined;
+    const feedThread = config.roles.includes('feeds')
+      ? startFeedThread(() => engine.feedSource(), geoData, { guardRails, schemesFile: config.schemesFile })
+      : undefined;
     closing.push(() => feedThread?.close());
     const geo = useGeo(
       config,
@@ -112,11 +117,14 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       draining: () => draining,
       now,
     });
+    const documents = feedThread && documentsFrom(feedThread, config, engine, geo, watch, logger);
     const app = createApp({
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast }, logger) : undefined,
-      answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, watch, logger),
+      answerFeed: documents && feedEndpoint(documents),
+      answerRules: documents && rulesEndpoint(documents),
+      answerAgent: documents && agentEndpoint(documents),
       readiness: ready,
       draining: () => draining,
       monotonic,
@@ -209,7 +217,14 @@ function signalEndpoint(
   });
 }
 
-function feedsFrom(builder: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, logger: Logger): AnswerFeed {
+function documentsFrom(
+  builder: FeedThread,
+  config: Config,
+  engine: Engine,
+  geo: GeoInUse,
+  watch: FeedWatch,
+  logger: Logger,
+): AnswerDocument {
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new FeedCache({
     store: engine.store,
@@ -223,7 +238,7 @@ function feedsFrom(builder: FeedThread, config: Config, engine: Engine, geo: Geo
     caughtUp: waitForLanding(config, engine),
     report,
   });
-  return feedEndpoint(cache, now, report);
+  return documentEndpoint(cache, now, report);
 }
 
 /** Waits until what was accepted before has landed; undefined where another process lands. */

@@ -1,30 +1,11 @@
+import { isoTime } from '../clock.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { KINDS } from '../rule.ts';
+import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, findList, isoTime, workspaceId, writeLine } from './context.ts';
+import { type Context, findList, workspaceId, writeLine } from './context.ts';
 import { oneOf } from './usage.ts';
-
-/** A stored rule in the words of the wire. */
-export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: Omit<StoredRule, 'seq'>): Record<string, unknown> {
-  const body =
-    'target' in rule
-      ? { list_id: listId, target: formatTarget(rule.target), action: rule.action, confidence: rule.confidence, severity: rule.severity }
-      : { type: rule.type, expression: rule.expression, action: rule.action, order: rule.order, short_description: rule.shortDescription };
-  return {
-    id,
-    kind,
-    rule_ref: rule.ruleRef,
-    name: rule.name,
-    ...body,
-    reason: rule.reason,
-    labels: rule.labels,
-    config: rule.config,
-    expires_at: isoTime(rule.expiresAt),
-    created_at: isoTime(createdAt),
-    updated_at: isoTime(updatedAt),
-  };
-}
 
 /** A stored rule as one line for people. */
 export function ruleLine({ rule }: StoredRule): string {

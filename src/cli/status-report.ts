@@ -1,8 +1,10 @@
 /** What `weir status` shows, and what of it needs attention (SPEC D10.15 to D10.17). */
+
+import { isoTime } from '../clock.ts';
 import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
 import type { Check } from '../ports/health.ts';
 import type { ProcessStatus } from '../runtime/status-file.ts';
-import { isoTime, table } from './context.ts';
+import { table } from './context.ts';
 
 /** An engine that the settings name; `reason` says why it does not answer. */
 export interface EngineStatus {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { areOff } from '../account/guard-rails.ts';
 import type { Workspace } from '../account/workspace.ts';
+import { isoTime } from '../clock.ts';
 import { loadGeo } from '../geo/load.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -9,7 +10,7 @@ import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { readStatusFiles } from '../runtime/status-file.ts';
 import { unlanded } from '../stream/lag.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, isoTime } from './context.ts';
+import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
 import { type EngineStatus, type StatusParts, statusOf, statusText, type UnusedKey } from './status-report.ts';
 import { noOptions } from './usage.ts';

@@ -1,14 +1,14 @@
 /**
- * The seam between two threads: the main thread serves feeds (`serve/`) and asks for builds, the feed thread holds the rules and
- * makes them (`build/`). All that crosses is in this file.
+ * The seam between two threads: the main thread serves feeds and other documents (`serve/`) and asks for builds, the feed thread holds
+ * the rules and makes them (`build/`). All that crosses is in this file. What is said of a feed is true of every document.
  */
 
 import type { FeedKind } from '../account/feed.ts';
 import type { Instant } from '../clock.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
+import type { DocumentKind, DocumentVariant } from './document.ts';
 import type { GeoCost } from './geo-cost.ts';
-import type { Variant } from './variant.ts';
 
 /**
  * How many seconds a content may wait for its beginning, so far as its Last-Modified lies ahead. An instant further ahead comes from
@@ -27,12 +27,12 @@ export interface PreviousContent {
   readonly servable: boolean;
 }
 
-/** Asks for one variant of one feed. */
+/** Asks for one variant of one feed, or of another document. */
 export interface BuildRequest {
   readonly workspaceId: string;
   /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
-  readonly variant: Variant;
+  readonly variant: DocumentVariant;
   /** A snapshot of an earlier generation is read anew, and then is of this one. */
   readonly generation: number;
   /** The store's clock when the snapshot was read or last confirmed, ms; 0 when there is none. */
@@ -102,8 +102,8 @@ export type BuildResult =
 export interface FeedBuilder {
   /** Rejects when the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
-  /** Drops the snapshot of a feed that nobody asks for any more. */
-  forget(workspaceId: string, feedId: string | null): Promise<void>;
+  /** Drops the snapshot of a document that nobody asks for any more. */
+  forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
 }
 
 /** How long a preview may take, ms, and how many feeds it counts. */

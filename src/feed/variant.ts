@@ -7,6 +7,8 @@ export type Family = (typeof FAMILIES)[number];
 
 /** What distinguishes the representations of one feed, apart from the coding. */
 export interface Variant {
+  /** Among what is served of a workspace (document.ts). */
+  readonly document: 'feed';
   readonly format: Format;
   readonly family: Family;
   readonly action: AccessAction;
@@ -17,7 +19,7 @@ const perName = <K extends string, T>(names: readonly K[], make: (name: K) => T)
 
 /** The one object of each variant, so that equal variants are the same key of a map. */
 const VARIANTS = perName(FORMAT_NAMES, (format) =>
-  perName(FAMILIES, (family) => perName(ACCESS_ACTIONS, (action): Variant => Object.freeze({ format, family, action }))),
+  perName(FAMILIES, (family) => perName(ACCESS_ACTIONS, (action): Variant => Object.freeze({ document: 'feed', format, family, action }))),
 );
 
 /** The variant that is asked for, with `defaults` for what is not said. Equal variants are the same object. */

@@ -67,6 +67,8 @@ export interface WorkspaceDirectory {
 
 /** The directory with those lists and composed feeds only that a UUID or name stands for. */
 export interface NamedDirectory extends WorkspaceDirectory {
+  /** Moves with the workspace's expression rules. */
+  readonly expressionRevision: number;
   readonly feeds: readonly FoundFeed[];
 }
 
@@ -94,6 +96,12 @@ export interface RuleSink {
   ): void;
 }
 
+/** Receives the active rules of these kinds as they are stored. Access rules are those of the feed that is read. */
+export interface WholeRules {
+  readonly kinds: readonly Kind[];
+  take(rule: StoredRule): void;
+}
+
 /** Receives what has changed since a snapshot: first each rule that was changed, as gone, then those of them that are active. */
 export interface ChangeSink extends RuleSink {
   gone(id: number): void;
@@ -115,6 +123,10 @@ export interface SnapshotHead {
   readonly guardRails: GuardRails;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
+  /** Moves with the workspace's expression rules. */
+  readonly expressionRevision: number;
+  /** The workspace's creation, ms. */
+  readonly workspaceCreatedAt: number;
   readonly mark: SnapshotMark;
   /** The store's clock at the read, ms. */
   readonly takenAt: number;
@@ -209,9 +221,16 @@ export interface RuleReads {
   /**
    * Reads the rules of a feed (the UUID of a list or a composed feed; null: the workspace's) that are active at `now` (ms), both actions,
    * and the head, in one read transaction. Rules of a composed feed have the levels of their list where they have none of their own.
-   * undefined when workspace, list or feed is gone.
+   * undefined when workspace, list or feed is gone. With `sink` undefined nobody wants the access rules as numbers; `whole` gets rules as
+   * they are stored, from the same transaction.
    */
-  snapshot(workspaceId: string, feedId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
+  snapshot(
+    workspaceId: string,
+    feedId: string | null,
+    now: number,
+    sink: RuleSink | undefined,
+    whole?: WholeRules,
+  ): Promise<SnapshotHead | undefined>;
   /**
    * What has changed since a snapshot of the same feed: afterwards its rules are those that `snapshot` would read now. `too_far` when
    * that is not known any more, or costs more than reading all: then what the sink was given means nothing.
@@ -230,6 +249,8 @@ export interface RuleReads {
    * a list that is not the workspace's.
    */
   namedRules(workspaceId: string, listId: string, refs: readonly string[], targets: readonly string[]): Promise<NamedRule[]>;
+  /** These rules of a kind, by primary key, as they are stored now; rules that are gone are left out. */
+  rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
   /** The position of a consumer; undefined = none is stored. */
   position(streamId: string, partition: number): Promise<number | undefined>;
   /** The ids of the streams that have positions here. */

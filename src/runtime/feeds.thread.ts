@@ -12,19 +12,20 @@ import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { FeedSource } from './engines.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
+import { phaseDetector } from './phases.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
 
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
-const { source, geo, guardRails } = workerData as FeedThreadData;
+const { source, geo, rules } = workerData as FeedThreadData;
 const port = parentPort!;
 const store = await openSource(source);
 let database = geoDatabase(geo);
 
-const shared = { store, geo: () => database, guard: blockGuards(guardRails), clock: systemClock };
+const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ ...shared, recordFeed: store.recordFeed }),
+  ...feedBuilder({ ...shared, recordFeed: store.recordFeed, phaseOf: phaseDetector(rules.schemesFile) }),
   ...feedPreviewer(shared),
   async useGeo(data) {
     database = geoDatabase(data);

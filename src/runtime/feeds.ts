@@ -21,7 +21,14 @@ const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, pre
 export interface FeedThreadData {
   readonly source: FeedSource;
   readonly geo: GeoData;
+  readonly rules: FeedRules;
+}
+
+/** The settings that decide what feeds and documents hold. */
+export interface FeedRules {
   readonly guardRails: ServiceGuardRails;
+  /** SCHEMES_FILE. */
+  readonly schemesFile: string | undefined;
 }
 
 /** The feed thread as the main thread sees it. */
@@ -36,14 +43,14 @@ export interface FeedThread extends FeedBuilder, FeedPreviewer {
  * Starts the feed thread. If it dies, the builds under way reject, and the next build starts another thread, which reads its
  * snapshots anew.
  */
-export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guardRails: ServiceGuardRails): FeedThread {
+export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules: FeedRules): FeedThread {
   let data = geo;
   let running: { readonly worker: Worker; readonly methods: FeedThreadMethods } | undefined;
 
   function thread(): { readonly worker: Worker; readonly methods: FeedThreadMethods } {
     if (running !== undefined) return running;
     const source = newSource();
-    const workerData: FeedThreadData = { source, geo: data, guardRails };
+    const workerData: FeedThreadData = { source, geo: data, rules };
     const worker = new Worker(new URL('./feeds.thread.ts', import.meta.url), {
       workerData,
       transferList: 'writes' in source ? [source.writes] : [],
@@ -59,7 +66,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guard
   thread();
   return {
     build: (request) => thread().methods.build(request),
-    forget: (workspaceId, feedId) => thread().methods.forget(workspaceId, feedId),
+    forget: (...document) => thread().methods.forget(...document),
     preview: (request) => thread().methods.preview(request),
     async useGeo(next) {
       data = next;

@@ -13,6 +13,7 @@ import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
 import { FeedWatch } from '../../src/feed/serve/feed-watch.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
+import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { FeedAnswer } from '../../src/http/feeds/headers.ts';
 import { readFeedTarget } from '../../src/http/feeds/target.ts';
 import type { Network } from '../../src/network/network.ts';
@@ -97,7 +98,9 @@ export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
-export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
+export class MemoryStore
+  implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates' | 'rulesById'>, Pick<StoreWrites, 'recordFeed'>
+{
   down = false;
   readOnly = false;
   hanging = false;
@@ -195,7 +198,7 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     const byId = this.#lists.filter(({ id }) => id === ref.toLowerCase());
     const lists = byId.length > 0 ? byId : this.#lists.filter(({ name }) => name === ref);
     const feeds = this.#feeds.filter(({ id, name }) => id === ref || (name === ref && lists.length === 0)).map((feed) => this.#found(feed));
-    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists, feeds };
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, expressionRevision: 1, takenAt: this.#clock.now(), lists, feeds };
   }
 
   async snapshot(...[, feedId, now, sink]: Parameters<StoreReads['snapshot']>) {
@@ -215,12 +218,12 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
       const { id, role, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
       if (expires !== 0 && expires * 1000 <= now) continue;
-      if (target.kind !== 'ip') sink.geo(id, role, target, expires, levels);
-      else if (target.network.family === 4) sink.v4(id, role, target.network.address, target.network.prefix, expires, levels);
+      if (target.kind !== 'ip') sink!.geo(id, role, target, expires, levels);
+      else if (target.network.family === 4) sink!.v4(id, role, target.network.address, target.network.prefix, expires, levels);
       else {
         const bytes = Buffer.alloc(16);
         for (const [i, word] of target.network.address.entries()) bytes.writeUInt32BE(word, 4 * i);
-        sink.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
+        sink!.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
       }
     }
     const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
@@ -233,6 +236,8 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
       guardRails,
       mark: { change: 0, lists: '' },
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
+      expressionRevision: 1,
+      workspaceCreatedAt: START,
       takenAt: this.#clock.now(),
     };
   }
@@ -245,6 +250,11 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     this.asked.push(ids);
     await this.#read('ruleStates');
     return this.#rules.filter(({ id }) => ids.includes(id)).map(({ id, action, target, expires }) => ({ id, action, target, expires }));
+  }
+
+  /** Rules are held as numbers only. */
+  async rulesById() {
+    return [];
   }
 
   async recordFeed(workspaceId: string, key: FeedRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {
@@ -314,7 +324,7 @@ export class Replica {
     const report = (error: Error) => this.errors.push(error);
     this.cache = new FeedCache({
       store,
-      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, clock }),
+      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, phaseOf: () => 'request', clock }),
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,
@@ -328,7 +338,7 @@ export class Replica {
       report,
       ...options,
     });
-    this.#answer = feedEndpoint(this.cache, () => clock.now(), report);
+    this.#answer = feedEndpoint(documentEndpoint(this.cache, () => clock.now(), report));
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { ACCESS_ACTIONS, isExpressionKind } from '../../rule.ts';
+import { ACCESS_ACTIONS, isExpressionKind, type Kind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
-import { findNamed, ruleSource } from '../lists.ts';
+import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
@@ -64,6 +64,12 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     return { id: workspaceId, name: String(workspace.name), revision: Number(workspace.revision), takenAt: clock(), lists };
   }
 
+  /** The rules of a kind that are active at `now` (ms): of the workspace, or of the lists of the source. */
+  function* storedRules({ workspacePk, lists }: RuleSource, kind: Kind, now: number): Iterable<StoredRule> {
+    if (isExpressionKind(kind)) yield* expressionRules(all, kind, workspacePk, now);
+    else for (const { pk, id } of lists) yield* accessRules(all, pk, id, now);
+  }
+
   return {
     ...sharedReads(async (work) => drive(db, work)),
     async ping() {
@@ -79,13 +85,16 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     },
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
-    async snapshot(workspaceId, feedId, now, sink) {
+    async snapshot(workspaceId, feedId, now, sink, whole) {
       const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
         const found = source(workspaceId, feedId);
         if (found === undefined) return undefined;
-        for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
-        if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
+        if (sink !== undefined) {
+          for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
+          if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
+        }
+        for (const kind of whole?.kinds ?? []) for (const rule of storedRules(found, kind, now)) whole!.take(rule);
         return found.head;
       });
     },
@@ -97,8 +106,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     async *rules(workspaceId, { listId, kind, now }) {
       const found = source(workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
       if (found === undefined) return;
-      if (isExpressionKind(kind)) yield* expressionRules(all, kind, found.workspacePk, now);
-      else for (const { pk, id } of found.lists) yield* accessRules(all, pk, id, now);
+      yield* storedRules(found, kind, now);
     },
     deadLetters: async (limit) =>
       all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),
