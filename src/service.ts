@@ -8,11 +8,16 @@ import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import { FeedCache } from './feed/serve/cache.ts';
+import { FeedWatch } from './feed/serve/feed-watch.ts';
+import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
+import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
-import { type AnswerFeed, feedEndpoint } from './http/feeds/answer.ts';
+import { feedEndpoint } from './http/feeds/answer.ts';
+import { type AnswerDocument, documentEndpoint } from './http/feeds/document.ts';
+import { rulesEndpoint } from './http/rules/answer.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import type { Log } from './ports/log.ts';
@@ -30,6 +35,7 @@ import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
+import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
 
@@ -58,6 +64,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const log: Log = (level, message) => logger[level](message);
   const closing: Close[] = [];
   let draining = false;
+  let statusFile: StatusFile | undefined;
 
   // Without an embedded engine it holds compiled geo data only, which can be missing.
   if (config.databaseUrl === undefined || config.kafkaBrokers === undefined) {
@@ -75,7 +82,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   try {
     const geoData = await loadingGeo;
     const guardRails = serviceGuardRails(config);
-    const feedThread = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData, guardRails) : undefined;
+    const feedThread = config.roles.includes('feeds')
+      ? startFeedThread(() => engine.feedSource(), geoData, { guardRails, schemesFile: config.schemesFile })
+      : undefined;
     closing.push(() => feedThread?.close());
     const geo = useGeo(
       config,
@@ -87,27 +96,36 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     );
     closing.push(() => geo.close());
 
+    const watch = new FeedWatch((level, message) => {
+      log(level, message);
+      statusFile?.soon();
+    }, now);
     const takesSignals = config.roles.includes('signals');
     const appends = watchAppends(stream, monotonic);
+    const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const authentication = authenticator({ store, now, monotonic });
     closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
+    const ready = readiness({
+      store,
+      stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
+      landing,
+      lag: () => unlanded(stream, store),
+      feeds: feedThread,
+      draining: () => draining,
+      now,
+    });
+    const documents = feedThread && documentsFrom(feedThread, config, engine, geo, watch, logger);
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails }, logger) : undefined,
-      answerFeed: feedThread && feedsFrom(feedThread, config, engine, geo, logger),
-      readiness: readiness({
-        store,
-        stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
-        landing,
-        lag: () => unlanded(stream, store),
-        feeds: feedThread,
-        draining: () => draining,
-        now,
-      }),
+      submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast }, logger) : undefined,
+      answerFeed: documents && feedEndpoint(documents),
+      answerRules: documents && rulesEndpoint(documents),
+      answerAgent: documents && agentEndpoint(documents),
+      readiness: ready,
       draining: () => draining,
       monotonic,
       logger,
@@ -124,6 +142,13 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const { port } = app.server.address() as { port: number };
     const url = localUrlOf(config.host, port);
     if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
+    const startedAt = now();
+    statusFile = startStatusFile(
+      config.dataDir,
+      async () => ({ pid: process.pid, url, roles: config.roles, startedAt, checks: await ready(), feeds: watch.feeds() }),
+      log,
+    );
+    closing.push(statusFile.stop);
     stdout.write(`weir ready on ${urlOf(config.host, port)}\n`);
     return {
       url,
@@ -158,11 +183,19 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
+/** What a batch is judged by, and what tells what it changes of feeds. */
+interface SignalJudges {
+  readonly schemes: Schemes;
+  readonly geo: GeoInUse;
+  readonly guardRails: ServiceGuardRails;
+  readonly forecast: FeedForecast | undefined;
+}
+
 function signalEndpoint(
   store: Store,
   stream: Pick<Stream, 'draft'>,
   config: Config,
-  { schemes, geo, guardRails }: { readonly schemes: Schemes; readonly geo: GeoInUse; readonly guardRails: ServiceGuardRails },
+  { schemes, geo, guardRails, forecast }: SignalJudges,
   logger: Logger,
 ): SubmitSignals {
   const guardOf = blockGuards(guardRails);
@@ -177,24 +210,40 @@ function signalEndpoint(
       isCountry,
       blockFaults: guardOf(caller.guardRails).faults,
     }),
+    forecast,
     now,
     monotonic,
     logFailure: (err, what) => logger.error({ err }, what),
   });
 }
 
-function feedsFrom(builder: FeedThread, config: Config, { store, stream }: Engine, geo: GeoInUse, logger: Logger): AnswerFeed {
+function documentsFrom(
+  builder: FeedThread,
+  config: Config,
+  engine: Engine,
+  geo: GeoInUse,
+  watch: FeedWatch,
+  logger: Logger,
+): AnswerDocument {
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new FeedCache({
-    store,
+    store: engine.store,
     builder,
     clock: systemClock,
     rebuildSeconds: config.feedRebuildSeconds,
     bodyBytes: config.feedCacheMb * 1024 * 1024,
     geoVersion: () => geo.database().version,
     zlib: `${process.versions.zlib}-${process.arch}`,
-    caughtUp: config.roles.includes('consumer') ? () => caughtUp(stream, store) : undefined,
+    watch,
+    caughtUp: waitForLanding(config, engine),
     report,
   });
-  return feedEndpoint(cache, now, report);
+  return documentEndpoint(cache, now, report);
 }
+
+/** Waits until what was accepted before has landed; undefined where another process lands. */
+const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
+  roles.includes('consumer') ? () => caughtUp(stream, store) : undefined;
+
+const forecastFrom = (previewer: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, log: Log): FeedForecast =>
+  feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

@@ -10,10 +10,11 @@ import type { RuleOrigin } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
+import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
 import { findFeed, findList } from './context.ts';
-import { type Names, namesIn, originJson, printable, ruleJson } from './rules.ts';
+import { type Names, namesIn, originJson, printable } from './rules.ts';
 import { inWorkspace, oneOf, pick, targetOf } from './usage.ts';
 
 export function explainCommand(add: AddCommand): void {

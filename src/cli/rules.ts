@@ -1,34 +1,15 @@
 /** `weir rule ls`, and how commands show rules. */
 import type { Command } from 'commander';
+import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { RuleFilter, RuleMatch, RuleOrigin, RulePosition, StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { KINDS, type Kind } from '../rule.ts';
+import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, findList, isoTime, table, workspaceId, writeLine } from './context.ts';
+import { type Context, findList, table, workspaceId, writeLine } from './context.ts';
 import { inWorkspace, oneOf, targetOf, wholeNumber } from './usage.ts';
-
-/** A stored rule in the words of the wire. */
-export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: Omit<StoredRule, 'seq'>): Record<string, unknown> {
-  const body =
-    'target' in rule
-      ? { list_id: listId, target: formatTarget(rule.target), action: rule.action, confidence: rule.confidence, severity: rule.severity }
-      : { type: rule.type, expression: rule.expression, action: rule.action, order: rule.order, short_description: rule.shortDescription };
-  return {
-    id,
-    kind,
-    rule_ref: rule.ruleRef,
-    name: rule.name,
-    ...body,
-    reason: rule.reason,
-    labels: rule.labels,
-    config: rule.config,
-    expires_at: isoTime(rule.expiresAt),
-    created_at: isoTime(createdAt),
-    updated_at: isoTime(updatedAt),
-  };
-}
 
 /** Who wrote a rule last (SPEC D9.5). */
 export const originJson = (origin: RuleOrigin | undefined) => ({ batch_id: origin?.batchId ?? null, key_id: origin?.keyId ?? null });

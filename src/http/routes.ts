@@ -4,16 +4,25 @@ import type { Group, HttpFault } from './errors.ts';
 const ROUTES: readonly { readonly path: RegExp; readonly allow: string; readonly group: Group | undefined }[] = [
   { path: /^\/v[12]\/signal$/, allow: 'POST', group: 'signal' },
   { path: /^\/v1\/threat\/feeds(\/[^/]+)?$/, allow: 'GET, HEAD', group: 'feed' },
+  { path: /^\/v1\/rules\/[^/]+$/, allow: 'GET, HEAD', group: 'rules' },
+  { path: /^(\/v1)?\/(config|authcheck)$/, allow: 'GET, HEAD', group: 'agent' },
   { path: /^\/(healthz|readyz)$/, allow: 'GET, HEAD', group: undefined },
 ];
-const FEED_PATH = /^\/v1\/threat(\/|$)/;
+const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
+  [/^\/v1\/threat(\/|$)/, 'feed'],
+  [/^\/v1\/rules(\/|$)/, 'rules'],
+  [/^(\/v1)?\/(config|authcheck)$/, 'agent'],
+];
 
 /** The path and query of a request target; a proxy may have sent a whole URL. */
 export const targetOf = (url: string): string => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, ''));
 const pathOf = (url: string) => targetOf(url).split('?', 1)[0]!;
 
 /** The group whose error bodies an address uses. */
-export const groupOf = (url: string): Group => (FEED_PATH.test(pathOf(url)) ? 'feed' : 'signal');
+export function groupOf(url: string): Group {
+  const path = pathOf(url);
+  return GROUPS.find(([known]) => known.test(path))?.[1] ?? 'signal';
+}
 
 /** The answer to a request that no route takes: 405 at an address of the groups served here, else 404. Neither needs a key. */
 export function unhandled(url: string, served: readonly Group[]): HttpFault {

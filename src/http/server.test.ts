@@ -25,6 +25,8 @@ async function listening(t: TestContext) {
     draining: () => false,
     authenticator: authenticator({ store: { keyRevision: async () => 1, findCaller: async () => undefined }, now, monotonic: now }),
     submitSignals: async () => ({ status: 500 }),
+    answerRules: undefined,
+    answerAgent: undefined,
     answerFeed: () => ({ status: 500 }),
     readiness: async () => ({ store: { ok: true } }),
     monotonic: now,

@@ -1,11 +1,11 @@
 /** Rules with all that is known of them, page by page, the same in both dialects. */
 import { lastHost, networksAround } from '../network/nesting.ts';
 import type { Network } from '../network/network.ts';
-import type { RuleFilter, RuleMatch, RulePosition, StoredRule } from '../ports/rule-store.ts';
+import type { RuleFilter, RuleMatch, RulePosition, StoredRule, WholeRules } from '../ports/rule-store.ts';
 import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 import { packV4, packV6 } from './columns.ts';
-import { ruleSource } from './lists.ts';
+import { type RuleSource, ruleSource } from './lists.ts';
 import { type Row, ruleOf } from './rows.ts';
 import { all, type Value, type Work } from './work.ts';
 
@@ -16,25 +16,59 @@ const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 /** How a dialect is told which index to use; empty where it finds that out by itself. */
 export type IndexedBy = (index: string) => string;
 
+/** Rules that stand behind one another: of a list, or of a kind in a workspace. */
+interface Stretch {
+  /** What the first page comes behind. */
+  readonly first: Value;
+  /** The column that `page` goes on behind. */
+  readonly key: string;
+  page(after: Value): Work<Row[]>;
+  rule(row: Row): StoredRule;
+}
+
 /** `rules` of the port; `read` runs statements. */
 export async function* ruleRows(
   read: <T>(work: Work<T>) => Promise<T>,
   indexedBy: IndexedBy,
   workspaceId: string,
-  { listId, kind, now, match, after }: RuleFilter,
+  filter: RuleFilter,
 ): AsyncGenerator<StoredRule> {
-  const source = await read(ruleSource('0', workspaceId, isExpressionKind(kind) ? null : (listId ?? null)));
+  const source = await read(ruleSource('0', workspaceId, isExpressionKind(filter.kind) ? null : (filter.listId ?? null)));
   if (source === undefined) return;
+  for (const { first, key, page, rule } of stretchesOf(source, filter, indexedBy)) {
+    for (let after = first; ; ) {
+      const rows = await read(page(after));
+      for (const row of rows) yield rule(row);
+      if (rows.length < PAGE) break;
+      after = rows[PAGE - 1][key] as Value;
+    }
+  }
+}
+
+/** Hands over the rules of a source, of these kinds, that are active at `now` (ms). */
+export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now: number): Work<void> {
+  for (const { first, key, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
+    for (let after = first; ; ) {
+      const rows = yield* page(after);
+      for (const row of rows) take(rule(row));
+      if (rows.length < PAGE) break;
+      after = rows[PAGE - 1][key] as Value;
+    }
+  }
+}
+
+function stretchesOf({ workspacePk, lists }: RuleSource, { kind, now, match, after }: RuleFilter, indexedBy: IndexedBy): Stretch[] {
   if (isExpressionKind(kind)) {
-    const page = (last: Value) => read(expressionPage(kind, source.workspacePk, last, now));
-    for await (const row of pages(page, after?.ruleRef ?? '', 'rule_ref')) yield ruleOf(kind, row);
-    return;
+    const page = (last: Value) => expressionPage(kind, workspacePk, last, now);
+    return [{ first: after?.ruleRef ?? '', key: 'rule_ref', page, rule: (row) => ruleOf(kind, row) }];
   }
   const search = searchOf(match);
-  for (const { pk, id } of listsFrom(source.lists, after)) {
-    const page = (last: Value) => read(accessPage(search, pk, last, now, indexedBy));
-    for await (const row of pages(page, after?.listId === id ? after.id : -1, 'id')) yield ruleOf('access_rule', { ...row, list_id: id });
-  }
+  return listsFrom(lists, after).map(({ pk, id }) => ({
+    first: after?.listId === id ? after.id : -1,
+    key: 'id',
+    page: (last) => accessPage(search, pk, last, now, indexedBy),
+    rule: (row) => ruleOf(kind, { ...row, list_id: id }),
+  }));
 }
 
 /** The lists that come at `after` or behind it; none when its list is gone. */
@@ -42,16 +76,6 @@ function listsFrom<L extends { readonly id: string }>(lists: readonly L[], after
   if (after === undefined) return lists;
   const at = lists.findIndex(({ id }) => id === after.listId);
   return at < 0 ? [] : lists.slice(at);
-}
-
-/** Rows page by page: the next one begins after the last row's `key`. */
-async function* pages(page: (after: Value) => Promise<Row[]>, first: Value, key: string): AsyncGenerator<Row> {
-  for (let after = first; ; ) {
-    const rows = await page(after);
-    yield* rows;
-    if (rows.length < PAGE) return;
-    after = rows[rows.length - 1][key] as Value;
-  }
 }
 
 function* expressionPage(kind: ExpressionKind, workspacePk: number, after: Value, now: number): Work<Row[]> {

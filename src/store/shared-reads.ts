@@ -7,6 +7,7 @@ import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
+import { rulesById } from './rules-by-id.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
@@ -23,6 +24,7 @@ type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 
     | 'batch'
     | 'undoPreview'
     | 'origins'
+    | 'rulesById'
   >;
 
 const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
@@ -50,6 +52,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     batch: (workspaceId, batchId) => read(batchOf(workspaceId, batchId)),
     undoPreview: (workspaceId, batchId) => read(undoPreview(workspaceId, batchId)),
     origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
+    rulesById: (workspaceId, kind, ids) => read(rulesById(workspaceId, kind, ids)),
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     async countRules(workspaceId, now) {

@@ -500,6 +500,41 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.ruleStates(randomUUID(), ids), []);
   });
 
+  test(`D10.14 store ${name}: the rules of a list that signals name, by rule_ref and by value, lapsed ones too`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const [one, two, country] = [ip('192.0.2.1'), ip('2001:db8::/32'), { kind: 'country', country: 'US' } as const];
+    const inList = [
+      access(one),
+      access(one, { ruleRef: 'r1' }),
+      access(one, { action: 'allow', expiresAt: T0 + 1 }),
+      access(two, { ruleRef: 'r2' }),
+      access(country),
+      access(ip('192.0.2.9'), { ruleRef: 'r3' }),
+    ];
+    await land([...inList.map((rule) => ({ change: upsert(rule), listId: list.id })), upsert(access(one, { ruleRef: 'r1' }))]);
+    const named = async (refs: string[], targets: string[], workspaceId = workspace.id, listId = list.id) =>
+      (await store.namedRules(workspaceId, listId, refs, targets)).map((rule) => `${rule.ruleRef} ${rule.action} ${rule.target}`).sort();
+    const address = formatTarget(one);
+    const first = [`null allow ${address}`, `null block ${address}`, `r1 block ${address}`];
+    assert.deepEqual(await named([], [address]), first);
+    assert.deepEqual(await named(['r1', 'r2', 'r9'], ['US', address, 'NL']), [...first, 'null block US', 'r2 block 2001:db8::/32'].sort());
+    assert.deepEqual(await named([], []), []);
+    const states = await store.ruleStates(
+      workspace.id,
+      (await store.namedRules(workspace.id, list.id, ['r3'], [])).map(({ id }) => id),
+    );
+    assert.deepEqual(
+      states.map(({ target }) => formatTarget(target)),
+      ['192.0.2.9'],
+    );
+    for (const [space, place] of [
+      [randomUUID(), list.id],
+      [workspace.id, randomUUID()],
+    ])
+      assert.deepEqual(await named(['r1'], ['US'], space, place), []);
+  });
+
   test(`D7.6 store ${name}: a snapshot holds the never-block rules of all lists as exceptions, where its list asks for them`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });

@@ -4,6 +4,7 @@ import { capTests } from './feeds/cap.ts';
 import { composedFeedTests } from './feeds/composed.ts';
 import { contentTests } from './feeds/content.ts';
 import { errorTests } from './feeds/errors.ts';
+import { forecastTests } from './feeds/forecast.ts';
 import { formatTests } from './feeds/formats.ts';
 import { listTests } from './feeds/lists.ts';
 import { representationTests } from './feeds/representations.ts';
@@ -18,6 +19,7 @@ export function feedContract(engine: Engine): void {
     listTests(feeds);
     composedFeedTests(feeds);
     capTests(feeds);
+    forecastTests(feeds);
     errorTests(feeds);
     timeTests(feeds);
   });

@@ -15,9 +15,9 @@ import { temporaryFolder } from '../support/folder.ts';
 import { seededRandom } from '../support/random.ts';
 
 const VARIANTS: readonly Variant[] = [
-  { format: 'plain', family: 'both', action: 'block' },
-  { format: 'csv_indicator', family: 'v4', action: 'block' },
-  { format: 'plain', family: 'both', action: 'allow' },
+  { document: 'feed', format: 'plain', family: 'both', action: 'block' },
+  { document: 'feed', format: 'csv_indicator', family: 'v4', action: 'block' },
+  { document: 'feed', format: 'plain', family: 'both', action: 'allow' },
 ];
 
 test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew; work is in proportion to the change', async (t) => {
@@ -40,7 +40,8 @@ test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew
   };
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
-  const parts = { recordFeed: store.recordFeed, geo, guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }), clock };
+  const guard = blockGuards({ ...NO_GUARD_RAILS, self: [] });
+  const parts = { recordFeed: store.recordFeed, geo, guard, phaseOf: () => 'request' as const, clock };
   const following = feedBuilder({ store: counted, ...parts });
   const random = seededRandom(5);
   const { pick, below } = random;

@@ -10,8 +10,10 @@ import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import { levelCode } from '../../src/feed/levels.ts';
 import { FeedCache } from '../../src/feed/serve/cache.ts';
 import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
+import { FeedWatch } from '../../src/feed/serve/feed-watch.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
+import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { FeedAnswer } from '../../src/http/feeds/headers.ts';
 import { readFeedTarget } from '../../src/http/feeds/target.ts';
 import type { Network } from '../../src/network/network.ts';
@@ -96,7 +98,9 @@ export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
-export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
+export class MemoryStore
+  implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates' | 'rulesById'>, Pick<StoreWrites, 'recordFeed'>
+{
   down = false;
   readOnly = false;
   hanging = false;
@@ -194,7 +198,7 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     const byId = this.#lists.filter(({ id }) => id === ref.toLowerCase());
     const lists = byId.length > 0 ? byId : this.#lists.filter(({ name }) => name === ref);
     const feeds = this.#feeds.filter(({ id, name }) => id === ref || (name === ref && lists.length === 0)).map((feed) => this.#found(feed));
-    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists, feeds };
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, expressionRevision: 1, takenAt: this.#clock.now(), lists, feeds };
   }
 
   async snapshot(...[, feedId, now, sink]: Parameters<StoreReads['snapshot']>) {
@@ -214,12 +218,12 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
       const { id, role, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
       if (expires !== 0 && expires * 1000 <= now) continue;
-      if (target.kind !== 'ip') sink.geo(id, role, target, expires, levels);
-      else if (target.network.family === 4) sink.v4(id, role, target.network.address, target.network.prefix, expires, levels);
+      if (target.kind !== 'ip') sink!.geo(id, role, target, expires, levels);
+      else if (target.network.family === 4) sink!.v4(id, role, target.network.address, target.network.prefix, expires, levels);
       else {
         const bytes = Buffer.alloc(16);
         for (const [i, word] of target.network.address.entries()) bytes.writeUInt32BE(word, 4 * i);
-        sink.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
+        sink!.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
       }
     }
     const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
@@ -232,6 +236,8 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
       guardRails,
       mark: { change: 0, lists: '' },
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
+      expressionRevision: 1,
+      workspaceCreatedAt: START,
       takenAt: this.#clock.now(),
     };
   }
@@ -244,6 +250,11 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     this.asked.push(ids);
     await this.#read('ruleStates');
     return this.#rules.filter(({ id }) => ids.includes(id)).map(({ id, action, target, expires }) => ({ id, action, target, expires }));
+  }
+
+  /** Rules are held as numbers only. */
+  async rulesById() {
+    return [];
   }
 
   async recordFeed(workspaceId: string, key: FeedRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {
@@ -303,6 +314,8 @@ interface ReplicaOptions {
 export class Replica {
   readonly cache: FeedCache;
   readonly errors: Error[] = [];
+  /** Lines of the log, each with its level before it. */
+  readonly log: string[] = [];
   readonly #answer: ReturnType<typeof feedEndpoint>;
 
   constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
@@ -311,17 +324,21 @@ export class Replica {
     const report = (error: Error) => this.errors.push(error);
     this.cache = new FeedCache({
       store,
-      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, clock }),
+      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, phaseOf: () => 'request', clock }),
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,
       geoVersion: () => geo().version,
       zlib: 'test',
       caughtUp: undefined,
+      watch: new FeedWatch(
+        (level, message) => this.log.push(`${level} ${message}`),
+        () => clock.now(),
+      ),
       report,
       ...options,
     });
-    this.#answer = feedEndpoint(this.cache, () => clock.now(), report);
+    this.#answer = feedEndpoint(documentEndpoint(this.cache, () => clock.now(), report));
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */

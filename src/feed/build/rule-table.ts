@@ -48,7 +48,7 @@ export class RuleTable {
     this.#resize(this.length);
   }
 
-  /** Removes the rules with these ids, and those that have expired at `now` (whole seconds). */
+  /** Removes the rules with these ids, and those that have expired at `now` (whole seconds; 0: none has). */
   remove(ids: ReadonlySet<number>, now: number): void {
     for (let row = 0; row < this.length; row++) {
       const expires = this.expires[row];

@@ -1,13 +1,15 @@
 import { type Instant, secondOf } from '../../clock.ts';
-import type { GeoDatabase } from '../../ports/geo.ts';
-import type { ChangeSink, SnapshotHead, SnapshotMark } from '../../ports/rule-store.ts';
+import type { ChangeSink, SnapshotHead, SnapshotMark, StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { RuleRole, Target } from '../../rule.ts';
+import type { Kind, RuleRole, Target } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
+import { DOCUMENTS, type DocumentKind } from '../document.ts';
+import type { GeoTarget } from '../geo-cost.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import { RuleTable } from './rule-table.ts';
 
-/** A country or an ASN. */
-export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
+/** When a rule expires, whole seconds; 0 = never. */
+export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
 
 /** Rules by the family of their networks, and those on countries and ASNs. */
 export interface RuleTables {
@@ -18,7 +20,16 @@ export interface RuleTables {
   readonly geoTargets: GeoTarget[];
 }
 
-/** The rules of one feed as one read transaction found them, with the list's settings; held by the feed thread. */
+/** The rules of one kind as they are stored. More than a document may hold are only counted. */
+export interface StoredRules {
+  readonly rules: StoredRule[];
+  count: number;
+}
+
+/** Rules of a kind that a document holds at most (SPEC D13.3). */
+export const MOST_RULES = DEFAULT_ENTRY_LIMIT;
+
+/** The rules of one feed, or of another document, as one read transaction found them, with the list's settings; held by the feed thread. */
 export interface Snapshot extends RuleTables {
   readonly head: SnapshotHead;
   /** `BuildRequest.generation` of the build for which it was read. */
@@ -27,6 +38,8 @@ export interface Snapshot extends RuleTables {
   readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
   takenAt: number;
+  /** Whole rules, of the kinds that the document shows. */
+  readonly stored: ReadonlyMap<Kind, StoredRules>;
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
   renewalsAskedThrough: number;
 }
@@ -119,14 +132,25 @@ export async function followSnapshot(
   return { ...snapshot, head, generation, readAt: now, takenAt: head.takenAt, renewalsAskedThrough: secondOf(now.wall) };
 }
 
-/** Reads the rules of a feed that are active at `now`; undefined when workspace or list is gone. Rejects when the store does. */
+/**
+ * Reads the rules of a feed, or of another document, that are active at `now`; undefined when workspace or list is gone. Rejects when the
+ * store does.
+ */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
   { workspaceId, feedId, generation }: Pick<BuildRequest, 'workspaceId' | 'feedId' | 'generation'>,
   now: Instant,
+  document: DocumentKind = 'feed',
 ): Promise<Snapshot | undefined> {
   const columns = new RuleColumns();
-  const head = await store.snapshot(workspaceId, feedId, now.wall, columns);
+  const { networks, kinds } = DOCUMENTS[document];
+  const stored = new Map(kinds.map((kind): [Kind, StoredRules] => [kind, { rules: [], count: 0 }]));
+  const take = (rule: StoredRule) => {
+    const of = stored.get(rule.kind)!;
+    of.count += 1;
+    if (of.count <= MOST_RULES) of.rules.push(rule);
+  };
+  const head = await store.snapshot(workspaceId, feedId, now.wall, networks ? columns : undefined, { kinds, take });
   if (head === undefined) return undefined;
-  return { head, generation, readAt: now, takenAt: head.takenAt, ...columns.tables(), renewalsAskedThrough: secondOf(now.wall) };
+  return { head, generation, readAt: now, takenAt: head.takenAt, ...columns.tables(), stored, renewalsAskedThrough: secondOf(now.wall) };
 }

@@ -6,8 +6,8 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoredRule } from '../../ports/rule-store.ts';
 import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { exceptionRole, feedContent } from '../build/content.ts';
-import { ruleTables } from '../build/snapshot.ts';
+import { exceptionsOf, feedContent } from '../build/content.ts';
+import { expiryOf, ruleTables } from '../build/snapshot.ts';
 import { type Family, storedVariant } from '../variant.ts';
 
 /** A feed with its stored settings, and the lists whose rules it holds (null: all of the workspace). */
@@ -82,7 +82,7 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   const { target, action, asOf, geo, guard } = question;
   const { family } = storedVariant(feed.profile);
   const asked = addressesOf(target, family, geo);
-  const exceptions = action === 'block' ? exceptionRole(feed.profile.subtractAllow) : undefined;
+  const exceptions = action === 'block' ? exceptionsOf({ head: feed }) : undefined;
   const given = rules.flatMap((stored) => rolesOf(stored, feed).map((role) => ({ stored, role })));
   const active = given.filter(
     ({ stored, role }) => (role === action || role === exceptions) && isActive(stored, asOf) && touches(stored.rule.target, asked, geo),
@@ -112,10 +112,8 @@ function rolesOf({ listId, rule }: StoredAccessRule, { profile, lists }: FeedSou
   return [...(isOwn ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];
 }
 
-const expirySecond = ({ rule: { expiresAt } }: StoredAccessRule) => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
-
 function isActive(stored: StoredAccessRule, asOf: number): boolean {
-  const expires = expirySecond(stored);
+  const expires = expiryOf(stored);
   return expires === 0 || expires > asOf;
 }
 
@@ -127,7 +125,7 @@ function contentOf(
   family: Family,
 ): AddressSet {
   const tables = ruleTables(
-    rules.map(({ stored, role }) => ({ id: stored.id, role, target: stored.rule.target, expires: expirySecond(stored) })),
+    rules.map(({ stored, role }) => ({ id: stored.id, role, target: stored.rule.target, expires: expiryOf(stored) })),
   );
   const query = { family, action, asOf, classes: undefined, guarded: guard.protected };
   const { classes } = feedContent({ ...tables, head: { profile }, renewalsAskedThrough: asOf }, query, geo);

@@ -1,17 +1,33 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
-import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
+import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
+import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
 import { SCAN_EXCEPTIONS, SCAN_PAGE, scanExceptions, scanList } from './snapshot.ts';
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
   WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = ?`;
+
+const OF_LIST = `r.list_pk = (SELECT l.pk FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = ?1 AND l.id = ?2)`;
+const BY_TARGET = `${OF_LIST} AND r.action IN (${ACCESS_ACTIONS.map(actionCode)}) AND r.target = wanted.value AND r.rule_ref`;
+const NAMED_RULES = [
+  ['?3', 'access_rules_ref', `${OF_LIST} AND r.rule_ref = wanted.value`],
+  ['?4', 'access_rules_value', `${BY_TARGET} IS NULL`],
+  ['?4', 'access_rules_ref_value', `${BY_TARGET} IS NOT NULL`],
+]
+  .map(
+    ([wanted, index, condition]) =>
+      `SELECT r.id, r.rule_ref, r.action, r.target FROM json_each(${wanted}) wanted CROSS JOIN access_rules r INDEXED BY ${index} ON ${condition}`,
+  )
+  .join(' UNION ');
 
 type Argument = string | number | Uint8Array;
 
@@ -65,19 +81,24 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     },
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
-    async snapshot(workspaceId, feedId, now, sink) {
+    async snapshot(workspaceId, feedId, now, sink, whole) {
       const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
         const found = drive(db, ruleSource(String(clock()), workspaceId, feedId));
         if (found === undefined) return undefined;
-        for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
-        if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
+        if (sink !== undefined) {
+          for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
+          if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
+        }
+        if (whole !== undefined) drive(db, takeRules(found, whole, now));
         return found.head;
       });
     },
     follow: async (workspaceId, feedId, at, since, sink) =>
       readTransaction(db, () => drive(db, follow(String(clock()), { workspaceId, feedId, at, since }, sink))),
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
+    namedRules: async (workspaceId, listId, refs, targets) =>
+      all(NAMED_RULES, workspaceId, listId, JSON.stringify(refs), JSON.stringify(targets)).map(namedRuleOf),
     deadLetters: async (limit) =>
       all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),
     async deadLetter(id) {
