@@ -11,7 +11,7 @@ import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { HttpFault } from '../errors.ts';
-import { forecastJson } from './dry-run.ts';
+import { dryRunFields } from './dry-run.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
 import { inSlices } from './slices.ts';
@@ -91,12 +91,12 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
     if (wait > 0) return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
 
-    const foreseen = { workspaceId: caller.workspaceId, listId: list, messages: [] as Message[] };
+    const foreseen = { workspaceId: caller.workspaceId, listId: list, messages: [] as Message[], listOnly: caller.listId !== null };
     const work = () => take(version, batch, caller, list, options.dryRun, foreseen.messages);
     const answer = await (body.length > LARGE ? oneByOne(work) : work());
     if (!('body' in answer)) return answer;
-    if (options.dryRun) return { ...answer, body: { ...answer.body, ...forecastJson(await forecast?.dryRun(foreseen)) } };
-    if (foreseen.messages.length > 0) forecast?.accepted(foreseen);
+    if (options.dryRun) return { ...answer, body: { ...answer.body, ...(await dryRunFields(caller, () => forecast?.dryRun(foreseen))) } };
+    if (foreseen.messages.length > 0) forecast?.accepted({ ...foreseen, listOnly: false });
     return answer;
   };
 
