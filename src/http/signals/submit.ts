@@ -5,6 +5,7 @@ import type { Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
+import { warningsOf } from '../../signal/rate-limit.ts';
 import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
@@ -93,6 +94,7 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     const batchId = newBatchId(receivedAt);
     const noMoreRules = await ruleQuota(workspaceId);
     const messages = stream.draft();
+    const warnings: string[] = [];
     let taken = 0;
     try {
       const result = await inSlices(
@@ -103,6 +105,7 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
           // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
           accept(signal) {
             taken += 1;
+            if (dryRun) warnings.push(...warningsOf(signal));
             const id = signalId(batchId, taken);
             messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId }));
           },
@@ -115,7 +118,8 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
         const failure = await messages.publish().then(() => undefined, failed);
         if (failure !== undefined) return failure;
       }
-      return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
+      const { status, body } = summary(version, accepted, errors);
+      return { status, body: { ...body, ...(warnings.length > 0 && { warnings }) }, batchId: dryRun || accepted === 0 ? null : batchId };
     } finally {
       messages.discard();
     }
