@@ -1,10 +1,12 @@
+import { KINDS } from '../rule.ts';
 import type { Group, HttpFault } from './errors.ts';
+import { pathOfKind } from './rules/query.ts';
 
 /** The addresses of the service, their methods, and the group that each belongs to; health belongs to none. */
 const ROUTES: readonly { readonly path: RegExp; readonly allow: string; readonly group: Group | undefined }[] = [
   { path: /^\/v[12]\/signal$/, allow: 'POST', group: 'signal' },
   { path: /^\/v1\/threat\/feeds(\/[^/]+)?$/, allow: 'GET, HEAD', group: 'feed' },
-  { path: /^\/v1\/rules\/[^/]+$/, allow: 'GET, HEAD', group: 'rules' },
+  { path: new RegExp(`^/v1/rules/(${KINDS.map(pathOfKind).join('|')})$`), allow: 'GET, HEAD', group: 'rules' },
   { path: /^(\/v1)?\/(config|authcheck)$/, allow: 'GET, HEAD', group: 'agent' },
   { path: /^\/(healthz|readyz)$/, allow: 'GET, HEAD', group: undefined },
 ];

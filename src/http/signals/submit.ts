@@ -6,6 +6,7 @@ import type { Message, Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
+import { warningsOf } from '../../signal/rate-limit.ts';
 import type { AccessRuleEnvelope, Signal } from '../../signal/schema.ts';
 import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
@@ -114,6 +115,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     const batchId = newBatchId(receivedAt);
     const noMoreRules = await ruleQuota(workspaceId);
     const messages = stream.draft();
+    const warnings: string[] = [];
     let taken = 0;
     try {
       const result = await inSlices(
@@ -124,6 +126,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
           // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
           accept(signal) {
             taken += 1;
+            if (dryRun) warnings.push(...warningsOf(signal));
             const id = signalId(batchId, taken);
             const message = encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId });
             if (forecast !== undefined && concernsForecast(signal, dryRun)) foreseen.push(message);
@@ -138,7 +141,8 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
         const failure = await messages.publish().then(() => undefined, failed);
         if (failure !== undefined) return failure;
       }
-      return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
+      const { status, body } = summary(version, accepted, errors);
+      return { status, body: { ...body, ...(warnings.length > 0 && { warnings }) }, batchId: dryRun || accepted === 0 ? null : batchId };
     } finally {
       messages.discard();
     }
