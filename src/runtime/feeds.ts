@@ -45,6 +45,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guard
     const source = newSource();
     const workerData: FeedThreadData = { source, geo: data, guardRails };
     const worker = new Worker(new URL('./feeds.thread.ts', import.meta.url), {
+      name: 'feeds',
       workerData,
       transferList: 'writes' in source ? [source.writes] : [],
     });

@@ -37,6 +37,7 @@ const MEANT: readonly RegExp[] = [
   /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
   // Up to a limit, or until the first row.
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
+  /^SELECT count\(\*\) AS letters /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // A thousand keys at a time.

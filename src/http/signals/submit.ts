@@ -1,5 +1,6 @@
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
+import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
@@ -8,6 +9,7 @@ import { encodeMessage } from '../../signal/message.ts';
 import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
+import { countEntries, countListEntries, newHttpCounts } from '../counts.ts';
 import type { HttpFault } from '../errors.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
@@ -25,6 +27,8 @@ export interface SignalParts {
   readonly now: () => number;
   /** ms of the monotonic clock. */
   readonly monotonic: () => number;
+  /** Where entries are counted. */
+  readonly counts?: Pick<HttpCounts, 'entries' | 'listEntries' | 'limited'>;
   /** Logs why the store or the stream failed, or a defect of ours; the client sees none of it. */
   readonly logFailure: (error: unknown, what: string) => void;
 }
@@ -62,7 +66,8 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /** Signal submission with what it needs. */
-export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, now, monotonic, logFailure }: SignalParts): SubmitSignals {
+export function signalSubmission(parts: SignalParts): SubmitSignals {
+  const { store, stream, entryLimit, ruleQuota, check, now, monotonic, counts = newHttpCounts(), logFailure } = parts;
   const defaultLists = new Map<string, string>();
   const oneByOne = queue();
 
@@ -74,7 +79,10 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     const batch = await inSlices(scanSteps(body));
     if (batch.refused !== undefined) return badRequest(batch.refused);
     const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
-    if (wait > 0) return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
+    if (wait > 0) {
+      counts.limited.entries += 1;
+      return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
+    }
 
     const work = () => take(version, batch, caller, list, options.dryRun);
     return body.length > LARGE ? oneByOne(work) : work();
@@ -93,6 +101,7 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
     const batchId = newBatchId(receivedAt);
     const noMoreRules = await ruleQuota(workspaceId);
     const messages = stream.draft();
+    const judged = tally();
     let taken = 0;
     try {
       const result = await inSlices(
@@ -103,18 +112,28 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
           // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
           accept(signal) {
             taken += 1;
+            judged.accept(signal.version === 1 ? 'access_rule' : signal.envelope.kind);
             const id = signalId(batchId, taken);
             messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId }));
           },
+          fail: (kind) => judged.fail(kind ?? 'unknown'),
           report: (error) => logFailure(error, 'an entry could not be judged'),
         }),
       );
-      if (result.refused !== undefined) return badRequest(result.refused);
+      if (result.refused !== undefined) {
+        countEntries(counts, version === 1 ? 'access_rule' : 'unknown', 'refused', batch.entries.length);
+        return badRequest(result.refused);
+      }
       const { accepted, errors } = result;
       if (!dryRun && accepted > 0) {
         const failure = await messages.publish().then(() => undefined, failed);
-        if (failure !== undefined) return failure;
+        if (failure !== undefined) {
+          judged.count(counts, 'not_published', 'failed');
+          return failure;
+        }
+        if (list !== undefined) countListEntries(counts, list, judged.accepted.get('access_rule') ?? 0);
       }
+      judged.count(counts, dryRun ? 'dry_run' : 'accepted', dryRun ? 'dry_run' : 'failed');
       return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
     } finally {
       messages.discard();
@@ -142,6 +161,21 @@ export function signalSubmission({ store, stream, entryLimit, ruleQuota, check, 
       return asked === undefined ? undefined : { status: 500 };
     }
   }
+}
+
+/** How many entries of a batch were accepted and how many failed, by kind. */
+function tally() {
+  const [accepted, failed] = [new Map<EntryKind, number>(), new Map<EntryKind, number>()];
+  const add = (to: Map<EntryKind, number>) => (kind: EntryKind) => void to.set(kind, (to.get(kind) ?? 0) + 1);
+  return {
+    accepted,
+    accept: add(accepted),
+    fail: add(failed),
+    count(counts: Pick<HttpCounts, 'entries'>, ofAccepted: EntryOutcome, ofFailed: EntryOutcome): void {
+      for (const [kind, count] of accepted) countEntries(counts, kind, ofAccepted, count);
+      for (const [kind, count] of failed) countEntries(counts, kind, ofFailed, count);
+    },
+  };
 }
 
 /** The one list of those with the id or name that was asked for; `bound` is the only one that the key may use, or null. */
