@@ -219,9 +219,9 @@ export const METRICS: readonly Metric<Reading>[] = [
   {
     name: 'weir_event_loop_delay_seconds',
     type: 'gauge',
-    help: 'How late the event loop of the main thread came to its work since the last reading, by quantile',
+    help: 'How late the event loop of the main thread came to its work since the last reading, by percentile',
     *read({ process: { loopDelay } }) {
-      for (const { quantile, seconds } of loopDelay) yield { labels: labelsOf({ quantile }), value: seconds };
+      for (const { quantile, seconds } of loopDelay) yield { labels: labelsOf({ percentile: quantile * 100 }), value: seconds };
     },
   },
   {
