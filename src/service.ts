@@ -153,8 +153,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     });
     // Only the ports can still be refused: a key that is made now is always shown.
     const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
+    const scheme = tls === undefined ? 'http' : 'https';
     const listen = async () => {
-      await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
+      const listenTextResolver = (address: string) => `listening on ${address.replace(/^http/, scheme)}`;
+      await app.listen({ host: config.host, port: config.port, listenTextResolver }).catch((error: Error) => {
         throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
       });
       closing.push(() => app.close());
@@ -167,7 +169,6 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
 
     const { port } = app.server.address() as { port: number };
-    const scheme = tls === undefined ? 'http' : 'https';
     const url = localUrlOf(config.host, port, scheme);
     if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
     stdout.write(`weir ready on ${urlOf(config.host, port, scheme)}\n`);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { countListEntries, countRequest, newHttpCounts } from './counts.ts';
 import { metricsListener, startMetricsServer } from './metrics.ts';
 import { routeOf } from './routes.ts';
+import { createHttpServer } from './server.ts';
 
 const TOKEN = 'a-token-of-some-length';
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -69,6 +70,38 @@ test('D12.1 the server of metrics tells its port, and ends', async () => {
     /EADDRINUSE/,
   );
   await server.close();
+});
+
+test('D12.3 each request counts once: refused ones, and those whose client went away before the answer, with status 0', async (t) => {
+  const counted: string[] = [];
+  const left = Promise.withResolvers<void>();
+  const server = createHttpServer({
+    handler: (request, response) => {
+      if (request.url === '/now') response.end();
+      else if (request.url === '/later') setImmediate(() => response.writeHead(404).end());
+      else response.once('close', left.resolve);
+    },
+    draining: () => false,
+    count: (target, status) => void counted.push(`${target} ${status}`),
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const send = (lines: string, answered = true) =>
+    new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(`${lines}\r\n\r\n`));
+      socket.on('data', () => socket.end()).on('close', () => resolve());
+      if (!answered) server.once('request', () => socket.destroy());
+    });
+  await send('GET /now HTTP/1.1\r\nHost: a');
+  await send('GET /later HTTP/1.1\r\nHost: a');
+  await send('GET /now HTTP/1.1');
+  await send('GET /now HTTP/1.1\r\nHost: a\r\nExpect: miracles');
+  await send('GET /never HTTP/1.1\r\nHost: a', false);
+  await left.promise;
+  await new Promise(setImmediate);
+  assert.deepEqual(counted, ['/now 200', '/later 404', '/now 400', '/now 417', '/never 0']);
 });
 
 test('D12.3 every address counts under one of a few routes', () => {

@@ -77,7 +77,8 @@ export function createHttpServer({ handler, shortcut, draining, count, tls }: Se
     response.shouldKeepAlive = false;
     answer(request, response);
   });
-  return server.on('checkExpectation', (request, response) => refuse(request, response, UNKNOWN_EXPECTATION));
+  const refuseExpectation: RequestListener = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
+  return server.on('checkExpectation', count === undefined ? refuseExpectation : counted(refuseExpectation, count));
 }
 
 /** The same over TLS. Newer certificates are for new connections. */
