@@ -685,6 +685,8 @@ export function storeConformance(driver: StoreDriver): void {
     }
     assert.ok(landed > 100, `${landed} landed`);
     assert.equal((await store.deadLetters(10_000)).length, records.length - landed);
+    assert.equal(await store.deadLetterCount(10_000), records.length - landed);
+    assert.equal(await store.deadLetterCount(1), 1);
     for (const kind of KINDS) await rules(kind, 0);
     assert.ok((await store.countRules(workspace.id, 0)) > 0);
     await store.snapshot(workspace.id, null, 0, collectingSink().sink);
