@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 
 const TESTS = ['src/**/*.test.ts', 'test/**/*.ts'];
 
-/** Numbers in the order of the document: 1–9, then D1–D11. */
+/** Numbers in the order of the document: 1–9, then D1–D12. */
 const weight = (number) => number.replace(/^D/, '1000.').split('.').map(Number);
 function byNumber(a, b) {
   const [x, y] = [weight(a), weight(b)];

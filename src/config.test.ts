@@ -18,6 +18,12 @@ test('D1 settings: the defaults are those that are documented', () => {
     ...configOf({ PATH: '/bin' }),
     host: '127.0.0.1',
     port: 8080,
+    metricsPort: undefined,
+    metricsHost: '127.0.0.1',
+    metricsToken: undefined,
+    tlsCertFile: undefined,
+    tlsKeyFile: undefined,
+    tlsClientCaFile: undefined,
     dataDir: './data',
     databaseUrl: undefined,
     kafkaBrokers: undefined,
@@ -121,4 +127,16 @@ test('D1 docs/settings.md names every setting with its default', () => {
       `the default of ${variable} is ${fallback ?? 'unset'}: ${row}`,
     );
   }
+});
+
+test('D12.1, D12.8 metrics and TLS: half of a pair is a fault, and so is a short token, which is not repeated', () => {
+  assert.deepEqual(faultsOf({ TLS_CERT_FILE: 'a', METRICS_HOST: '::', METRICS_TOKEN: 'fifteen-letters' }), [
+    'METRICS_TOKEN must be 16 to 64 visible ASCII characters without blanks',
+    'METRICS_PORT must be set, because METRICS_HOST is',
+    'TLS_KEY_FILE must be set, because TLS_CERT_FILE is',
+  ]);
+  assert.deepEqual(faultsOf({ TLS_KEY_FILE: 'a', TLS_CLIENT_CA_FILE: 'b' }), [
+    'TLS_CERT_FILE must be set, because TLS_KEY_FILE is',
+    'TLS_CERT_FILE must be set, because TLS_CLIENT_CA_FILE is',
+  ]);
 });

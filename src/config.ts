@@ -12,6 +12,12 @@ const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 export interface Config {
   readonly host: string;
   readonly port: number;
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
+  readonly metricsToken: string | undefined;
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
+  readonly tlsClientCaFile: string | undefined;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly kafkaBrokers: readonly string[] | undefined;
@@ -125,10 +131,14 @@ const protectedNetwork: Parse<string> = (value) => {
   return word;
 };
 
-const apiKey: Parse<string> = (value) => {
-  if (!/^[\x21-\x7e]{8,64}$/.test(value)) throw new Error('must be 8 to 64 visible ASCII characters without blanks');
-  return value;
-};
+const secret =
+  (least: number): Parse<string> =>
+  (value) => {
+    if (!/^[\x21-\x7e]{1,64}$/.test(value) || value.length < least) {
+      throw new Error(`must be ${least} to 64 visible ASCII characters without blanks`);
+    }
+    return value;
+  };
 
 const roles: Parse<readonly Role[]> = (value) => {
   const given = value.split(',').map((part) => part.trim());
@@ -144,6 +154,37 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: '8080',
     parse: integer(0, 65535),
     meaning: 'port to listen on; 0 picks a free one, named in the ready line',
+  },
+  metricsPort: {
+    variable: 'METRICS_PORT',
+    fallback: undefined,
+    parse: integer(0, 65535),
+    meaning: 'port that serves /metrics and nothing else; 0 picks a free one, named in the log; none when unset',
+  },
+  metricsHost: { variable: 'METRICS_HOST', fallback: '127.0.0.1', parse: text, meaning: 'address to listen on for METRICS_PORT' },
+  metricsToken: {
+    variable: 'METRICS_TOKEN',
+    fallback: undefined,
+    parse: secret(16),
+    meaning: 'with it /metrics is served on PORT too, and asks for it as Bearer token on both; 16 to 64 visible ASCII characters',
+  },
+  tlsCertFile: {
+    variable: 'TLS_CERT_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: 'PEM file of the certificate of the service, and of those between it and the root; with it PORT speaks TLS only',
+  },
+  tlsKeyFile: {
+    variable: 'TLS_KEY_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: "PEM file of the certificate's key, without a passphrase",
+  },
+  tlsClientCaFile: {
+    variable: 'TLS_CLIENT_CA_FILE',
+    fallback: undefined,
+    parse: text,
+    meaning: 'PEM file of the authorities whose certificates clients have to show, beside their key',
   },
   dataDir: {
     variable: 'DATA_DIR',
@@ -216,7 +257,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
   bootstrapApiKey: {
     variable: 'BOOTSTRAP_API_KEY',
     fallback: undefined,
-    parse: apiKey,
+    parse: secret(8),
     meaning: 'this key exists with all permissions in the workspace default; 8 to 64 visible ASCII characters',
   },
   feedRebuildSeconds: {
@@ -346,8 +387,15 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
 /** What a setting without value and default is, where that is not undefined. */
 const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [], protectedNetworks: [] };
 
+/** Settings whose values no fault repeats. */
+const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl'];
+
 /** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
+  ['metricsHost', 'metricsPort'],
+  ['tlsCertFile', 'tlsKeyFile'],
+  ['tlsKeyFile', 'tlsCertFile'],
+  ['tlsClientCaFile', 'tlsCertFile'],
   ['kafkaCaFile', 'kafkaTls'],
   ['kafkaCertFile', 'kafkaTls'],
   ['kafkaCertFile', 'kafkaKeyFile'],
@@ -374,7 +422,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       config[name] = parse(value);
     } catch (error) {
-      const shown = name === 'bootstrapApiKey' || name === 'databaseUrl' ? '' : `, not "${value}"`;
+      const shown = SECRETS.includes(name) ? '' : `, not "${value}"`;
       faults.push(`${variable} ${(error as Error).message}${shown}`);
     }
   }

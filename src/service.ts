@@ -7,6 +7,7 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
+import type { FeedBuilder } from './feed/builder.ts';
 import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
@@ -15,11 +16,14 @@ import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
+import { newHttpCounts } from './http/counts.ts';
 import { feedEndpoint } from './http/feeds/answer.ts';
-import { type AnswerDocument, documentEndpoint } from './http/feeds/document.ts';
+import { documentEndpoint } from './http/feeds/document.ts';
+import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import type { HttpCounts } from './ports/http-counts.ts';
 import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
 import type { Stream } from './ports/stream.ts';
@@ -33,9 +37,13 @@ import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
+import { type BuildCounts, countBuilds, newBuildCounts } from './runtime/metrics/builds.ts';
+import { metricsPage } from './runtime/metrics/metrics.ts';
+import { type ProcessWatch, watchProcess } from './runtime/metrics/process.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
+import { useTls } from './runtime/tls.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
 
@@ -56,6 +64,9 @@ export interface Service {
 /** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
 const STOP_LIMIT = 8_000;
 
+/** Dead letters that metrics count at most. */
+const DEAD_LETTERS_COUNTED = 10_000;
+
 const { now, monotonic } = systemClock;
 
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
@@ -72,10 +83,14 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const warning = dataDirWarning(config.dataDir);
     if (warning !== undefined) logger.warn(warning);
   }
+  const tls = useTls(config, log);
+  closing.push(() => tls?.close());
   const loadingGeo = loadGeoData(config, now, log);
   // Awaited below; a fault there must not count as unhandled until then.
   loadingGeo.catch(() => undefined);
   const schemes = await schemesOf(config, loadingGeo);
+  const measures = startMeasures(config);
+  closing.push(() => measures?.process.close());
   const engine = await startEngine(config, log);
   closing.push(() => engine.close());
   const { store, stream } = engine;
@@ -104,7 +119,8 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const appends = watchAppends(stream, monotonic);
     const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
-    const authentication = authenticator({ store, now, monotonic });
+    const counts = newHttpCounts();
+    const authentication = authenticator({ store, now, monotonic, counts });
     closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
@@ -117,30 +133,63 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       draining: () => draining,
       now,
     });
-    const documents = feedThread && documentsFrom(feedThread, config, engine, geo, watch, logger);
+    const cache =
+      feedThread &&
+      feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
+    const documents = cache && documentEndpoint(cache, now, feedReport(logger));
+    const metrics: MetricsPage | undefined = measures && {
+      render: metricsPage({
+        http: counts,
+        readiness: ready,
+        landed: landing && (async () => (await landing()).landed ?? 0),
+        deadLetters: landing && (() => store.deadLetterCount(DEAD_LETTERS_COUNTED)),
+        builds: feedThread && measures.builds,
+        feeds: cache,
+        geo: geo.data,
+        certificateExpiry: tls?.expiresAt,
+        process: measures.process,
+        now,
+      }),
+      token: config.metricsToken,
+      report: (err) => logger.error({ err }, 'the metrics could not be read'),
+    };
+
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast }, logger) : undefined,
+      submitSignals: takesSignals
+        ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger)
+        : undefined,
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
       answerAgent: documents && agentEndpoint(documents),
       readiness: ready,
       draining: () => draining,
       monotonic,
+      counts,
+      metrics,
+      tls,
       logger,
     });
-    // Only the port can still be refused: a key that is made now is always shown.
+    // Only the ports can still be refused: a key that is made now is always shown.
     const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
-    await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
+    const scheme = tls === undefined ? 'http' : 'https';
+    const listen = async () => {
+      const listenTextResolver = (address: string) => `listening on ${address.replace(/^http/, scheme)}`;
+      await app.listen({ host: config.host, port: config.port, listenTextResolver }).catch((error: Error) => {
+        throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
+      });
+      closing.push(() => app.close());
+      if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log));
+    };
+    await listen().catch((error: Error) => {
       if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
-      throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
+      throw error;
     });
-    closing.push(() => app.close());
     if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
 
     const { port } = app.server.address() as { port: number };
-    const url = localUrlOf(config.host, port);
+    const url = localUrlOf(config.host, port, scheme);
     if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
     const startedAt = now();
     statusFile = startStatusFile(
@@ -149,10 +198,13 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       log,
     );
     closing.push(statusFile.stop);
-    stdout.write(`weir ready on ${urlOf(config.host, port)}\n`);
+    stdout.write(`weir ready on ${urlOf(config.host, port, scheme)}\n`);
     return {
       url,
-      reload: () => geo.reload(),
+      async reload() {
+        tls?.reload();
+        await geo.reload();
+      },
       async stop() {
         draining = true;
         await sleep(config.drainSeconds * 1000);
@@ -183,21 +235,34 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
   }
 }
 
+/** What is measured where metrics are asked for, from before the engines start their threads. */
+function startMeasures({ metricsPort, metricsToken }: Config): { process: ProcessWatch; builds: BuildCounts } | undefined {
+  if (metricsPort === undefined && metricsToken === undefined) return undefined;
+  return { process: watchProcess(), builds: newBuildCounts() };
+}
+
+/** Serves the metrics on their own port, where one is set. Resolves with what ends that. */
+async function serveMetrics(page: MetricsPage, config: Config, draining: () => boolean, log: Log): Promise<Close> {
+  const { metricsHost: host, metricsPort: port } = config;
+  if (port === undefined) return () => {};
+  const server = await startMetricsServer(page, { host, port }, draining).catch((error: Error) => {
+    throw new WeirError('USAGE', `cannot listen on ${host}:${port} for metrics: ${error.message}`);
+  });
+  log('info', `metrics on ${urlOf(host, server.port)}/metrics`);
+  return server.close;
+}
+
 /** What a batch is judged by, and what tells what it changes of feeds. */
 interface SignalJudges {
   readonly schemes: Schemes;
   readonly geo: GeoInUse;
   readonly guardRails: ServiceGuardRails;
   readonly forecast: FeedForecast | undefined;
+  readonly counts: HttpCounts;
 }
 
-function signalEndpoint(
-  store: Store,
-  stream: Pick<Stream, 'draft'>,
-  config: Config,
-  { schemes, geo, guardRails, forecast }: SignalJudges,
-  logger: Logger,
-): SubmitSignals {
+function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SubmitSignals {
+  const { schemes, geo, guardRails, forecast, counts } = parts;
   const guardOf = blockGuards(guardRails);
   return signalSubmission({
     store,
@@ -213,20 +278,15 @@ function signalEndpoint(
     forecast,
     now,
     monotonic,
+    counts,
     logFailure: (err, what) => logger.error({ err }, what),
   });
 }
 
-function documentsFrom(
-  builder: FeedThread,
-  config: Config,
-  engine: Engine,
-  geo: GeoInUse,
-  watch: FeedWatch,
-  logger: Logger,
-): AnswerDocument {
-  const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
-  const cache = new FeedCache({
+const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
+
+function feedCache(builder: FeedBuilder, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, logger: Logger): FeedCache {
+  return new FeedCache({
     store: engine.store,
     builder,
     clock: systemClock,
@@ -236,9 +296,8 @@ function documentsFrom(
     zlib: `${process.versions.zlib}-${process.arch}`,
     watch,
     caughtUp: waitForLanding(config, engine),
-    report,
+    report: feedReport(logger),
   });
-  return documentEndpoint(cache, now, report);
 }
 
 /** Waits until what was accepted before has landed; undefined where another process lands. */

@@ -5,6 +5,7 @@ import { WeirError } from '../errors.ts';
 import type { RuleFilter, RuleMatch, RuleOrigin, RulePosition, StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { KINDS, type Kind } from '../rule.ts';
+import { warningOf } from '../signal/rate-limit.ts';
 import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
@@ -20,8 +21,16 @@ export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/
 /** A stored rule as one line for people. */
 export function ruleLine({ rule }: StoredRule): string {
   const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
-  const line = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''].join('  ').trimEnd();
-  return printable(line);
+  const shown = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''];
+  return printable(`${shown.join('  ').trimEnd()}${warningText(rule)}`);
+}
+
+/** What agents would ignore of a rule. */
+const warningIn = (rule: StoredRule['rule']): string | null => ('expression' in rule ? warningOf(rule) : null);
+
+function warningText(rule: StoredRule['rule']): string {
+  const warning = warningIn(rule);
+  return warning === null ? '' : `  warning: ${warning}`;
 }
 
 /** A rule with the batch and the key that wrote it last. */
@@ -46,6 +55,12 @@ export async function namesIn(store: StoreReads, workspace: string): Promise<Nam
   };
 }
 
+/** A rule with what agents would ignore of it. */
+function listedJson(stored: StoredRule): Record<string, unknown> {
+  const warning = warningIn(stored.rule);
+  return warning === null ? ruleJson(stored) : { ...ruleJson(stored), warning };
+}
+
 /** Prints rules as they come: a list of any length needs no memory. */
 type Print = (
   context: Context,
@@ -53,7 +68,7 @@ type Print = (
   shown: { readonly names: Names; readonly kind: Kind },
 ) => Promise<void>;
 
-const json = ({ stored, origin }: OriginRule) => JSON.stringify({ ...ruleJson(stored), ...originJson(origin) });
+const json = ({ stored, origin }: OriginRule) => JSON.stringify({ ...listedJson(stored), ...originJson(origin) });
 
 const ndjson: Print = async ({ stdout }, pages) => {
   for await (const page of pages) for (const rule of page) await writeLine(stdout, json(rule));
@@ -100,7 +115,7 @@ function cells({ stored: { rule, listId }, origin }: OriginRule, { lists, keys }
   const row =
     'target' in rule
       ? [rule.action, formatTarget(rule.target), lists.get(listId ?? '') ?? listId, until, ...from, rule.reason]
-      : [rule.action, rule.type, until, ...from, rule.reason, rule.expression];
+      : [rule.action, rule.type, until, ...from, rule.reason, `${rule.expression}${warningText(rule)}`];
   return row.map((cell, i) => (cell === null ? null : clipped(printable(cell), i === row.length - 1 ? Number.POSITIVE_INFINITY : WIDEST)));
 }
 

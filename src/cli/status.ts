@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { areOff } from '../account/guard-rails.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { isoTime } from '../clock.ts';
+import { WeirError } from '../errors.ts';
 import { loadGeo } from '../geo/load.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -36,10 +37,14 @@ async function readParts(context: Context): Promise<StatusParts> {
   const now = Date.now();
   const processes = readStatusFiles(config.dataDir, now);
   const stored = await attempt(async () => readStored(context, await context.reads(), now));
-  // Where there is no store the embedded stream would be made, and a command that reads makes nothing.
-  const streamed = 'fault' in stored ? { fault: 'not asked, because the store does not answer' } : await attempt(() => readLag(context));
-  // Compiled data are kept in the folder, which is not to be made.
+  // The folder is where the embedded stream is, and where compiled geo data are kept: a command that reads does not make it.
   const cacheDir = existsSync(config.dataDir) ? config.dataDir : undefined;
+  const isMissing = config.kafkaBrokers === undefined && cacheDir === undefined;
+  const streamed = await attempt(async () => {
+    if ('fault' in stored) throw new WeirError('USAGE', 'not asked, because the store does not answer');
+    if (isMissing) throw new WeirError('USAGE', `there is no DATA_DIR ${config.dataDir}`);
+    return readLag(context);
+  });
   const geo = await attempt(() => loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
   return {

@@ -117,6 +117,8 @@ export interface PreviewRequest {
   readonly listId: string;
   /** As the stream would hold them. */
   readonly messages: readonly Message[];
+  /** Whether only the list's own feed counts: all that a key which is bound to it may know of. */
+  readonly listOnly: boolean;
 }
 
 /** What signals would change of one feed, in the format and family that are stored for it. */

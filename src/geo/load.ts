@@ -60,7 +60,7 @@ async function loadAll(sources: readonly GeoSources[], cacheDir: string | undefi
 }
 
 async function compileInWorker(request: CompileRequest): Promise<Compiled[]> {
-  const worker = new Worker(new URL('./compile.thread.ts', import.meta.url), { workerData: request });
+  const worker = new Worker(new URL('./compile.thread.ts', import.meta.url), { name: 'compile', workerData: request });
   const [compiled] = (await once(worker, 'message')) as [Compiled[]];
   return compiled;
 }

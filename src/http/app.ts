@@ -1,5 +1,7 @@
 import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import type { HttpCounts } from '../ports/http-counts.ts';
+import type { TlsSource } from '../ports/tls.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
@@ -7,12 +9,14 @@ import type { Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
+import { countRequest, newHttpCounts } from './counts.ts';
 import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
 import { feedRoutes, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
+import { type MetricsPage, registerMetrics } from './metrics.ts';
 import { groupOf, unhandled } from './routes.ts';
 import { type AnswerRules, rulesRoutes } from './rules/answer.ts';
 import { closeServer, createHttpServer, refuseConnection } from './server.ts';
@@ -48,6 +52,12 @@ export interface AppParts {
   readonly draining: () => boolean;
   /** ms of the monotonic clock. */
   readonly monotonic: () => number;
+  /** Where what is done is counted. */
+  readonly counts?: HttpCounts;
+  /** undefined where nobody reads metrics: then requests are not timed. */
+  readonly metrics?: MetricsPage | undefined;
+  /** undefined: plain HTTP. */
+  readonly tls?: TlsSource | undefined;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -59,12 +69,21 @@ const MAX_PARAM_LENGTH = 2400;
 /** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const gateOf = (group: Group, perMinute: number) => gate(group, authenticator, rateLimiter(perMinute), monotonic);
+  const { counts = newHttpCounts(), metrics, tls } = parts;
+  const gateOf = (group: Group, perMinute: number) => {
+    const onLimit = () => {
+      counts.limited[`${group}_requests`] += 1;
+    };
+    return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit);
+  };
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
   const signals = submitSignals && {
     gate: gateOf('signal', settings.rateLimitSignals),
-    budget: bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes),
+    budget: bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts),
     submit: submitSignals,
+    onBusy: () => {
+      counts.limited.body_bytes += 1;
+    },
   };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [
@@ -82,6 +101,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       stalled: STALLED,
     },
     seldom(monotonic, (line) => logger.warn(line)),
+    counts,
   );
   const servers: Server[] = [];
   const app = fastify({
@@ -90,7 +110,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     childLoggerFactory: (parent) => parent,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     serverFactory(handler) {
-      const server = createHttpServer(handler, shortcut, draining);
+      const count = metrics && ((target: string, status: number, ms: number) => countRequest(counts, target, status, ms / 1000));
+      const server = createHttpServer({ handler, shortcut, draining, count, tls });
       limitConnections(server);
       servers.push(server);
       return server;
@@ -113,6 +134,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   registerPolled(app, polled);
   registerHealth(app, readiness);
   registerDocs(app, settings.baseUrl);
+  if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }
 

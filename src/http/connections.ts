@@ -1,6 +1,9 @@
 /** Which connections are accepted, and how long one may stand still. */
 import type { Server } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { HttpCounts } from '../ports/http-counts.ts';
+import { newHttpCounts } from './counts.ts';
 import { sourceOf } from './source.ts';
 
 /** The limits of one process; servers that listen for the same application share them. */
@@ -23,26 +26,30 @@ export type ReportEnding = (ending: Ending, address: string) => void;
 /** The networks of the machine itself. */
 export const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
-/** Holds the connections of each server that it is given to the limits. */
-export function connectionLimiter(limits: ConnectionLimits, report: ReportEnding): (server: Server) => void {
+/** Holds the connections of each server that it is given to the limits, and counts those that are open in `counts`. */
+export function connectionLimiter(
+  limits: ConnectionLimits,
+  report: ReportEnding,
+  counts: Pick<HttpCounts, 'connections' | 'limited'> = newHttpCounts(),
+): (server: Server) => void {
   const isUnlimited = networks(limits.unlimited);
   const open = new Map<string, number>();
-  let all = 0;
 
   function admit(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     const source = sourceOf(address);
     const ofSource = open.get(source) ?? 0;
     const isOver = ofSource >= limits.mostPerAddress && !isUnlimited(address);
-    if (isOver || all >= limits.most) {
+    if (isOver || counts.connections >= limits.most) {
+      counts.limited[isOver ? 'connections_per_address' : 'connections'] += 1;
       socket.destroy();
       report(isOver ? 'too many connections from one address' : 'too many connections', address);
       return;
     }
-    all += 1;
+    counts.connections += 1;
     open.set(source, ofSource + 1);
     socket.once('close', () => {
-      all -= 1;
+      counts.connections -= 1;
       const left = open.get(source)! - 1;
       if (left > 0) open.set(source, left);
       else open.delete(source);
@@ -55,8 +62,9 @@ export function connectionLimiter(limits: ConnectionLimits, report: ReportEnding
     server.setTimeout(limits.stalled, (socket) => {
       if (socket.writableLength === 0) return void socket.destroy();
       report('nothing was read for too long', socket.remoteAddress ?? '');
-      // Otherwise the kernel would keep what is in its buffers, and go on offering it.
-      socket.resetAndDestroy();
+      // Otherwise the kernel would keep what is in its buffers, and go on offering it. TLS cannot be reset.
+      if (socket instanceof TLSSocket) socket.destroy();
+      else socket.resetAndDestroy();
     });
   };
 }

@@ -1,13 +1,33 @@
+import { KINDS } from '../rule.ts';
 import type { Group, HttpFault } from './errors.ts';
+import { pathOfKind } from './rules/query.ts';
 
-/** The addresses of the service, their methods, and the group that each belongs to; health belongs to none. */
-const ROUTES: readonly { readonly path: RegExp; readonly allow: string; readonly group: Group | undefined }[] = [
-  { path: /^\/v[12]\/signal$/, allow: 'POST', group: 'signal' },
-  { path: /^\/v1\/threat\/feeds(\/[^/]+)?$/, allow: 'GET, HEAD', group: 'feed' },
-  { path: /^\/v1\/rules\/[^/]+$/, allow: 'GET, HEAD', group: 'rules' },
-  { path: /^(\/v1)?\/(config|authcheck)$/, allow: 'GET, HEAD', group: 'agent' },
-  { path: /^\/(healthz|readyz)$/, allow: 'GET, HEAD', group: undefined },
+interface Route {
+  readonly path: RegExp;
+  /** As metrics call it. */
+  readonly name: string;
+  readonly allow: string;
+  /** undefined for what belongs to none, such as health. */
+  readonly group: Group | undefined;
+}
+
+/** The addresses of the service, those first that are asked for most. */
+const ROUTES: readonly Route[] = [
+  { path: /^\/v1\/threat\/feeds$/, name: '/v1/threat/feeds', allow: 'GET, HEAD', group: 'feed' },
+  { path: /^\/v1\/threat\/feeds\/[^/]+$/, name: '/v1/threat/feeds/{list}', allow: 'GET, HEAD', group: 'feed' },
+  { path: /^\/v1\/signal$/, name: '/v1/signal', allow: 'POST', group: 'signal' },
+  { path: /^\/v2\/signal$/, name: '/v2/signal', allow: 'POST', group: 'signal' },
+  ...KINDS.map((kind): Route => {
+    const name = `/v1/rules/${pathOfKind(kind)}`;
+    return { path: new RegExp(`^${name}$`), name, allow: 'GET, HEAD', group: 'rules' };
+  }),
+  { path: /^(\/v1)?\/config$/, name: '/config', allow: 'GET, HEAD', group: 'agent' },
+  { path: /^(\/v1)?\/authcheck$/, name: '/authcheck', allow: 'GET, HEAD', group: 'agent' },
+  { path: /^\/healthz$/, name: '/healthz', allow: 'GET, HEAD', group: undefined },
+  { path: /^\/readyz$/, name: '/readyz', allow: 'GET, HEAD', group: undefined },
 ];
+/** What metrics call other addresses: the documentation, their own, and those that are none. */
+const OTHER = 'other';
 const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
   [/^\/v1\/threat(\/|$)/, 'feed'],
   [/^\/v1\/rules(\/|$)/, 'rules'],
@@ -16,7 +36,27 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
 
 /** The path and query of a request target; a proxy may have sent a whole URL. */
 export const targetOf = (url: string): string => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, ''));
-const pathOf = (url: string) => targetOf(url).split('?', 1)[0]!;
+/** The path of a request target. */
+export function pathOf(url: string): string {
+  const target = targetOf(url);
+  const mark = target.indexOf('?');
+  return mark < 0 ? target : target.slice(0, mark);
+}
+
+const [WORKSPACE_FEED, LIST_FEED] = ROUTES.map(({ name }) => name) as [string, string];
+
+/** The name of the route that a request target belongs to. */
+export function routeOf(url: string): string {
+  // Polls are most of what the service does, and have little time: no pattern.
+  if (url.startsWith(WORKSPACE_FEED)) {
+    const next = url[WORKSPACE_FEED.length];
+    if (next === undefined || next === '?') return WORKSPACE_FEED;
+    if (next === '/') return LIST_FEED;
+  }
+  const path = pathOf(url);
+  for (const { path: pattern, name } of ROUTES) if (pattern.test(path)) return name;
+  return OTHER;
+}
 
 /** The group whose error bodies an address uses. */
 export function groupOf(url: string): Group {

@@ -1,7 +1,17 @@
 /** The sockets of the HTTP server: how connections are accepted, drained and closed, and what one reads that sends no HTTP. */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer, write } from './answer.ts';
 import type { HttpFault } from './errors.ts';
 import { groupOf } from './routes.ts';
@@ -14,6 +24,8 @@ const HEADERS_TIMEOUT = 20_000;
 const TIMEOUT_CHECK = 10_000;
 /** How long an idle connection stays open, ms. */
 const KEEP_ALIVE = 75_000;
+/** How long the handshake of TLS may take, ms; less than stopping may take. */
+const HANDSHAKE_TIMEOUT = 5_000;
 /** How long a server that closes may go on accepting connections, ms. */
 const LAST_ACCEPTS = 500;
 /** A turn of the event loop that did nothing takes less, ms. */
@@ -24,8 +36,24 @@ const CLOSE_IDLE = 50;
 /** Answers a request before the router sees it; false leaves the request to the router. */
 export type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** A server that offers each request to `shortcut` first. While the process drains, each answer ends its connection. */
-export function createHttpServer(handler: RequestListener, shortcut: Shortcut | undefined, draining: () => boolean): Server {
+/** Counts a request to this target when its answer is complete, or given up: then `status` is 0. It took `ms`. */
+export type CountRequest = (target: string, status: number, ms: number) => void;
+
+/** What a server is made of. */
+export interface ServerParts {
+  readonly handler: RequestListener;
+  /** Is offered each request first. */
+  readonly shortcut?: Shortcut | undefined;
+  /** While it says so, each answer ends its connection. */
+  readonly draining: () => boolean;
+  /** undefined where nobody looks: then nothing is measured. */
+  readonly count?: CountRequest | undefined;
+  /** With these it speaks TLS, else plain HTTP. */
+  readonly tls?: TlsSource | undefined;
+}
+
+/** A server with our limits of time, and our answers to what is no proper HTTP. */
+export function createHttpServer({ handler, shortcut, draining, count, tls }: ServerParts): Server {
   const options = {
     requestTimeout: REQUEST_TIMEOUT,
     headersTimeout: HEADERS_TIMEOUT,
@@ -36,19 +64,45 @@ export function createHttpServer(handler: RequestListener, shortcut: Shortcut | 
     // Node's own answer has no body.
     requireHostHeader: false,
   };
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const answerNow = (request: IncomingMessage, response: ServerResponse): void => {
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
     if (!namesOneHost(request)) refuse(request, response, WRONG_HOST);
     else if (!shortcut?.(request, response)) handler(request, response);
   };
-  const server = createServer(options, answer);
+  const answer = count === undefined ? answerNow : counted(answerNow, count);
+  const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
   // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     answer(request, response);
   });
-  return server.on('checkExpectation', (request, response) => refuse(request, response, UNKNOWN_EXPECTATION));
+  const refuseExpectation: RequestListener = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
+  return server.on('checkExpectation', count === undefined ? refuseExpectation : counted(refuseExpectation, count));
+}
+
+/** The same over TLS. Newer certificates are for new connections. */
+function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListener): Server {
+  const asksClients = tls.current().ca !== undefined;
+  const own = { handshakeTimeout: HANDSHAKE_TIMEOUT, requestCert: asksClients, rejectUnauthorized: asksClients };
+  const server = createTlsServer({ ...options, ...own, ...tls.current() }, answer);
+  tls.onChange((material) => server.setSecureContext(material));
+  // Who speaks no TLS cannot read an answer: Node would have it written all the same.
+  return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
+}
+
+/**
+ * The same, counting each request. An answer that is complete at once, as polls from memory are, counts when it is handed to the socket,
+ * any other when its last byte is.
+ */
+function counted(answer: RequestListener, count: CountRequest): RequestListener {
+  return (request, response) => {
+    const begun = performance.now();
+    const target = request.url!;
+    answer(request, response);
+    if (response.writableEnded) count(target, response.statusCode, performance.now() - begun);
+    else response.once('close', () => count(target, response.headersSent ? response.statusCode : 0, performance.now() - begun));
+  };
 }
 
 const WRONG_HOST = badRequest([{ field: 'Host', message: 'must be sent exactly once', value: null }]);

@@ -300,6 +300,8 @@ export interface RuleReads {
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
+  /** How many there are; it counts up to `most`. */
+  deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;
 }
 

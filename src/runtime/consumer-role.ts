@@ -19,6 +19,8 @@ export interface ConsumerRoleParts {
 export type LandingReport = LandingStatus & {
   /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
   readonly oldest?: number | undefined;
+  /** How many messages this process has landed, dead letters included. */
+  readonly landed?: number;
 };
 
 export interface ConsumerRole {
@@ -35,7 +37,7 @@ export function startConsumerRole({ stream, store, streamHours, log }: ConsumerR
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
   );
   return {
-    status: () => ({ ...consumer.status(), oldest: consumer.oldest() }),
+    status: () => ({ ...consumer.status(), oldest: consumer.oldest(), landed: consumer.landed() }),
     async stop() {
       stopHousekeeping();
       await consumer.close();

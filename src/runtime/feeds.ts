@@ -52,6 +52,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules
     const source = newSource();
     const workerData: FeedThreadData = { source, geo: data, rules };
     const worker = new Worker(new URL('./feeds.thread.ts', import.meta.url), {
+      name: 'feeds',
       workerData,
       transferList: 'writes' in source ? [source.writes] : [],
     });

@@ -23,6 +23,7 @@ export async function loadGeoData(settings: GeoSettings, now: () => number, log:
 /** The geo data in use. */
 export interface GeoInUse {
   database(): GeoDatabase;
+  data(): GeoData;
   /** Reads the operator's files again (SIGHUP). */
   reload(): Promise<void>;
   close(): void;
@@ -30,16 +31,18 @@ export interface GeoInUse {
 
 /** Uses these data, and newer ones as soon as a changed file gives them; `onChange` gets those. A broken file is refused and logged. */
 export function useGeo(settings: GeoSettings, data: GeoData, onChange: (data: GeoData) => void, log: Log): GeoInUse {
+  let inUse = data;
   let database = geoDatabase(data);
   const watch = watchGeo({
     files: filesOf(settings),
     data,
     cacheDir: settings.dataDir,
     onChange(next) {
+      inUse = next;
       database = geoDatabase(next);
       onChange(next);
     },
     log: (outcome, text) => log(outcome === 'refused' ? 'error' : 'info', text),
   });
-  return { database: () => database, reload: () => watch.reload(), close: () => watch.close() };
+  return { database: () => database, data: () => inUse, reload: () => watch.reload(), close: () => watch.close() };
 }

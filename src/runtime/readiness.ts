@@ -64,7 +64,7 @@ async function checkStore(store: ReadinessParts['store'], now: () => number): Pr
   };
 }
 
-function checkLanding({ oldest, ...status }: LandingReport): Partial<Check> {
+function checkLanding({ oldest, landed: _landed, ...status }: LandingReport): Partial<Check> {
   const waiting = oldest === undefined ? {} : { oldest };
   return status.state === 'running' ? waiting : { ok: false, state: status.state, reason: status.reason, ...waiting };
 }

@@ -71,6 +71,7 @@ export interface EmbeddedEngine {
 /** Starts the writer thread, which applies the migrations, and opens the reads beside it. */
 export async function startEmbeddedEngine(data: WriterData, log: Log): Promise<EmbeddedEngine> {
   const worker = new Worker(new URL('./writer.thread.ts', import.meta.url), {
+    name: 'writer',
     workerData: data,
     // Far more than it needs at any time; the less it may have, the earlier garbage is collected (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 1024 },

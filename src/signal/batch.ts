@@ -1,10 +1,11 @@
+import type { Kind } from '../rule.ts';
 import { SHOWN, shown } from './check.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import { createEntryScanner, type EntrySpan } from './scan.ts';
 import type { Signal } from './schema.ts';
 import { eventRefusals, parseEvent } from './v1.ts';
-import { type EnvelopeCheck, envelopeRefusals, parseEnvelope, refusedRuleType } from './v2.ts';
+import { type EnvelopeCheck, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';
 import type { FieldFault } from './validate.ts';
 
 /** One reason why a whole batch is refused (spec 7.2, `details`). */
@@ -35,6 +36,8 @@ export interface BatchCheck extends EnvelopeCheck {
   readonly noMoreRules?: string | undefined;
   /** Takes an accepted entry. Where the batch is refused later on, what it took counts for nothing. */
   readonly accept: (signal: Signal) => void;
+  /** Told of each entry that has an error of its own the kind that it names, if it names one. */
+  readonly fail?: ((kind: Kind | undefined) => void) | undefined;
   /** Told, once a batch, what was thrown while an entry was judged: a defect of ours. */
   readonly report: (error: unknown) => void;
 }
@@ -119,22 +122,28 @@ function judge(
   check: BatchCheck,
   refusedAlready: boolean,
 ): string | BatchFault[] | undefined {
+  let kind: Kind | undefined = version === 1 ? 'access_rule' : undefined;
+  const fail = (faults: EntryFaults): string => {
+    check.fail?.(kind);
+    return describe(faults);
+  };
   const unfit = sizeFault(span);
-  if (unfit !== undefined) return describe({ faults: [{ field: 'entry', message: unfit }] });
+  if (unfit !== undefined) return fail({ faults: [{ field: 'entry', message: unfit }] });
   try {
     const entry = parse(bytes, span) as Fields;
+    if (version === 2) kind = kindOf(entry);
     const refusals = refusalsOf(version, entry);
     if (refusals.length > 0) return refusals;
     // Of a batch that is refused only the reasons count.
     if (refusedAlready) return undefined;
     const result = parseEntry(version, entry, check);
-    if (!('version' in result)) return describe(result);
-    if (check.noMoreRules !== undefined && addsRule(result)) return describe({ faults: [{ field: 'entry', message: check.noMoreRules }] });
+    if (!('version' in result)) return fail(result);
+    if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
     check.accept(result);
     return undefined;
   } catch (error) {
     check.report(error);
-    return describe({ faults: [{ field: 'entry', message: 'could not be judged, because of a defect of this service' }] });
+    return fail({ faults: [{ field: 'entry', message: 'could not be judged, because of a defect of this service' }] });
   }
 }
 

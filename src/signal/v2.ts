@@ -24,7 +24,8 @@ export interface EnvelopeFaults {
 
 const faultsOf = { ...perKind(KINDS, (kind) => compile(ENVELOPES[kind])), unknown: compile(AnyEnvelope) };
 
-const kindOf = (entry: Fields): Kind | undefined => KINDS.find((known) => known === entry.kind);
+/** The kind that an entry names, if there is one of that name. */
+export const kindOf = (entry: Fields): Kind | undefined => KINDS.find((known) => known === entry.kind);
 
 /** The fault of a v2 envelope that refuses the whole batch: `rule.type` (spec 4.2). */
 export function envelopeRefusals(entry: Fields): FieldFault[] {

@@ -25,11 +25,13 @@ type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 
     | 'undoPreview'
     | 'origins'
     | 'rulesById'
+    | 'deadLetterCount'
   >;
 
 const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
 const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
+const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
 
 /** The reads that are the same in both dialects; `read` runs their statements. */
@@ -53,6 +55,9 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     undoPreview: (workspaceId, batchId) => read(undoPreview(workspaceId, batchId)),
     origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
     rulesById: (workspaceId, kind, ids) => read(rulesById(workspaceId, kind, ids)),
+    async deadLetterCount(most) {
+      return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
+    },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     async countRules(workspaceId, now) {

@@ -25,6 +25,8 @@ export interface Consumer {
   status(): LandingStatus;
   /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
   oldest(): number | undefined;
+  /** How many messages it has landed, dead letters included. */
+  landed(): number;
   /** Ends after the transaction that runs now. */
   close(): Promise<void>;
 }
@@ -39,6 +41,7 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
   const faults = landingFaults(log);
   /** When the oldest message of each partition was appended that was read and has not landed, ms since 1970. */
   const oldest = new Map<number, number>();
+  let landed = 0;
   const done = retrying(STREAM, joinAndLand, faults, stop.signal);
 
   /** One membership of the group: lands the partitions that it owns, each by itself, until the consumer stops or the membership is lost. */
@@ -85,13 +88,18 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
       if (timestamp === undefined) oldest.delete(partition);
       else oldest.set(partition, timestamp);
     };
-    const work = () => landPartition({ streamId, partition, stream, reader, store, now, log, onProgress, onRead, stop: stop.signal });
+    const onLanded = (messages: number) => {
+      landed += messages;
+    };
+    const signs = { onProgress, onRead, onLanded };
+    const work = () => landPartition({ streamId, partition, stream, reader, store, now, log, ...signs, stop: stop.signal });
     return retrying(part, work, faults, stop.signal);
   }
 
   return {
     status: faults.status,
     oldest: () => (oldest.size === 0 ? undefined : Math.min(...oldest.values())),
+    landed: () => landed,
     async close() {
       stop.abort();
       await done;

@@ -32,6 +32,8 @@ export interface PartitionParts {
   readonly onProgress: () => void;
   /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */
   readonly onRead: (timestamp: number | undefined) => void;
+  /** Called with the number of messages of each landing. */
+  readonly onLanded: (messages: number) => void;
   readonly stop: AbortSignal;
 }
 
@@ -68,7 +70,7 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
 
 /** Lands batch after batch. `fenced`: the store's position is not the one that was read; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
-  const { streamId, partition, reader, store, now, log, onProgress, onRead, stop } = parts;
+  const { streamId, partition, reader, store, now, log, onProgress, onRead, onLanded, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
   while (isActive(parts)) {
     const records = await reader.read(partition, next, BATCH, WAIT);
@@ -85,6 +87,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const { items, poison, defects } = decodeRecords(records);
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
       if (result === 'fenced') return 'fenced';
+      onLanded(records.length);
       for (const { offset, defect } of defects) {
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);

@@ -129,12 +129,12 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
   return { writer: writer.key, bound: bound.key, device: device.key, revoked: revoked.key };
 }
 
-/** Every rule without the store's own number, in no order. */
+/** Every rule without the store's own number and without the batch that wrote it, in no order. */
 async function rulesOf(settings: Settings): Promise<Row[]> {
   const rules: Row[] = [];
   for (const kind of KINDS) {
     const { stdout } = await command(['rule', 'ls', '--workspace', 'main', '--kind', kind, '--json'], settings);
-    for (const { id: _, ...rule } of JSON.parse(stdout)) rules.push(rule);
+    for (const { id: _, batch_id: __, key_id: ___, ...rule } of JSON.parse(stdout)) rules.push(rule);
   }
   return rules.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

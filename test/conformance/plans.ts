@@ -38,6 +38,7 @@ const MEANT: readonly RegExp[] = [
   // Up to a limit, or until the first row.
   /^SELECT last_seq FROM batches WHERE workspace_pk = \S+ ORDER BY first_seq DESC LIMIT 1$/,
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
+  /^SELECT count\(\*\) AS letters /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // A thousand keys at a time.

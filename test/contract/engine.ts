@@ -48,7 +48,7 @@ export function contractSuite<World extends { stop(): Promise<void> }>(
   tests: (world: () => World) => void,
 ): void {
   // Its tests run one by one, also where suites run side by side: one of them kills the server.
-  suite(`${title} on ${name}`, { skip, timeout: 400_000, concurrency: 1 }, () => {
+  suite(`${title} on ${name}`, { skip, timeout: 600_000, concurrency: 1 }, () => {
     let engine: OpenEngine;
     let world: World;
     const cleanup: (() => void)[] = [];

@@ -118,7 +118,10 @@ export function expressionContract(engine: Engine): void {
           config: null,
           expires_at: null,
           created_at: first.created_at,
+          key_id: first.key_id,
+          batch_id: second.batch_id,
         });
+        assert.ok(second.batch_id !== first.batch_id);
         assert.ok(String(updated_at) > String(first.updated_at));
       }
     });
@@ -223,7 +226,8 @@ export function expressionContract(engine: Engine): void {
       };
       for (const kind of KINDS) {
         const rule = await stored(client, kind, upsert(kind, {}, { ...body, type: 'generated', action: 'allow' }));
-        const { id: _, created_at: __, updated_at: ___, ...rest } = rule;
+        const { id: _, created_at: __, updated_at: ___, batch_id, key_id, ...rest } = rule;
+        assert.ok(batch_id !== null && key_id !== null);
         const more = { kind, rule_ref: 'r-1', type: 'generated', expression: EXPRESSION, action: 'allow', reason: null, labels: null };
         assert.deepEqual(rest, { ...more, ...body, expires_at: null });
       }

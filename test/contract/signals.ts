@@ -169,7 +169,7 @@ export function signalContract(engine: Engine): void {
       const [firewall] = await rules('smart_firewall_rule');
       assert.deepEqual([firewall!.type, firewall!.action, firewall!.config, firewall!.expires_at], ['generated', 'allow', null, null]);
       const [rule] = await rules('waf_rule');
-      const { id: _, created_at: __, updated_at: ___, expires_at: ____, ...stored } = rule!;
+      const { id: _, created_at: __, updated_at: ___, expires_at: ____, batch_id: _____, key_id: ______, ...stored } = rule!;
       assert.deepEqual(stored, {
         kind: 'waf_rule',
         rule_ref: 'waf-1',
@@ -451,7 +451,7 @@ function randomEnvelope(random: Random): Json {
 /** Rules without what differs between two workspaces and two moments. */
 const bare = (rules: Json[]) =>
   rules
-    .map(({ id: _, list_id: __, created_at: ___, updated_at: ____, expires_at, ...rest }) =>
+    .map(({ id: _, list_id: __, created_at: ___, updated_at: ____, batch_id: _____, key_id: ______, expires_at, ...rest }) =>
       JSON.stringify({ ...rest, expires: expires_at !== null }),
     )
     .sort();

@@ -18,11 +18,11 @@ function entry(n: number): Json {
 }
 const batch = (from: number, count: number) => Array.from({ length: count }, (_, i) => entry(from + i));
 
-/** Everything stored of a workspace, by kind and rule_ref, without when it was last updated. */
+/** Everything stored of a workspace, by kind and rule_ref, without when and by which batch it was last updated. */
 async function stored(client: Client): Promise<Map<string, Json>> {
   const rules = new Map<string, Json>();
   for (const kind of KINDS) {
-    for (const { updated_at: _, ...rule } of await client.rules(kind)) {
+    for (const { updated_at: _, batch_id: __, ...rule } of await client.rules(kind)) {
       const name = `${kind} ${rule.rule_ref}`;
       assert.ok(!rules.has(name), `${name} is there twice`);
       rules.set(name, rule);

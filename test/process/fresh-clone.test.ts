@@ -136,10 +136,10 @@ suite('a fresh clone', () => {
     });
     assert.equal(elsewhere.stdout, direct.stdout);
     for (const args of [
-      ['./weir', 'bake'],
-      ['npm', 'run', '-s', 'weir', '--', 'bake'],
+      ['./weir', 'brew'],
+      ['npm', 'run', '-s', 'weir', '--', 'brew'],
     ]) {
-      await assert.rejects(weir(args), { code: 2, stderr: "weir: unknown command 'bake'\n" });
+      await assert.rejects(weir(args), { code: 2, stderr: "weir: unknown command 'brew'\n" });
     }
     const finish = await postInFlight();
     process.kill(pid, 'SIGTERM');

@@ -225,6 +225,8 @@ async function swept(t: TestContext, store: Store): Promise<void> {
   const batch = { streamId: 's', partition: 0, from: null, to: 1, items: [item], poison: [], now: 1000 };
   assert.equal(await store.apply(batch), 'landed');
   assert.equal(await store.countRules(workspaceId, 0), 1);
-  assert.equal(await store.sweep({ now: 5000, rulesExpiredBefore: 3000, auditBefore: 0, limit: 10 }), 1);
+  const sweep = (rulesExpiredBefore: number) => store.sweep({ now: 5000, rulesExpiredBefore, auditBefore: 0, limit: 10 });
+  assert.equal(await sweep(1500), 1, 'the batch');
+  assert.equal(await sweep(3000), 1, 'the rule');
   assert.equal(await store.countRules(workspaceId, 0), 0);
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NO_SETTINGS } from '../../src/account/list.ts';
@@ -15,8 +16,11 @@ import { followConformance } from '../conformance/follow.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { makeAuthority, makeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import {
   administer,
+  giveToPostgres,
   noOwnPostgres,
   noPostgres,
   type OwnPostgres,
@@ -25,6 +29,7 @@ import {
   startPostgres,
 } from '../support/postgres.ts';
 import { recordStatements, searches } from '../support/postgres-plans.ts';
+import { needs } from '../support/programs.ts';
 
 const T0 = 1_800_000_000_000;
 const STREAM = 'test-stream';
@@ -70,6 +75,45 @@ const opener = (t: TestContext, url: string) => async () => {
   t.after(() => store.close());
   return store;
 };
+
+describe('PostgreSQL over TLS', { skip: noOwnPostgres() || needs('openssl') }, () => {
+  const folder = temporaryFolder({ after });
+  const at = (name: string) => join(folder, name);
+  let server: OwnPostgres;
+  before(async () => {
+    await makeAuthority(folder);
+    await makeCertificate(folder, 'postgres', '/CN=store', 'subjectAltName=IP:127.0.0.1');
+    chmodSync(folder, 0o755);
+    giveToPostgres(at('postgres.key'), at('postgres.pem'));
+    server = await startOwnPostgres({ fsync: 'off', ssl: 'on', ssl_cert_file: at('postgres.pem'), ssl_key_file: at('postgres.key') });
+  });
+  after(() => server.stop());
+
+  test('D12.12 sslmode=verify-full: the store is reached over TLS when the authority has signed a certificate of that very address', async (t) => {
+    const url = new URL(await server.createDatabase());
+    url.search = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(at('ca.pem'))}`;
+    const store = await opener(t, url.href)();
+    assert.ok((await store.ping()) > T0 / 2);
+    const connections = await administer(
+      url.href,
+      'SELECT ssl, count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname = current_database() GROUP BY 1',
+    );
+    assert.deepEqual(
+      connections.map(({ ssl }) => ssl),
+      [true],
+      'no connection without TLS',
+    );
+
+    const elsewhere = new URL(url);
+    elsewhere.hostname = 'localhost';
+    await assert.rejects(openPostgresStore(elsewhere.href), /does not match certificate's altnames|Hostname\/IP/);
+    const stranger = new URL(url);
+    stranger.search = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(at('other/ca.pem'))}`;
+    mkdirSync(at('other'));
+    await makeAuthority(at('other'));
+    await assert.rejects(openPostgresStore(stranger.href), /certificate|signature/);
+  });
+});
 
 describe('PostgreSQL store', { skip: noPostgres() }, () => {
   let postgres: Postgres;

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { makeAuthority, makeCertificate } from './certificates.ts';
 import { needs } from './programs.ts';
 
 const POM = fileURLToPath(new URL('kafka/pom.xml', import.meta.url));
@@ -162,18 +163,9 @@ function propertiesText({ folder, plain, controller, sasl, tls }: Layout): strin
 
 /** An authority, the broker's certificate for localhost, a client's for CN=weir. */
 async function makeCertificates(folder: string): Promise<void> {
-  const openssl = (...args: string[]) => promisify(execFile)('openssl', args, { cwd: folder });
-  const request = ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await openssl(...request, '-x509', '-days', '2', '-subj', '/CN=test authority', '-keyout', 'ca.key', '-out', 'ca.pem');
-  for (const [name, subject, extension] of [
-    ['broker', '/CN=localhost', 'subjectAltName=DNS:localhost'],
-    ['client', '/CN=weir', 'extendedKeyUsage=clientAuth'],
-  ]) {
-    writeFileSync(join(folder, `${name}.ext`), extension);
-    await openssl(...request, '-subj', subject, '-keyout', `${name}.key`, '-out', `${name}.csr`);
-    const sign = ['x509', '-req', '-days', '2', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', `${name}.ext`];
-    await openssl(...sign, '-in', `${name}.csr`, '-out', `${name}.pem`);
-  }
+  await makeAuthority(folder);
+  await makeCertificate(folder, 'broker', '/CN=localhost', 'subjectAltName=DNS:localhost');
+  await makeCertificate(folder, 'client', '/CN=weir', 'extendedKeyUsage=clientAuth');
   writeFileSync(join(folder, 'broker.pem'), ['broker.key', 'broker.pem'].map((name) => readFileSync(join(folder, name))).join(''));
 }
 

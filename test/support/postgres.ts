@@ -163,6 +163,12 @@ function unprivilegedUser(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
+/** Gives files to the user that servers of our own run as, who alone may read a key. */
+export function giveToPostgres(...files: string[]): void {
+  const user = unprivilegedUser();
+  if (user !== undefined) for (const file of files) chownSync(file, user.uid, user.gid);
+}
+
 /** The processes that one has started. */
 function children(pid: number): number[] {
   try {

@@ -19,6 +19,7 @@ const PACKAGES = {
   nginx: 'nginx-light',
   openssl: 'openssl',
   postgres: 'postgresql',
+  promtool: 'prometheus',
   python3: 'python3-minimal',
   setpriv: 'util-linux',
   'systemd-analyze': 'systemd',
@@ -28,8 +29,8 @@ const PACKAGES = {
 } as const;
 type Program = keyof typeof PACKAGES;
 
-/** Packages whose own scripts would do more than install, such as register the machine with a vendor: they are unpacked here only. */
-const UNPACKED: readonly Program[] = ['crowdsec'];
+/** Packages whose own scripts would do more than install, such as register the machine with a vendor or start a service: they are unpacked here only. */
+const UNPACKED: readonly Program[] = ['crowdsec', 'promtool'];
 const UNPACK_INTO = join(tmpdir(), 'weir-programs');
 
 // Debian keeps nft and nginx where only root looks for programs.

@@ -34,15 +34,17 @@ interface Concerned {
 export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): FeedPreviewer {
   let last: Promise<unknown> = Promise.resolve();
 
-  async function preview({ workspaceId, listId, messages }: PreviewRequest, begun: number) {
+  async function preview({ workspaceId, listId, messages, listOnly }: PreviewRequest, begun: number) {
     const changes = messages.map(accessChangeOf).filter((change) => change !== undefined);
     const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
     if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
     const { refs, targets } = namesOf(changes);
     const overlay = overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes);
-    const concerned = changes.length === 0 ? [] : await concernedFeeds(list, overlay);
+    const concerned = changes.length === 0 ? [] : listOnly ? [{ feedId: list.id, hasRules: true }] : await concernedFeeds(list, overlay);
     const feeds: FeedPreview[] = [];
     for (const feed of concerned.slice(0, MOST_PREVIEWED)) {
+      // Builds of feeds that are polled get their turn.
+      await new Promise<void>((resolve) => clock.after(0, resolve));
       if (clock.monotonic() > begun + PREVIEW_LIMIT) throw new WeirError('TIMEOUT', 'counting took too long');
       feeds.push(...(await previewFeed(list, feed, overlay)));
     }

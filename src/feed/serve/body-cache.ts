@@ -23,6 +23,11 @@ export class BodyCache {
     this.#limit = limit;
   }
 
+  /** Bytes that are held. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Keeps a new body, at least until the next one comes. */
   hold(identity: Uint8Array): Body {
     const body: Body = { identity, gzip: undefined, compressing: undefined, used: false };

@@ -32,6 +32,18 @@ export type Found =
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'no_workspace' };
 
+/** A feed in memory. */
+export interface HeldFeed {
+  readonly workspaceId: string;
+  /** null: the workspace's feed. */
+  readonly feedId: string | null;
+  /** Of the variant that is nearest to its cap. */
+  readonly entries: number;
+  readonly limit: number;
+  /** Whether it was served stale when it was last asked for, not long ago. */
+  readonly isStale: boolean;
+}
+
 /** How long feeds that nobody asks for are remembered, and how often they are looked for, ms. */
 const KEEP = 24 * 3_600_000;
 const PRUNE_EVERY = 3_600_000;
@@ -80,6 +92,22 @@ export class FeedCache {
   body(representation: Representation, coding: 'identity' | 'gzip'): Uint8Array | Promise<Uint8Array> | undefined {
     const { bodies } = this.#context;
     return coding === 'gzip' ? bodies.gzip(representation.body) : bodies.identity(representation.body);
+  }
+
+  /** The feeds in memory, each with what is served of it now. */
+  *held(): Generator<HeldFeed> {
+    const now = this.#context.monotonic();
+    for (const workspace of this.#workspaces.values()) {
+      for (const feed of workspace.feeds()) {
+        const summary = feed.summary(now);
+        if (summary !== undefined) yield { workspaceId: workspace.id, feedId: feed.feedId, ...summary };
+      }
+    }
+  }
+
+  /** Bytes of bodies in memory. */
+  bodyBytes(): number {
+    return this.#context.bodies.bytes;
   }
 
   #workspace(id: string): ServedWorkspace {

@@ -27,6 +27,8 @@ import type { FeedRead } from './workspace-read.ts';
 const LONGEST_OUTAGE = 24 * 3_600_000;
 /** How long the store may take to record a Last-Modified, ms. */
 const RECORD_LIMIT = 2_000;
+/** How long a feed counts as stale that was served so and is not asked for any more, ms. */
+const STALE_SHOWN = 15 * 60_000;
 /** How often a feed is refreshed for one request because a rule expired in the meantime. */
 const MAX_ROUNDS = 3;
 /** Variants that are kept of one document: filters can make up any number. A feed has fewer. */
@@ -77,6 +79,19 @@ export class ServedFeed {
   /** When a request last found nothing ready, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
+  }
+
+  /** What is served now, of the variant that is nearest to its cap; undefined when there is nothing. `monotonic` in ms. */
+  summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
+    let nearest: Representation | TooLarge | undefined;
+    let isStale = false;
+    for (const { state } of this.#variants.values()) {
+      const outcome = state.current?.outcome;
+      if (outcome === undefined) continue;
+      if (nearest === undefined || outcome.entryCount / outcome.entryLimit > nearest.entryCount / nearest.entryLimit) nearest = outcome;
+      isStale ||= outcome.staleSince !== undefined && monotonic - this.#usedAt < STALE_SHOWN;
+    }
+    return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
   }
 
   /** What can be served of a variant at once, or undefined; `monotonic` in ms. */

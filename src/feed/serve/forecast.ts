@@ -53,14 +53,14 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
   const looking = new Set<string>();
   const networksOf = countOnce(geo);
 
-  async function preview({ workspaceId, listId, messages }: Foreseen): Promise<Preview | { unknown: string }> {
+  async function preview({ listId, ...signals }: Foreseen): Promise<Preview | { unknown: string }> {
     if (listId === undefined) return { unknown: 'the store does not answer' };
     if (running >= MOST_AT_ONCE) return { unknown: 'too many other dry runs are being counted' };
     running += 1;
     // What was accepted before is in the numbers; landing that stands still is not waited for.
     const work = (caughtUp?.() ?? Promise.resolve())
       .catch(() => undefined)
-      .then(() => previewer.preview({ workspaceId, listId, messages }))
+      .then(() => previewer.preview({ ...signals, listId }))
       .finally(() => {
         running -= 1;
       });

@@ -55,6 +55,11 @@ export class ServedWorkspace {
     return this.#served().next().done === true;
   }
 
+  /** The feeds that are remembered. */
+  feeds(): Iterable<ServedFeed> {
+    return this.#documents.get('feed')?.values() ?? [];
+  }
+
   /** The feed behind a UUID or name (null: the workspace's), where no read is due at `monotonic` (ms). */
   recall(ref: string | null, monotonic: number): NamedFeed | undefined {
     if (monotonic >= this.#last.freshUntil) return undefined;

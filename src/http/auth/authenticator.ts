@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../../account/caller.ts';
 import { within } from '../../clock.ts';
+import type { HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { newHttpCounts } from '../counts.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import { CHALLENGES, readKey } from './credentials.ts';
 import { type Failures, failureLimiter } from './failures.ts';
@@ -38,6 +40,8 @@ interface AuthenticatorOptions {
   readonly now: () => number;
   /** ms of the monotonic clock: for how long something is remembered. */
   readonly monotonic: () => number;
+  /** Where wrong keys, and what is refused for them, are counted. */
+  readonly counts?: Pick<HttpCounts, 'failedAuthentications' | 'limited'>;
 }
 
 /** How long the store may take to find a caller, ms. */
@@ -54,7 +58,7 @@ const TOO_MANY_LOOK_UPS: HttpFault = { status: 429, headers: { 'Retry-After': '1
 const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
 
 /** Authenticates API keys: from memory where it may, else from the store. Gathers when each key was last used. */
-export function authenticator({ store, now, monotonic }: AuthenticatorOptions): Authenticator {
+export function authenticator({ store, now, monotonic, counts = newHttpCounts() }: AuthenticatorOptions): Authenticator {
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
   const unknown = unknownKeys(MOST_UNKNOWN);
@@ -87,7 +91,10 @@ export function authenticator({ store, now, monotonic }: AuthenticatorOptions): 
     if (unknown.has(digest, before)) return undefined;
     // Who has seen another revision asks anew.
     const found = asked.run(`${before} ${digest}`, known !== undefined, () => store.findCaller(bytesOf(digest)));
-    if (found === undefined) return TOO_MANY_LOOK_UPS;
+    if (found === undefined) {
+      counts.limited.key_look_ups += 1;
+      return TOO_MANY_LOOK_UPS;
+    }
     try {
       const caller = await within(found, STORE_LIMIT, 'the store');
       if (caller?.workspaceId && caller.organizationId) {
@@ -114,7 +121,10 @@ export function authenticator({ store, now, monotonic }: AuthenticatorOptions): 
 
   /** The answer to wrong credentials. */
   function refuse(group: Group, { ip }: Asker): HttpFault {
-    return failures.count(ip, monotonic()) ? TOO_MANY_FAILURES : challenge(group);
+    counts.failedAuthentications += 1;
+    if (!failures.count(ip, monotonic())) return challenge(group);
+    counts.limited.failed_authentications += 1;
+    return TOO_MANY_FAILURES;
   }
 
   return {

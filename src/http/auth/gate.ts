@@ -19,12 +19,24 @@ const PERMISSIONS: Record<Group, Permission> = {
   agent: 'config:read',
 };
 
-/** The gate of a group. It checks in the order 401, 429, 402, 403 (spec 5). `monotonic`: ms of a clock that is never set. */
-export function gate(group: Group, authenticator: Authenticator, limiter: RateLimiter, monotonic: () => number): Gate {
+/**
+ * The gate of a group. It checks in the order 401, 429, 402, 403 (spec 5). `monotonic`: ms of a clock that is never set; `onLimit` is
+ * called for each request that the limiter refuses.
+ */
+export function gate(
+  group: Group,
+  authenticator: Authenticator,
+  limiter: RateLimiter,
+  monotonic: () => number,
+  onLimit: () => void = () => {},
+): Gate {
   function judge(answer: Caller | HttpFault): Caller | HttpFault {
     if ('status' in answer) return answer;
     const wait = limiter.take(answer.keyId, monotonic());
-    if (wait > 0) return { status: 429, headers: { 'Retry-After': String(wait) } };
+    if (wait > 0) {
+      onLimit();
+      return { status: 429, headers: { 'Retry-After': String(wait) } };
+    }
     if (answer.subscription !== 'active') return { status: 402 };
     const permission = PERMISSIONS[group];
     return answer.permissions.includes(permission)

@@ -1,10 +1,20 @@
+import type { Caller } from '../../account/caller.ts';
 import type { Forecast } from '../../feed/serve/forecast.ts';
 import type { SignalSummary } from './schema.ts';
 
-/** What the answer to a dry run says of feeds (D10.14); `forecast` is undefined where this process builds none. */
-export function forecastJson(forecast: Forecast | undefined): Pick<SignalSummary, 'feeds' | 'feeds_left_out' | 'feeds_reason'> {
-  if (forecast === undefined) return { feeds: 'unknown', feeds_reason: 'this process builds no feeds' };
-  if ('unknown' in forecast) return { feeds: 'unknown', feeds_reason: forecast.unknown };
+type DryRunFields = Pick<SignalSummary, 'feeds' | 'feeds_left_out' | 'feeds_reason'>;
+
+const unknown = (reason: string): DryRunFields => ({ feeds: 'unknown', feeds_reason: reason });
+
+/** What the answer to a dry run says of feeds (D10.14). `ask` gives undefined where this process builds none. */
+export async function dryRunFields(
+  { permissions }: Pick<Caller, 'permissions'>,
+  ask: () => Promise<Forecast> | undefined,
+): Promise<DryRunFields> {
+  if (!permissions.includes('feed:read')) return unknown('the API key does not have the permission feed:read');
+  const forecast = await ask();
+  if (forecast === undefined) return unknown('this process builds no feeds');
+  if ('unknown' in forecast) return unknown(forecast.unknown);
   const feeds = forecast.feeds.map(({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, warning }) => ({
     id: feedId,
     kind,

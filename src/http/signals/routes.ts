@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { HttpFault } from '../errors.ts';
-import { answerEarly, awaitsContinue, freeBytes, readBody, refuseBody } from './body.ts';
+import { answerEarly, awaitsContinue, BUSY, freeBytes, readBody, refuseBody } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { SignalAnswer, SubmitSignals } from './submit.ts';
 
@@ -11,10 +11,12 @@ export interface SignalRouteParts {
   readonly gate: Gate;
   readonly budget: BodyBudget;
   readonly submit: SubmitSignals;
+  /** Called for each request for whose body there is no room. */
+  readonly onBusy: () => void;
 }
 
 /** `POST /v1/signal` and `/v2/signal`: callers are admitted, and room is found, before their body is read (spec 5). */
-export function registerSignals(app: FastifyInstance, { gate, budget, submit }: SignalRouteParts): void {
+export function registerSignals(app: FastifyInstance, { gate, budget, submit, onBusy }: SignalRouteParts): void {
   for (const version of [1, 2] as const) {
     app.route({
       method: 'POST',
@@ -30,11 +32,11 @@ export function registerSignals(app: FastifyInstance, { gate, budget, submit }: 
         const holding = budget.open(caller.keyId);
         try {
           const refusal = refuseBody(request.raw, holding);
-          if (refusal !== undefined) return refuse(request, reply, refusal);
+          if (refusal !== undefined) return turnAway(request, reply, refusal);
           if (awaitsContinue(request.raw)) reply.raw.writeContinue();
           const body = await readBody(request.raw, holding);
           if (body === undefined) return void reply.hijack();
-          if ('status' in body) return refuse(request, reply, body);
+          if ('status' in body) return turnAway(request, reply, body);
           const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body }).finally(() =>
             freeBytes(body),
           );
@@ -44,6 +46,11 @@ export function registerSignals(app: FastifyInstance, { gate, budget, submit }: 
         }
       },
     });
+  }
+
+  function turnAway(request: FastifyRequest, reply: FastifyReply, fault: HttpFault): void {
+    if (fault === BUSY) onBusy();
+    refuse(request, reply, fault);
   }
 }
 

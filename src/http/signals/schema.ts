@@ -34,6 +34,7 @@ export const SignalSummary = Type.Object(
       Type.Array(Type.String(), { description: 'One reason per failed entry; always there on 206, empty on 200 of v2.' }),
     ),
     ...DRY_RUN_FIELDS,
+    warnings: Type.Optional(Type.Array(Type.String(), { description: 'Dry runs only: what agents would silently ignore of a rule.' })),
   },
   { title: 'SignalSummary' },
 );

@@ -1,17 +1,20 @@
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { FeedForecast } from '../../feed/serve/forecast.ts';
+import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
+import { warningsOf } from '../../signal/rate-limit.ts';
 import type { AccessRuleEnvelope, Signal } from '../../signal/schema.ts';
 import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
+import { countEntries, countListEntries, newHttpCounts } from '../counts.ts';
 import type { HttpFault } from '../errors.ts';
-import { forecastJson } from './dry-run.ts';
+import { dryRunFields } from './dry-run.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
 import { inSlices } from './slices.ts';
@@ -30,6 +33,8 @@ export interface SignalParts {
   readonly now: () => number;
   /** ms of the monotonic clock. */
   readonly monotonic: () => number;
+  /** Where entries are counted. */
+  readonly counts?: Pick<HttpCounts, 'entries' | 'listEntries' | 'limited'>;
   /** Logs why the store or the stream failed, or a defect of ours; the client sees none of it. */
   readonly logFailure: (error: unknown, what: string) => void;
 }
@@ -77,7 +82,7 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 
 /** Signal submission with what it needs. */
 export function signalSubmission(parts: SignalParts): SubmitSignals {
-  const { store, stream, entryLimit, ruleQuota, check, forecast, now, monotonic, logFailure } = parts;
+  const { store, stream, entryLimit, ruleQuota, check, forecast, now, monotonic, counts = newHttpCounts(), logFailure } = parts;
   const defaultLists = new Map<string, string>();
   const oneByOne = queue();
 
@@ -89,14 +94,17 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     const batch = await inSlices(scanSteps(body));
     if (batch.refused !== undefined) return badRequest(batch.refused);
     const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
-    if (wait > 0) return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
+    if (wait > 0) {
+      counts.limited.entries += 1;
+      return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
+    }
 
-    const foreseen = { workspaceId: caller.workspaceId, listId: list, messages: [] as Message[] };
+    const foreseen = { workspaceId: caller.workspaceId, listId: list, messages: [] as Message[], listOnly: caller.listId !== null };
     const work = () => take(version, batch, caller, list, options.dryRun, foreseen.messages);
     const answer = await (body.length > LARGE ? oneByOne(work) : work());
     if (!('body' in answer)) return answer;
-    if (options.dryRun) return { ...answer, body: { ...answer.body, ...forecastJson(await forecast?.dryRun(foreseen)) } };
-    if (foreseen.messages.length > 0) forecast?.accepted(foreseen);
+    if (options.dryRun) return { ...answer, body: { ...answer.body, ...(await dryRunFields(caller, () => forecast?.dryRun(foreseen))) } };
+    if (foreseen.messages.length > 0) forecast?.accepted({ ...foreseen, listOnly: false });
     return answer;
   };
 
@@ -114,6 +122,8 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     const batchId = newBatchId(receivedAt);
     const noMoreRules = await ruleQuota(workspaceId);
     const messages = stream.draft();
+    const warnings: string[] = [];
+    const judged = tally();
     let taken = 0;
     try {
       const result = await inSlices(
@@ -124,21 +134,33 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
           // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
           accept(signal) {
             taken += 1;
+            if (dryRun) warnings.push(...warningsOf(signal));
+            judged.accept(signal.version === 1 ? 'access_rule' : signal.envelope.kind);
             const id = signalId(batchId, taken);
             const message = encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId });
             if (forecast !== undefined && concernsForecast(signal, dryRun)) foreseen.push(message);
             if (!dryRun) messages.push(message);
           },
+          fail: (kind) => judged.fail(kind ?? 'unknown'),
           report: (error) => logFailure(error, 'an entry could not be judged'),
         }),
       );
-      if (result.refused !== undefined) return badRequest(result.refused);
+      if (result.refused !== undefined) {
+        countEntries(counts, version === 1 ? 'access_rule' : 'unknown', 'refused', batch.entries.length);
+        return badRequest(result.refused);
+      }
       const { accepted, errors } = result;
       if (!dryRun && accepted > 0) {
         const failure = await messages.publish().then(() => undefined, failed);
-        if (failure !== undefined) return failure;
+        if (failure !== undefined) {
+          judged.count(counts, 'not_published', 'failed');
+          return failure;
+        }
+        if (list !== undefined) countListEntries(counts, list, judged.accepted.get('access_rule') ?? 0);
       }
-      return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
+      judged.count(counts, dryRun ? 'dry_run' : 'accepted', dryRun ? 'dry_run' : 'failed');
+      const { status, body } = summary(version, accepted, errors);
+      return { status, body: { ...body, ...(warnings.length > 0 && { warnings }) }, batchId: dryRun || accepted === 0 ? null : batchId };
     } finally {
       messages.discard();
     }
@@ -165,6 +187,21 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
       return asked === undefined ? undefined : { status: 500 };
     }
   }
+}
+
+/** How many entries of a batch were accepted and how many failed, by kind. */
+function tally() {
+  const [accepted, failed] = [new Map<EntryKind, number>(), new Map<EntryKind, number>()];
+  const add = (to: Map<EntryKind, number>) => (kind: EntryKind) => void to.set(kind, (to.get(kind) ?? 0) + 1);
+  return {
+    accepted,
+    accept: add(accepted),
+    fail: add(failed),
+    count(counts: Pick<HttpCounts, 'entries'>, ofAccepted: EntryOutcome, ofFailed: EntryOutcome): void {
+      for (const [kind, count] of accepted) countEntries(counts, kind, ofAccepted, count);
+      for (const [kind, count] of failed) countEntries(counts, kind, ofFailed, count);
+    },
+  };
 }
 
 /** The one list of those with the id or name that was asked for; `bound` is the only one that the key may use, or null. */

@@ -63,6 +63,7 @@ interface Appender {
 
 function startAppender(file: string): Appender {
   const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), {
+    name: 'appender',
     workerData: { file },
     // What it is sent lies outside of its heap, or is short-lived (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 12 },

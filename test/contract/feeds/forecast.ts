@@ -47,7 +47,7 @@ function entry(random: Random): Json {
 }
 
 export function forecastTests(feeds: () => FeedWorld): void {
-  const dryRun = async ({ key }: Space, entries: readonly Json[], list = '', version = 2): Promise<Answer> => {
+  const dryRun = async ({ key }: Pick<Space, 'key'>, entries: readonly Json[], list = '', version = 2): Promise<Answer> => {
     const query = list === '' ? '' : `&list=${list}`;
     const { status, text, headers } = await postSignals(feeds().url(), key, entries, `/v${version}/signal?dry_run=1${query}`);
     assert.ok(status === 200 || status === 206, text);
@@ -122,6 +122,23 @@ export function forecastTests(feeds: () => FeedWorld): void {
       });
     }
     assert.ok(Object.keys(known).length >= 8, Object.keys(known).join());
+  });
+
+  test('D10.14 a key learns only of feeds that it may read', async () => {
+    const space = await feeds().space();
+    await space.list('edge');
+    const bound = { key: await space.newKey('--list', 'edge') };
+    const found = rows(await dryRun(bound, [upsert('192.0.2.1'), upsert('192.0.2.9', { action: 'allow' })]));
+    assert.deepEqual(
+      found.map(({ name, action, entries_after }) => [name, action, entries_after]),
+      [
+        ['edge', 'block', 1],
+        ['edge', 'allow', 1],
+      ],
+    );
+    const writer = { key: await space.newKey('--permission', 'signal:write') };
+    const { feeds: none, feeds_reason } = await dryRun(writer, [upsert('192.0.2.1')]);
+    assert.deepEqual([none, feeds_reason], ['unknown', 'the API key does not have the permission feed:read']);
   });
 
   test('D10.14 at most 20 feeds are counted, and the answer says how many more there are', async () => {

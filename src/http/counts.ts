@@ -1,0 +1,65 @@
+/** Counting what the HTTP layer does (SPEC D12.3). */
+import { newHistogram, observe } from '../histogram.ts';
+import type { EntryKind, EntryOutcome, HttpCounts } from '../ports/http-counts.ts';
+import { KINDS } from '../rule.ts';
+import { routeOf } from './routes.ts';
+
+/** Bounds of the times of requests, seconds: a 304 from memory takes less than the first, the body of a slow client more than the last. */
+const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+/** Lists that are counted by themselves; entries for further ones are counted together. */
+const MOST_LISTS = 1000;
+/** What stands for all further lists. */
+const OTHER = 'other';
+
+const noEntries = (): Record<EntryOutcome, number> => ({ accepted: 0, failed: 0, refused: 0, not_published: 0, dry_run: 0 });
+
+/** Nothing has happened yet. */
+export const newHttpCounts = (): HttpCounts => ({
+  requests: new Map(),
+  entries: new Map([...KINDS, 'unknown' as const].map((kind) => [kind, noEntries()])),
+  listEntries: new Map(),
+  limited: {
+    signal_requests: 0,
+    feed_requests: 0,
+    rules_requests: 0,
+    agent_requests: 0,
+    entries: 0,
+    body_bytes: 0,
+    failed_authentications: 0,
+    key_look_ups: 0,
+    connections: 0,
+    connections_per_address: 0,
+  },
+  failedAuthentications: 0,
+  bodies: 0,
+  bodyBytes: 0,
+  connections: 0,
+});
+
+/** Counts a request that took `seconds`; `status` 0 when it was never answered. */
+export function countRequest({ requests }: Pick<HttpCounts, 'requests'>, url: string, status: number, seconds: number): void {
+  const route = routeOf(url);
+  let statuses = requests.get(route);
+  if (statuses === undefined) {
+    statuses = new Map();
+    requests.set(route, statuses);
+  }
+  let times = statuses.get(status);
+  if (times === undefined) {
+    times = newHistogram(SECONDS);
+    statuses.set(status, times);
+  }
+  observe(times, seconds);
+}
+
+/** Counts entries of one kind. */
+export function countEntries({ entries }: Pick<HttpCounts, 'entries'>, kind: EntryKind, outcome: EntryOutcome, count: number): void {
+  entries.get(kind)![outcome] += count;
+}
+
+/** Counts accepted entries for the access rules of a list. */
+export function countListEntries({ listEntries }: Pick<HttpCounts, 'listEntries'>, listId: string, count: number): void {
+  if (count === 0) return;
+  const counted = listEntries.has(listId) || listEntries.size < MOST_LISTS ? listId : OTHER;
+  listEntries.set(counted, (listEntries.get(counted) ?? 0) + count);
+}

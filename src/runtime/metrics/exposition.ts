@@ -1,0 +1,57 @@
+/** The text format that Prometheus reads. */
+import type { Histogram } from '../../histogram.ts';
+
+/** One line: what is appended to the metric's name, the labels as they are written, the value. */
+export interface Sample {
+  readonly suffix?: string;
+  readonly labels?: string;
+  readonly value: number;
+}
+
+/** A metric and how its samples are read from `T`. */
+export interface Metric<T> {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** What it means, with its unit. */
+  readonly help: string;
+  readonly read: (from: T) => Iterable<Sample>;
+}
+
+/** The metrics as text; one without samples is left out. */
+export function exposition<T>(metrics: readonly Metric<T>[], from: T): string {
+  let text = '';
+  for (const { name, type, help, read } of metrics) {
+    let lines = '';
+    for (const { suffix = '', labels = '', value } of read(from)) {
+      lines += `${name}${suffix}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
+    }
+    if (lines !== '') text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`;
+  }
+  return text;
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+
+/** Labels as they are written, such as `route="/healthz",status="200"`. */
+export const labelsOf = (labels: Readonly<Record<string, string | number>>): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${String(value).replace(/["\\\n]/g, (character) => ESCAPES[character]!)}"`)
+    .join(',');
+
+/** The samples of a histogram: how many values each bound has under it, and their sum and number. */
+export function* histogramSamples({ bounds, counts, sum }: Histogram, labels = ''): Generator<Sample> {
+  const before = labels === '' ? '' : `${labels},`;
+  let below = 0;
+  for (let bucket = 0; bucket < counts.length; bucket += 1) {
+    below += counts[bucket]!;
+    yield { suffix: '_bucket', labels: `${before}le="${bucket < bounds.length ? bounds[bucket] : '+Inf'}"`, value: below };
+  }
+  yield { suffix: '_sum', labels, value: sum };
+  yield { suffix: '_count', labels, value: below };
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  if (Number.isNaN(value)) return 'NaN';
+  return value > 0 ? '+Inf' : '-Inf';
+}

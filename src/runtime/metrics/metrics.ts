@@ -1,0 +1,301 @@
+/** The metrics of a process: what each is called, what it means, and where it is read (SPEC D12.3). */
+import { within } from '../../clock.ts';
+import type { HeldFeed } from '../../feed/serve/cache.ts';
+import type { GeoData } from '../../geo/data.ts';
+import { GEO_KINDS } from '../../geo/kind.ts';
+import type { Check } from '../../ports/health.ts';
+import type { HttpCounts } from '../../ports/http-counts.ts';
+import type { BuildCounts } from './builds.ts';
+import { exposition, histogramSamples, labelsOf, type Metric, type Sample } from './exposition.ts';
+import type { ProcessReading, ProcessWatch } from './process.ts';
+
+/** Where the metrics are read. What this process does not do is undefined, and its metrics are left out. */
+export interface MetricSources {
+  readonly http: HttpCounts;
+  /** What `/readyz` shows. */
+  readonly readiness: () => Promise<Readonly<Record<string, Check>>>;
+  /** How many messages this process has landed. */
+  readonly landed: (() => Promise<number>) | undefined;
+  /** The dead letters in the store, counted up to a limit. */
+  readonly deadLetters: (() => Promise<number>) | undefined;
+  readonly builds: BuildCounts | undefined;
+  readonly feeds: { held(): Iterable<HeldFeed>; bodyBytes(): number } | undefined;
+  readonly geo: () => GeoData;
+  /** When the certificate of the service ends, ms since 1970. */
+  readonly certificateExpiry: (() => number) | undefined;
+  readonly process: Pick<ProcessWatch, 'read'>;
+  /** ms since 1970. */
+  readonly now: () => number;
+}
+
+/** What is asked for before the page is written: a source that did not answer is undefined. */
+interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLetters' | 'process' | 'feeds'> {
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly landed: number | undefined;
+  readonly deadLetters: number | undefined;
+  readonly feeds: readonly HeldFeed[] | undefined;
+  readonly bodyBytes: number | undefined;
+  readonly process: ProcessReading;
+}
+
+/** Lists and feeds that have series of their own in each metric; further ones are summed in one more. */
+const MOST_SERIES = 1000;
+const OTHER = 'other';
+/** How long a source may take, ms; the page does without what takes longer. */
+const PATIENCE = 500;
+/** What stands for the feed of a whole workspace in the label of a feed. */
+const WORKSPACE_FEED = 'workspace';
+const DAY = 86_400;
+
+/** Every metric, in the order of the page and of docs/operating.md. */
+export const METRICS: readonly Metric<Reading>[] = [
+  {
+    name: 'weir_http_request_duration_seconds',
+    type: 'histogram',
+    help: 'Time from the headers of a request to the end of its answer, by route and status; status 0: the client went away before',
+    *read({ http }) {
+      for (const [route, statuses] of http.requests) {
+        for (const [status, times] of statuses) yield* histogramSamples(times, labelsOf({ route, status }));
+      }
+    },
+  },
+  {
+    name: 'weir_connections',
+    type: 'gauge',
+    help: 'Open connections',
+    read: ({ http }) => one(http.connections),
+  },
+  {
+    name: 'weir_failed_authentications_total',
+    type: 'counter',
+    help: 'Requests with a wrong key',
+    read: ({ http }) => one(http.failedAuthentications),
+  },
+  {
+    name: 'weir_limited_total',
+    type: 'counter',
+    help: 'Requests answered with 429 and connections closed, by the limit that they were over',
+    read: ({ http }) => byName('limit', http.limited),
+  },
+  {
+    name: 'weir_request_bodies',
+    type: 'gauge',
+    help: 'Request bodies in memory',
+    read: ({ http }) => one(http.bodies),
+  },
+  {
+    name: 'weir_request_body_bytes',
+    type: 'gauge',
+    help: 'Bytes held for request bodies, of BODY_BUDGET_MB',
+    read: ({ http }) => one(http.bodyBytes),
+  },
+  {
+    name: 'weir_entries_total',
+    type: 'counter',
+    help: 'Entries of signals, by kind and by what became of them: accepted, failed, refused with their batch, not_published, dry_run',
+    *read({ http }) {
+      for (const [kind, outcomes] of http.entries) {
+        for (const [outcome, value] of Object.entries(outcomes)) yield { labels: labelsOf({ kind, outcome }), value };
+      }
+    },
+  },
+  {
+    name: 'weir_list_entries_total',
+    type: 'counter',
+    help: 'Accepted entries for access rules, by the list where they land',
+    *read({ http }) {
+      // UUIDs: there is nothing to escape in a thousand of them.
+      for (const [list, value] of http.listEntries) yield { labels: `list="${list}"`, value };
+    },
+  },
+  {
+    name: 'weir_ready',
+    type: 'gauge',
+    help: '1 when a part of this process is ready, as /readyz says',
+    *read({ checks }) {
+      for (const [part, { ok }] of Object.entries(checks)) yield { labels: labelsOf({ part }), value: Number(ok) };
+    },
+  },
+  {
+    name: 'weir_store_clock_difference_seconds',
+    type: 'gauge',
+    help: 'The clock of the store minus that of this machine',
+    read: ({ checks }) => detail(checks.store, 'clock_difference_ms', 0.001),
+  },
+  {
+    name: 'weir_landing_lag_messages',
+    type: 'gauge',
+    help: 'Messages of the stream that have not landed',
+    read: ({ checks }) => detail(checks.landing, 'lag_messages'),
+  },
+  {
+    name: 'weir_landing_lag_seconds',
+    type: 'gauge',
+    help: 'Time since the oldest message was accepted that has not landed',
+    read: ({ checks }) => detail(checks.landing, 'lag_seconds'),
+  },
+  {
+    name: 'weir_landed_messages_total',
+    type: 'counter',
+    help: 'Messages that this process has landed, dead letters included',
+    read: ({ landed }) => one(landed),
+  },
+  {
+    name: 'weir_dead_letters',
+    type: 'gauge',
+    help: 'Dead letters in the store; at most 10,000 are counted',
+    read: ({ deadLetters }) => one(deadLetters),
+  },
+  {
+    name: 'weir_feed_build_duration_seconds',
+    type: 'histogram',
+    help: 'Time from asking for a build of a feed to having it, by what came of it',
+    *read({ builds }) {
+      for (const [result, times] of builds?.seconds ?? []) yield* histogramSamples(times, labelsOf({ result }));
+    },
+  },
+  {
+    name: 'weir_feed_build_size_bytes',
+    type: 'histogram',
+    help: 'Size of the feeds that were built',
+    *read({ builds }) {
+      if (builds !== undefined) yield* histogramSamples(builds.bytes);
+    },
+  },
+  {
+    name: 'weir_feeds',
+    type: 'gauge',
+    help: 'Feeds that are held, each in one or more variants',
+    read: ({ feeds }) => one(feeds?.length),
+  },
+  {
+    name: 'weir_feeds_stale',
+    type: 'gauge',
+    help: 'Feeds that were served stale when last asked for, at most 15 minutes ago',
+    read: ({ feeds }) => one(feeds?.filter(({ isStale }) => isStale).length),
+  },
+  {
+    name: 'weir_feeds_over_cap',
+    type: 'gauge',
+    help: 'Feeds that are answered with 413 in a variant',
+    read: ({ feeds }) => one(feeds?.filter(({ entries, limit }) => entries > limit).length),
+  },
+  {
+    name: 'weir_feed_entries',
+    type: 'gauge',
+    help: 'Networks of a feed, in its variant that is nearest to its cap',
+    read: ({ feeds }) => perFeed(feeds, ({ entries }) => entries),
+  },
+  {
+    name: 'weir_feed_entry_limit',
+    type: 'gauge',
+    help: 'The entry cap of a feed',
+    read: ({ feeds }) => perFeed(feeds, ({ limit }) => limit),
+  },
+  {
+    name: 'weir_feed_cache_bytes',
+    type: 'gauge',
+    help: 'Bytes of ready feed bodies, of FEED_CACHE_MB',
+    read: ({ bodyBytes }) => one(bodyBytes),
+  },
+  {
+    name: 'weir_geo_age_seconds',
+    type: 'gauge',
+    help: 'Age of the geo data in use, in whole days',
+    *read({ geo, now }) {
+      const data = geo();
+      for (const kind of GEO_KINDS) {
+        const days = Math.floor((now() - Date.parse(data[kind].date)) / 1000 / DAY);
+        yield { labels: labelsOf({ data: kind }), value: Math.max(0, days) * DAY };
+      }
+    },
+  },
+  {
+    name: 'weir_certificate_expiry_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the certificate of the service ends, since 1970',
+    read: ({ certificateExpiry }) => one(certificateExpiry && certificateExpiry() / 1000),
+  },
+  {
+    name: 'weir_event_loop_delay_seconds',
+    type: 'gauge',
+    help: 'How late the event loop of the main thread came to its work since the last reading, by percentile',
+    *read({ process: { loopDelay } }) {
+      for (const { quantile, seconds } of loopDelay) yield { labels: labelsOf({ percentile: quantile * 100 }), value: seconds };
+    },
+  },
+  {
+    name: 'weir_thread_cpu_seconds_total',
+    type: 'counter',
+    help: 'CPU time of each thread',
+    *read({ process: { threads } }) {
+      for (const { name, seconds } of threads) yield { labels: labelsOf({ thread: name }), value: seconds };
+    },
+  },
+  {
+    name: 'process_cpu_seconds_total',
+    type: 'counter',
+    help: 'CPU time of the process',
+    read: ({ process }) => one(process.cpuSeconds),
+  },
+  {
+    name: 'process_resident_memory_bytes',
+    type: 'gauge',
+    help: 'Memory of the process',
+    read: ({ process }) => one(process.residentMemory),
+  },
+  {
+    name: 'process_start_time_seconds',
+    type: 'gauge',
+    help: 'When the process was started, since 1970',
+    read: ({ process }) => one(process.startedAt),
+  },
+];
+
+/** Writes the page of metrics; who asks while it is being written gets the same. */
+export function metricsPage(sources: MetricSources): () => Promise<string> {
+  let writing: Promise<string> | undefined;
+  return () => {
+    writing ??= readAll(sources)
+      .then((reading) => exposition(METRICS, reading))
+      .finally(() => {
+        writing = undefined;
+      });
+    return writing;
+  };
+}
+
+async function readAll(sources: MetricSources): Promise<Reading> {
+  const { feeds } = sources;
+  const inTime = (ask: (() => Promise<number>) | undefined) => ask && within(ask(), PATIENCE, 'a source').catch(() => undefined);
+  const [checks, process, landed, deadLetters] = await Promise.all([
+    sources.readiness(),
+    sources.process.read(),
+    inTime(sources.landed),
+    inTime(sources.deadLetters),
+  ]);
+  return { ...sources, checks, process, landed, deadLetters, feeds: feeds && [...feeds.held()], bodyBytes: feeds?.bodyBytes() };
+}
+
+const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [{ value }]);
+
+const byName = (label: string, values: Readonly<Record<string, number>>): Sample[] =>
+  Object.entries(values).map(([name, value]) => ({ labels: labelsOf({ [label]: name }), value }));
+
+/** A number that a check shows, in another unit. */
+function detail(check: Check | undefined, name: string, unit = 1): Sample[] {
+  const value = check?.[name];
+  return typeof value === 'number' ? [{ value: value * unit }] : [];
+}
+
+/** A sample for each of the first feeds, and the sum of all others. */
+function* perFeed(feeds: readonly HeldFeed[] | undefined, pick: (feed: HeldFeed) => number): Generator<Sample> {
+  let others: number | undefined;
+  for (const [n, held] of (feeds ?? []).entries()) {
+    const { workspaceId, feedId } = held;
+    if (n >= MOST_SERIES) others = (others ?? 0) + pick(held);
+    // UUIDs again.
+    else yield { labels: `workspace="${workspaceId}",feed="${feedId ?? WORKSPACE_FEED}"`, value: pick(held) };
+  }
+  if (others !== undefined) yield { labels: labelsOf({ workspace: OTHER, feed: OTHER }), value: others };
+}
