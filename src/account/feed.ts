@@ -1,5 +1,6 @@
 /** What a feed is made of: all of a workspace, one list, or, for a composed feed, several lists (SPEC D8). */
-import type { ListSettings } from './list.ts';
+import { type ListSettings, NO_SETTINGS } from './list.ts';
+import type { WorkspaceSettings } from './workspace.ts';
 
 export type FeedKind = 'workspace' | 'list' | 'composed';
 
@@ -8,6 +9,17 @@ export interface FeedProfile extends ListSettings {
   readonly name: string;
   readonly description: string | null;
 }
+
+/** What the feed of a workspace shows of itself. */
+export const workspaceProfile = ({
+  name,
+  subtractAllow,
+}: { readonly name: string } & Pick<WorkspaceSettings, 'subtractAllow'>): FeedProfile => ({
+  name,
+  description: null,
+  ...NO_SETTINGS,
+  ...(subtractAllow === 'on' && { subtractAllow }),
+});
 
 /** The lists that a composed feed is made of, by id; null: all lists of the workspace, also those that are made later. */
 export type Members = readonly string[] | null;

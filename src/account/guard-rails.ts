@@ -1,5 +1,5 @@
 /** Guard rails (SPEC D7): which networks no block may reach, and how wide a block may be. */
-import { type AddressSet, addressSet, overlaps, subtract, union } from '../network/address-set.ts';
+import { type AddressSet, addressSet, intersection, isEmpty, overlaps, subtract, union } from '../network/address-set.ts';
 import { formatNetwork } from '../network/format.ts';
 import type { Network } from '../network/network.ts';
 import { parseNetwork } from '../network/parse.ts';
@@ -48,6 +48,8 @@ export interface BlockGuard {
   readonly protected: AddressSet | undefined;
   /** Why a network must not be blocked (SPEC D7.2, D7.3); empty when it may be. */
   faults(network: Network): string[];
+  /** The protected networks that have an address in common with a set, as they are named to people. */
+  within(addresses: AddressSet): string[];
 }
 
 /** Networks that are protected together: those that one name stands for, or those that are given as networks (`name` undefined). */
@@ -94,6 +96,11 @@ function blockGuard({ protect, minPrefixV4, minPrefixV6 }: GuardRails, self: rea
       const part = parts.find(({ addresses }) => overlaps(addresses, network));
       return part === undefined ? wide : [...wide, `overlaps the protected network ${nameIn(part, network)}`];
     },
+    within: (addresses) =>
+      parts.flatMap((part) => {
+        const common = intersection(addresses, part.addresses);
+        return isEmpty(common) ? [] : part.networks.filter((network) => overlaps(common, network)).map((network) => named(part, network));
+      }),
   };
 }
 
@@ -119,7 +126,13 @@ function networkOf(text: string): Network {
 }
 
 /** The network of the part that has an address in common with `network`. */
-function nameIn({ name, networks }: Part, network: Network): string {
-  const found = networks.find((each) => overlaps(addressSet([each]), network));
-  return `${found === undefined ? '' : formatNetwork(found)}${name === undefined ? '' : ` (${name})`}`;
+function nameIn(part: Part, network: Network): string {
+  return named(
+    part,
+    part.networks.find((each) => overlaps(addressSet([each]), network)),
+  );
 }
+
+/** Such as `10.0.0.0/8 (private)`. */
+const named = ({ name }: Part, network: Network | undefined): string =>
+  `${network === undefined ? '' : formatNetwork(network)}${name === undefined ? '' : ` (${name})`}`;

@@ -10,6 +10,7 @@ import { batchCommands } from './batches.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
+import { explainCommand } from './explain.ts';
 import { exportCommand } from './export.ts';
 import { expressionCommands } from './expression.ts';
 import { feedCommands } from './feeds.ts';
@@ -62,6 +63,7 @@ const COMMANDS = [
   ruleCommands,
   ruleDeleteCommand,
   batchCommands,
+  explainCommand,
   ruleExportCommand,
   deadLetterCommands,
   streamCommands,

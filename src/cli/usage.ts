@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
 import { WeirError } from '../errors.ts';
+import type { Target } from '../rule.ts';
+import { readTarget } from '../signal/target.ts';
 
 export const noOptions = (command: Command): Command => command;
 
@@ -36,6 +38,14 @@ export function oneOf<T extends string>(option: string, allowed: readonly T[]): 
     if (found === undefined) throw new WeirError('USAGE', `${option} must be one of: ${allowed.join(', ')}`);
     return found;
   };
+}
+
+/** What a person may ask about: an address, a network, an ASN such as `AS64500`, or a country such as `NL`. */
+export function targetOf(text: string): Target {
+  const field = /^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip';
+  const target = readTarget(field, text);
+  if (typeof target === 'string') throw new WeirError('USAGE', `"${text}" ${target}`);
+  return target;
 }
 
 /** A name as organizations, workspaces, lists and keys have it. */

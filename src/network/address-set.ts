@@ -34,6 +34,19 @@ export function subtract(from: AddressSet, taken: AddressSet): void {
   from.v6.subtract(taken.v6);
 }
 
+/** The addresses of a set that another has not. */
+export function difference(set: AddressSet, other: AddressSet): AddressSet {
+  const rest = union([set]);
+  subtract(rest, other);
+  return rest;
+}
+
+/** The addresses that both sets have. */
+export const intersection = (one: AddressSet, other: AddressSet): AddressSet => difference(one, difference(one, other));
+
+/** Whether a set has no address. */
+export const isEmpty = ({ v4, v6 }: AddressSet): boolean => v4.length + v6.length === 0;
+
 /** Whether an address of the network is in the set. */
 export function overlaps(set: AddressSet, network: Network): boolean {
   if (network.family === 4) return set.v4.overlaps(network.address, lastAddressV4(network.address, network.prefix));

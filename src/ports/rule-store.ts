@@ -5,6 +5,7 @@
 import type { FeedKind, FeedProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
+import type { Network } from '../network/network.ts';
 import type { AccessAction, AccessRule, ExpressionRule, Kind, Operation, RuleChange, RuleRole, Target } from '../rule.ts';
 import type { StreamRecord } from './stream.ts';
 
@@ -171,6 +172,29 @@ export interface StoredRule {
   readonly seq: number;
 }
 
+/**
+ * Access rules by their target. `exact`: that target. `covering`: networks that hold all of this one; `covered`: networks that lie in it;
+ * both with the network itself. `geo`: countries and ASNs.
+ */
+export type RuleMatch =
+  | { readonly how: 'exact'; readonly target: Target }
+  | { readonly how: 'covering' | 'covered'; readonly network: Network }
+  | { readonly how: 'geo' };
+
+/** A rule behind which reading goes on: `id` and list of an access rule, `ruleRef` of another. */
+export type RulePosition = Pick<StoredRule, 'id' | 'listId'> & { readonly ruleRef: string | null };
+
+export interface RuleFilter {
+  readonly listId?: string;
+  readonly kind: Kind;
+  /** ms */
+  readonly now: number;
+  /** Of access rules. */
+  readonly match?: RuleMatch;
+  /** Nothing comes behind a rule whose list is gone. */
+  readonly after?: RulePosition;
+}
+
 /** Where a rule came from (D9); null where it is not known, or where no key sent it. */
 export interface RuleOrigin {
   readonly batchId: string | null;
@@ -262,8 +286,11 @@ export interface RuleReads {
   ruleCount(workspaceId: string): Promise<number>;
   /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
   countRules(workspaceId: string, now: number): Promise<number>;
-  /** Active rules in primary-key order, streamed. */
-  rules(workspaceId: string, filter: { listId?: string; kind: Kind; now: number }): AsyncIterable<StoredRule>;
+  /**
+   * Active rules in primary-key order (list by list), streamed. A match is found through indexes, list by list, but for `covered`, which
+   * looks at every rule of the lists.
+   */
+  rules(workspaceId: string, filter: RuleFilter): AsyncIterable<StoredRule>;
   /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as lapsed rules. */
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** One batch; undefined when the workspace has had none of that id lately. */

@@ -1,9 +1,9 @@
 /** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
 import type { Caller } from '../account/caller.ts';
-import type { FeedProfile } from '../account/feed.ts';
+import { type FeedProfile, workspaceProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
-import { type AccessList, NO_SETTINGS, settingsOf } from '../account/list.ts';
+import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
@@ -48,12 +48,7 @@ export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): Gu
 });
 
 /** What a workspace's feed shows of itself. */
-export const workspaceProfileOf = (row: Row): FeedProfile => ({
-  name: String(row.name),
-  description: null,
-  ...NO_SETTINGS,
-  ...(workspaceSettingsOf(row).subtractAllow === 'on' && { subtractAllow: 'on' }),
-});
+export const workspaceProfileOf = (row: Row): FeedProfile => workspaceProfile({ name: String(row.name), ...workspaceSettingsOf(row) });
 
 /** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({ name: String(row.name), description: text(row.description), ...settingsOf(row) });

@@ -5,6 +5,7 @@ import { composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
+import { type IndexedBy, ruleRows } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { all, one, type Work } from './work.ts';
@@ -18,6 +19,7 @@ type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 
     | 'listCount'
     | 'ruleCount'
     | 'countRules'
+    | 'rules'
     | 'batches'
     | 'batch'
     | 'undoPreview'
@@ -33,7 +35,7 @@ const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_lette
 const ACTIVE = activeCount('$1', '$2');
 
 /** The reads that are the same in both dialects; `read` runs their statements. */
-export function sharedReads(read: <T>(work: Work<T>) => Promise<T>): SharedReads {
+export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy): SharedReads {
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
     organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
@@ -57,6 +59,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>): SharedReads
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },

@@ -325,7 +325,7 @@ suite('weir', () => {
       assert.equal(found.length, 3);
       return found;
     });
-    const [{ list_id: listId, created_at: at, expires_at: expiry }] = access;
+    const [{ list_id: listId, created_at: at, expires_at: expiry, batch_id: batch, key_id: keyId }] = access;
     assert.equal(Date.parse(String(expiry)), Math.ceil((Date.parse(String(at)) + 86_400_000) / 1000) * 1000, 'one day');
     assert.deepEqual(access[0], {
       id: access[0].id,
@@ -343,7 +343,10 @@ suite('weir', () => {
       expires_at: expiry,
       created_at: at,
       updated_at: at,
+      batch_id: batch,
+      key_id: keyId,
     });
+    assert.match(`${batch} ${keyId}`, /^[0-9a-f-]{33}000 [0-9a-f-]{36}$/);
     assert.deepEqual([access[1].target, access[1].action, access[2].target], ['DE', 'allow', 'AS64500']);
     assert.deepEqual(
       (await lines('--list', 'second')).map(({ target }) => target),
@@ -370,14 +373,22 @@ suite('weir', () => {
       ['s-1'],
     );
 
-    assert.match(
-      await person('rule', 'ls', '--workspace', 'default'),
-      /^block {2}192\.0\.2\.7 {2}a-1 {2}\S+Z\nallow {2}DE {2}- {2}\S+Z\nblock {2}AS64500 {2}- {2}\S+Z\n$/,
-    );
-    assert.match(
-      await person('rule', 'ls', '--workspace', 'default', '--kind', 'waf_rule'),
-      /^challenge {2}custom .*PUT.* {2}w-1 {2}no expiry {2}no puts\n$/,
-    );
+    const rows = async (...args: string[]) =>
+      (await person('rule', 'ls', '--workspace', 'default', ...args))
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ {2,}/));
+    const from = ['bootstrap', batch];
+    assert.deepEqual(await rows(), [
+      ['ACTION', 'TARGET', 'LIST', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON'],
+      ['block', '192.0.2.7', 'default', expiry, 'a-1', '-', ...from, 'scans'],
+      ['allow', 'DE', 'default', access[1].expires_at, '-', '-', ...from, '-'],
+      ['block', 'AS64500', 'second', access[2].expires_at, '-', '-', 'bootstrap', access[2].batch_id, '-'],
+    ]);
+    assert.deepEqual(await rows('--kind', 'waf_rule'), [
+      ['ACTION', 'TYPE', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON', 'EXPRESSION'],
+      ['challenge', 'custom', '-', 'w-1', 'no puts', ...from, '-', waf.expression],
+    ]);
     assert.equal(await person('rule', 'ls', '--workspace', 'edge'), '');
 
     // D1.15
@@ -400,7 +411,7 @@ suite('weir', () => {
         Array.from({ length: 1000 }, (_, n) => ({ kind: 'access_rule', op: 'upsert', rule: { target: { ip: address(from + n) } } })),
       );
     }
-    await eventually(async () => assert.equal((await person('rule', 'ls', '--workspace', 'default')).split('\n').length, 3004));
+    await eventually(async () => assert.equal((await person('rule', 'ls', '--workspace', 'default')).split('\n').length, 3005));
     const script = `"$NODE" "$MAIN" rule ls --workspace default --json 2>"$ERR" | head -1; cat "$ERR"`;
     const env = { ...testEnvironment(settings), NODE: process.execPath, MAIN, ERR: join(folder, 'stderr') };
     const { stdout } = await promisify(execFile)('sh', ['-c', script], { env });
@@ -578,7 +589,8 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'feed set': ['--workspace', '--list', '--all-lists', '--confidence', '--severity'],
     'feed ls': ['--workspace'],
     'feed delete': ['--workspace'],
-    'rule ls': ['--workspace', '--list', '--kind', '--ndjson'],
+    'rule ls': ['--workspace', '--list', '--kind', '--address', '--match', '--limit', '--after', '--ndjson'],
+    explain: ['--workspace', '--feed', '--list', '--action', '--no-entries'],
     'dead-letter ls': ['--json'],
     'dead-letter replay': ['--json'],
     'dead-letter drop': ['--json'],

@@ -8,7 +8,7 @@ import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
 import { levelCode } from '../../src/feed/levels.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
-import type { LandingItem, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
+import type { LandingItem, RuleMatch, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import {
   type AccessRule,
@@ -650,6 +650,93 @@ export function storeConformance(driver: StoreDriver): void {
     await store.updateWorkspace(workspace.id, { subtractAllow: 'on' });
     const all = await read(null);
     assert.deepEqual([all.head.profile.subtractAllow, all.rows.filter((row) => row.startsWith('exception'))], ['on', []]);
+  });
+
+  test(`D10.6 store ${name}: rules are found by their target: exact, covering, covered, countries and ASNs; of one list or all`, async (t) => {
+    const { store, workspace, organization, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const block = (target: Target, more: Partial<AccessRule> = {}) => upsert(access(target, more));
+    await land([
+      block(ip('0.0.0.0/0')),
+      block(ip('192.0.2.0/24')),
+      { change: block(ip('192.0.2.0/24'), { ruleRef: 'ref', action: 'allow' }), listId: list.id },
+      { change: block(ip('192.0.2.0/24'), { ruleRef: 'ref 2', action: 'allow' }), listId: list.id },
+      block(ip('192.0.2.0/25')),
+      { change: block(ip('192.0.2.0')), listId: list.id },
+      block(ip('192.0.2.255'), { ruleRef: 'last' }),
+      block(ip('192.0.2.9'), { expiresAt: T0 }),
+      block(ip('192.0.3.0')),
+      block(ip('192.0.1.255')),
+      block(ip('2001:db8::/32')),
+      block(ip('2001:db8:ffff:ffff:ffff:ffff:ffff:ffff')),
+      block(ip('2001:db9::')),
+      block({ kind: 'country', country: 'NL' }),
+      { change: block({ kind: 'asn', asn: 64500 }, { ruleRef: 'as' }), listId: list.id },
+      { change: block(ip('192.0.2.0/24')), workspaceId: other.id },
+    ]);
+    const find = async (match: RuleMatch, listId?: string) => {
+      const found = await Array.fromAsync(
+        store.rules(workspace.id, { kind: 'access_rule', now: T0, match, ...(listId !== undefined && { listId }) }),
+      );
+      return found.map(({ rule }) => `${(rule as AccessRule).action} ${formatTarget((rule as AccessRule).target)}`);
+    };
+    const network = (text: string) => (ip(text) as Extract<Target, { kind: 'ip' }>).network;
+    const exact = await find({ how: 'exact', target: ip('192.0.2.0/24') });
+    assert.deepEqual(exact, ['block 192.0.2.0/24', 'allow 192.0.2.0/24', 'allow 192.0.2.0/24']);
+    assert.deepEqual(await find({ how: 'exact', target: { kind: 'asn', asn: 64500 } }), ['block AS64500']);
+    assert.deepEqual(await find({ how: 'covering', network: network('192.0.2.0') }), [
+      'block 0.0.0.0/0',
+      'block 192.0.2.0/24',
+      'block 192.0.2.0/25',
+      'allow 192.0.2.0/24',
+      'allow 192.0.2.0/24',
+      'block 192.0.2.0',
+    ]);
+    assert.deepEqual(await find({ how: 'covering', network: network('192.0.2.0') }, list.id), [
+      'allow 192.0.2.0/24',
+      'allow 192.0.2.0/24',
+      'block 192.0.2.0',
+    ]);
+    assert.deepEqual(await find({ how: 'covered', network: network('192.0.2.0/24') }), [
+      'block 192.0.2.0/24',
+      'block 192.0.2.0/25',
+      'block 192.0.2.255',
+      'allow 192.0.2.0/24',
+      'allow 192.0.2.0/24',
+      'block 192.0.2.0',
+    ]);
+    assert.deepEqual(await find({ how: 'covered', network: network('192.0.2.0/25') }, list.id), ['block 192.0.2.0']);
+    assert.deepEqual(await find({ how: 'covering', network: network('2001:db8::1') }), ['block 2001:db8::/32']);
+    assert.deepEqual(await find({ how: 'covered', network: network('2001:db8::/32') }), [
+      'block 2001:db8::/32',
+      'block 2001:db8:ffff:ffff:ffff:ffff:ffff:ffff',
+    ]);
+    assert.deepEqual(await find({ how: 'covered', network: network('::/0') }), [
+      'block 2001:db8::/32',
+      'block 2001:db8:ffff:ffff:ffff:ffff:ffff:ffff',
+      'block 2001:db9::',
+    ]);
+    assert.deepEqual(await find({ how: 'geo' }), ['block NL', 'block AS64500']);
+  });
+
+  test(`D10.7 store ${name}: reading goes on behind a rule, page by page, from list to list`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const host = (n: number) => upsert(access({ kind: 'ip', network: { family: 4, address: n, prefix: 32 } }));
+    await land(Array.from({ length: 1500 }, (_, n) => host(n)));
+    await land([{ change: host(1), listId: list.id }, host(2000), { change: host(2), listId: list.id }]);
+    await land(['a', 'b', 'c'].map((ref) => ({ change: 'upsert', kind: 'waf_rule', rule: waf(ref) })));
+    for (const kind of ['access_rule', 'waf_rule'] as const) {
+      const all = await rules(kind);
+      const positionOf = ({ id, listId, rule }: StoredRule) => ({ id, listId, ruleRef: rule.ruleRef });
+      for (const at of [0, 1, 2, 999, 1000, 1498, 1500, 1501, 1502].filter((each) => each < all.length)) {
+        const rest = await Array.fromAsync(store.rules(workspace.id, { kind, now: T0, after: positionOf(all[at]) }));
+        assert.deepEqual(rest, all.slice(at + 1), `${kind} ${at}`);
+      }
+    }
+    const gone = { id: 1, listId: randomUUID(), ruleRef: null };
+    assert.deepEqual(await Array.fromAsync(store.rules(workspace.id, { kind: 'access_rule', now: T0, after: gone })), []);
   });
 
   test(`4.3 store ${name}: a snapshot of many rules reads each once`, async (t) => {

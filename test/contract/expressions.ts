@@ -628,11 +628,16 @@ export function expressionContract(engine: Engine): void {
       const [first] = await client.rules('waf_rule');
       assert.deepEqual([first!.rule_ref, first!.expression, first!.config], ['w-1', expression, { phase: 'request' }]);
       const text = await world().text(['rule', 'ls', '--workspace', client.workspace, '--kind', 'waf_rule']);
-      assert.deepEqual(text.split('\n'), [
-        `challenge  custom ip.src == 192.0.2.1   or threat.score > 5  w-1  ${first!.expires_at}  first name`,
-        `block  generated ${EXPRESSION}  w-2  no expiry`,
-        '',
-      ]);
+      const [heading, ...lines] = text.split('\n').map((line) => line.split(/(?<! ) {2,}(?!or| )/));
+      assert.deepEqual(heading, ['ACTION', 'TYPE', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON', 'EXPRESSION']);
+      assert.deepEqual(
+        lines.map((cells) => cells.toSpliced(5, 2)),
+        [
+          ['challenge', 'custom', first!.expires_at, 'w-1', 'first name', '-', 'ip.src == 192.0.2.1   or threat.score > 5'],
+          ['block', 'generated', '-', 'w-2', '-', '-', EXPRESSION],
+          [''],
+        ],
+      );
       assert.deepEqual(refs(await client.rules('smart_firewall_rule')), ['s-1']);
     });
   });

@@ -3,60 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { addressSet } from '../../src/network/address-set.ts';
 import { coalesceV4, coalesceV6 } from '../../src/network/coalesce.ts';
-import { formatNetwork } from '../../src/network/format.ts';
-import type { Network } from '../../src/network/network.ts';
 import { renderCidrs } from '../../src/network/render.ts';
-import type { GeoDatabase } from '../../src/ports/geo.ts';
 import { type AccessAction, LEVELS, type Level } from '../../src/rule.ts';
 import { ManualClock, MemoryStore, Replica } from '../support/feed-world.ts';
-import { type Random, seededRandom } from '../support/random.ts';
-
-/** 198.51.96.0/20 and 2001:db8::/116: 4096 addresses each, one after the other. */
-const HALF = 4096;
-const SPACE = 2 * HALF;
-const [V4, V6] = [0xc633_6000, 0x2001_0db8];
-
-/** The network of 2^bits addresses from `at` on. */
-const networkAt = (at: number, bits: number): Network =>
-  at < HALF ? { family: 4, address: V4 + at, prefix: 32 - bits } : { family: 6, address: [V6, 0, 0, at - HALF], prefix: 128 - bits };
-
-/** The first and the last of the space that the networks of a target hold. */
-type Span = readonly [from: number, to: number];
-
-interface Place {
-  readonly text: string;
-  readonly spans: readonly Span[];
-}
-
-function randomNetwork(random: Random): Place {
-  const bits = random.pick([0, 0, 0, 1, 2, 4, 6, 9, 12]);
-  const at = (random.below(SPACE) >> bits) << bits;
-  return { text: formatNetwork(networkAt(at, bits)), spans: [[at, at + 2 ** bits - 1]] };
-}
-
-/** Ranges that need not be networks. */
-const randomSpans = (random: Random): Span[] =>
-  Array.from({ length: random.below(5) }, () => {
-    const from = random.below(SPACE);
-    return [from, Math.min(from + random.below(300), from < HALF ? HALF - 1 : SPACE - 1)];
-  });
-
-const GEO_NAMES = ['NL', 'US', 'AS64500', 'AS1'] as const;
-
-function geoOf(spans: ReadonlyMap<string, readonly Span[]>): GeoDatabase {
-  const sorted = (name: string) => [...(spans.get(name) ?? [])].sort(([a], [b]) => a - b);
-  return {
-    version: 'random',
-    hasAsn: () => true,
-    ranges(target) {
-      const found = sorted(target.kind === 'asn' ? `AS${target.asn}` : target.country);
-      return {
-        v4: Uint32Array.from(found.filter(([from]) => from < HALF).flatMap(([from, to]) => [V4 + from, V4 + to])),
-        v6: Uint32Array.from(found.filter(([from]) => from >= HALF).flatMap(([from, to]) => [V6, 0, 0, from - HALF, V6, 0, 0, to - HALF])),
-      };
-    },
-  };
-}
+import { seededRandom } from '../support/random.ts';
+import { flags, GEO_NAMES, geoOf, networkAt, type Place, randomNetwork, randomSpans, type Span } from '../support/small-space.ts';
 
 interface Rule {
   readonly list: string;
@@ -66,12 +17,6 @@ interface Rule {
   readonly expires: number;
   readonly level: Level | undefined;
 }
-
-const flags = (spans: Iterable<Span>): Uint8Array => {
-  const set = new Uint8Array(SPACE);
-  for (const [from, to] of spans) set.fill(1, from, to + 1);
-  return set;
-};
 
 /** The networks of a set of addresses, one a line. */
 function linesOf(set: Uint8Array): string {

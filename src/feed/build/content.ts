@@ -7,7 +7,12 @@ import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
 import type { GeoTarget } from '../geo-cost.ts';
 import type { Family } from '../variant.ts';
 import { levelsOfTag, ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { RuleTables, Snapshot } from './snapshot.ts';
+
+/** Rules that a feed is made of, and which never-block rules are cut out of them. */
+export interface ContentRules extends RuleTables, Pick<Snapshot, 'renewalsAskedThrough'> {
+  readonly head: { readonly profile: { readonly subtractAllow: SubtractAllow | null } };
+}
 
 /** Which of a snapshot's rules make a feed, and when. */
 interface ContentQuery {
@@ -31,15 +36,15 @@ export interface Content extends FeedNetworks {
 const EXCEPTIONS: Record<SubtractAllow, RuleRole | undefined> = { on: 'allow', workspace: 'exception', off: undefined };
 
 /** How many entries a feed would have if no never-block rules were cut out of it. */
-export const countWithoutSubtraction = (snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): number =>
+export const countWithoutSubtraction = (snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): number =>
   contentOf(snapshot, query, geo, undefined).count;
 
 /** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
-export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): Content {
+export function feedContent(snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): Content {
   return contentOf(snapshot, query, geo, exceptionsOf(snapshot));
 }
 
-function contentOf(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase, exceptions: RuleRole | undefined): Content {
+function contentOf(snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase, exceptions: RuleRole | undefined): Content {
   const ranges: (AddressSet | undefined)[] = [];
   const active = new ActiveRules(snapshot, query.asOf, geo, query.family);
   active.collect(query.action, (tag) => {
@@ -59,7 +64,7 @@ function contentOf(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase, ex
 }
 
 /** The never-block rules that the settings of a feed cut out of its block feed. */
-export const exceptionsOf = ({ head }: Snapshot): RuleRole | undefined => EXCEPTIONS[head.profile.subtractAllow ?? 'off'];
+export const exceptionsOf = ({ head }: Pick<ContentRules, 'head'>): RuleRole | undefined => EXCEPTIONS[head.profile.subtractAllow ?? 'off'];
 
 /** What a block feed does not contain; undefined for nothing. */
 export function takenOut(active: ActiveRules, exceptions: RuleRole | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
@@ -73,14 +78,14 @@ export function takenOut(active: ActiveRules, exceptions: RuleRole | undefined, 
 export class ActiveRules {
   /** The next second at which one of the rules that were asked for expires, so far as the store was not asked for it yet. */
   until = Number.POSITIVE_INFINITY;
-  readonly #snapshot: Snapshot;
+  readonly #snapshot: ContentRules;
   readonly #asOf: number;
   readonly #geo: GeoDatabase;
   readonly #withV4: boolean;
   readonly #withV6: boolean;
 
   /** `asOf` in whole seconds: rules that expire then or before are left out. */
-  constructor(snapshot: Snapshot, asOf: number, geo: GeoDatabase, family: Family) {
+  constructor(snapshot: ContentRules, asOf: number, geo: GeoDatabase, family: Family) {
     this.#snapshot = snapshot;
     this.#asOf = asOf;
     this.#geo = geo;

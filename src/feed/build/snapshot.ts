@@ -1,7 +1,7 @@
 import { type Instant, secondOf } from '../../clock.ts';
 import type { ChangeSink, SnapshotHead, SnapshotMark, StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Kind, RuleRole } from '../../rule.ts';
+import type { Kind, RuleRole, Target } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
 import { DOCUMENTS, type DocumentKind } from '../document.ts';
 import type { GeoTarget } from '../geo-cost.ts';
@@ -10,6 +10,15 @@ import { RuleTable } from './rule-table.ts';
 
 /** When a rule expires, whole seconds; 0 = never. */
 export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
+
+/** Rules by the family of their networks, and those on countries and ASNs. */
+export interface RuleTables {
+  readonly v4: RuleTable;
+  readonly v6: RuleTable;
+  readonly geo: RuleTable;
+  /** The target of each row of `geo`. */
+  readonly geoTargets: GeoTarget[];
+}
 
 /** The rules of one kind as they are stored. More than a document may hold are only counted. */
 export interface StoredRules {
@@ -21,7 +30,7 @@ export interface StoredRules {
 export const MOST_RULES = DEFAULT_ENTRY_LIMIT;
 
 /** The rules of one feed, or of another document, as one read transaction found them, with the list's settings; held by the feed thread. */
-export interface Snapshot {
+export interface Snapshot extends RuleTables {
   readonly head: SnapshotHead;
   /** `BuildRequest.generation` of the build for which it was read. */
   readonly generation: number;
@@ -29,11 +38,6 @@ export interface Snapshot {
   readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
   takenAt: number;
-  readonly v4: RuleTable;
-  readonly v6: RuleTable;
-  readonly geo: RuleTable;
-  /** The target of each row of `geo`. */
-  readonly geoTargets: GeoTarget[];
   /** Whole rules, of the kinds that the document shows. */
   readonly stored: ReadonlyMap<Kind, StoredRules>;
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
@@ -69,6 +73,35 @@ class RuleColumns implements ChangeSink {
     this.tableGeo.add(id, role, 0, expires, levels);
     this.geoTargets.push(target);
   }
+
+  /** All that was taken, without the memory beyond the last rows. */
+  tables(): RuleTables {
+    const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
+    for (const table of [v4, v6, geo]) table.trim();
+    return { v4, v6, geo, geoTargets };
+  }
+}
+
+/** A rule as a snapshot has it; `expires` in whole seconds, 0 = none. */
+export interface SnapshotRule {
+  readonly id: number;
+  readonly role: RuleRole;
+  readonly target: Target;
+  readonly expires: number;
+}
+
+/** The tables of a few rules, levels aside. */
+export function ruleTables(rules: readonly SnapshotRule[]): RuleTables {
+  const columns = new RuleColumns();
+  for (const { id, role, target, expires } of rules) {
+    if (target.kind !== 'ip') columns.geo(id, role, target, expires, 0);
+    else if (target.network.family === 4) columns.v4(id, role, target.network.address, target.network.prefix, expires, 0);
+    else {
+      const row = columns.tableV6.add(id, role, target.network.prefix, expires, 0);
+      columns.tableV6.words.set(target.network.address, row * 4);
+    }
+  }
+  return columns.tables();
 }
 
 /** Rows of removed rules that a snapshot may carry along, and as a part of all. */
@@ -119,18 +152,5 @@ export async function readSnapshot(
   };
   const head = await store.snapshot(workspaceId, feedId, now.wall, networks ? columns : undefined, { kinds, take });
   if (head === undefined) return undefined;
-  const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
-  for (const table of [v4, v6, geo]) table.trim();
-  return {
-    head,
-    generation,
-    readAt: now,
-    takenAt: head.takenAt,
-    v4,
-    v6,
-    geo,
-    geoTargets,
-    stored,
-    renewalsAskedThrough: secondOf(now.wall),
-  };
+  return { head, generation, readAt: now, takenAt: head.takenAt, ...columns.tables(), stored, renewalsAskedThrough: secondOf(now.wall) };
 }

@@ -1,18 +1,18 @@
 import type { Caller } from '../../account/caller.ts';
-import type { RuleSink, StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { RuleSink, WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { ACCESS_ACTIONS, isExpressionKind, type Kind } from '../../rule.ts';
+import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
+import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive, type Session } from './database.ts';
 import { gathered } from './gather.ts';
-import { accessRules, expressionRules } from './rule-pages.ts';
 import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
@@ -34,7 +34,10 @@ const NAMED_RULES = [`${OF_LIST} AND rule_ref = ANY($3)`, `${BY_TARGET} IS NULL`
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
   const { rows, one } = db;
   return {
-    ...sharedReads((work) => drive(db, work)),
+    ...sharedReads(
+      (work) => drive(db, work),
+      () => '',
+    ),
     async ping() {
       return Number((await one(`SELECT ${NOW} AS now`))!.now);
     },
@@ -54,7 +57,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           if (source === undefined) return undefined;
           begun = true;
           if (sink !== undefined) await scan(session, source, now, sink);
-          for (const kind of whole?.kinds ?? []) for await (const rule of storedRules(session, source, kind, now)) whole!.take(rule);
+          if (whole !== undefined) await drive(session, takeRules(source, whole, now));
           return source.head;
         },
         // The sink keeps what it was given.
@@ -71,11 +74,6 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     },
     async namedRules(workspaceId, listId, refs, targets) {
       return (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf);
-    },
-    async *rules(workspaceId, { listId, kind, now }) {
-      const source = await drive(db, ruleSource(NOW, workspaceId, isExpressionKind(kind) ? null : (listId ?? null)));
-      if (source === undefined) return;
-      yield* storedRules(db, source, kind, now);
     },
     async deadLetters(limit) {
       return (await rows('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit)).map(letterOf);
@@ -94,17 +92,6 @@ async function scan(session: Session, { workspacePk, lists, head }: RuleSource, 
     await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
   }
   if (head.profile.subtractAllow === 'workspace') await session.copy(exceptionsQuery(workspacePk, now), scanInto(sink));
-}
-
-/** The rules of a kind that are active at `now` (ms): of the workspace, or of the lists of the source. */
-async function* storedRules(
-  session: Pick<Session, 'run'>,
-  { workspacePk, lists }: RuleSource,
-  kind: Kind,
-  now: number,
-): AsyncIterable<StoredRule> {
-  if (isExpressionKind(kind)) yield* expressionRules(session, kind, workspacePk, now);
-  else for (const { pk, id } of lists) yield* accessRules(session, pk, id, now);
 }
 
 /** The caller behind each hash. A flood of unknown keys takes two connections at most. */

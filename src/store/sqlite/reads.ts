@@ -1,16 +1,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { ACCESS_ACTIONS, isExpressionKind, type Kind } from '../../rule.ts';
+import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
-import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
+import { findNamed, ruleSource } from '../lists.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
+import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
-import { accessRules, expressionRules } from './rule-pages.ts';
 import { SCAN_EXCEPTIONS, SCAN_PAGE, scanExceptions, scanList } from './snapshot.ts';
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
@@ -54,7 +54,6 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     statement.setReturnArrays(true);
     return statement;
   };
-  const source = (workspaceId: string, feedId: string | null) => drive(db, ruleSource(String(clock()), workspaceId, feedId));
 
   function directory(workspaceId: string): WorkspaceDirectory | undefined {
     const workspace = one('SELECT pk, id, name, revision FROM workspaces WHERE id = ?', workspaceId);
@@ -64,14 +63,11 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     return { id: workspaceId, name: String(workspace.name), revision: Number(workspace.revision), takenAt: clock(), lists };
   }
 
-  /** The rules of a kind that are active at `now` (ms): of the workspace, or of the lists of the source. */
-  function* storedRules({ workspacePk, lists }: RuleSource, kind: Kind, now: number): Iterable<StoredRule> {
-    if (isExpressionKind(kind)) yield* expressionRules(all, kind, workspacePk, now);
-    else for (const { pk, id } of lists) yield* accessRules(all, pk, id, now);
-  }
-
   return {
-    ...sharedReads(async (work) => drive(db, work)),
+    ...sharedReads(
+      async (work) => drive(db, work),
+      (index) => `INDEXED BY ${index}`,
+    ),
     async ping() {
       one('SELECT 1 FROM counters LIMIT 1');
       return clock();
@@ -88,13 +84,13 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     async snapshot(workspaceId, feedId, now, sink, whole) {
       const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
-        const found = source(workspaceId, feedId);
+        const found = drive(db, ruleSource(String(clock()), workspaceId, feedId));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
           for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
           if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
         }
-        for (const kind of whole?.kinds ?? []) for (const rule of storedRules(found, kind, now)) whole!.take(rule);
+        if (whole !== undefined) drive(db, takeRules(found, whole, now));
         return found.head;
       });
     },
@@ -103,11 +99,6 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
     namedRules: async (workspaceId, listId, refs, targets) =>
       all(NAMED_RULES, workspaceId, listId, JSON.stringify(refs), JSON.stringify(targets)).map(namedRuleOf),
-    async *rules(workspaceId, { listId, kind, now }) {
-      const found = source(workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
-      if (found === undefined) return;
-      yield* storedRules(found, kind, now);
-    },
     deadLetters: async (limit) =>
       all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),
     async deadLetter(id) {
