@@ -32,6 +32,15 @@ export const systemClock: Clock = {
   },
 };
 
+/** The last instant of the year 9999, ms: what comes after it has no common form. */
+const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * ISO 8601 time for people and programs, or null. Messages of other producers may have brought an instant before 1970 or after 9999,
+ * or none at all: it is shown as the nearest one between, none as the first.
+ */
+export const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms > 0 ? Math.min(ms, LAST) : 0).toISOString());
+
 /** Whole seconds since 1970. */
 export const secondOf = (ms: number): number => Math.floor(ms / 1000);
 

@@ -9,13 +9,18 @@ import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import type { FeedBuilder } from './feed/builder.ts';
 import { FeedCache } from './feed/serve/cache.ts';
+import { FeedWatch } from './feed/serve/feed-watch.ts';
+import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
+import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
 import { newHttpCounts } from './http/counts.ts';
 import { feedEndpoint } from './http/feeds/answer.ts';
+import { documentEndpoint } from './http/feeds/document.ts';
 import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
+import { rulesEndpoint } from './http/rules/answer.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
 import type { HttpCounts } from './ports/http-counts.ts';
@@ -26,7 +31,7 @@ import { localUrlOf, urlOf } from './runtime/address.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
 import { startFailureLog } from './runtime/failed-keys.ts';
-import { startFeedThread } from './runtime/feeds.ts';
+import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
@@ -37,6 +42,7 @@ import { metricsPage } from './runtime/metrics/metrics.ts';
 import { type ProcessWatch, watchProcess } from './runtime/metrics/process.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
+import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
@@ -69,6 +75,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const log: Log = (level, message) => logger[level](message);
   const closing: Close[] = [];
   let draining = false;
+  let statusFile: StatusFile | undefined;
 
   // Without an embedded engine it holds compiled geo data only, which can be missing.
   if (config.databaseUrl === undefined || config.kafkaBrokers === undefined) {
@@ -90,7 +97,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   try {
     const geoData = await loadingGeo;
     const guardRails = serviceGuardRails(config);
-    const feedThread = config.roles.includes('feeds') ? startFeedThread(() => engine.feedSource(), geoData, guardRails) : undefined;
+    const feedThread = config.roles.includes('feeds')
+      ? startFeedThread(() => engine.feedSource(), geoData, { guardRails, schemesFile: config.schemesFile })
+      : undefined;
     closing.push(() => feedThread?.close());
     const geo = useGeo(
       config,
@@ -102,8 +111,13 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     );
     closing.push(() => geo.close());
 
+    const watch = new FeedWatch((level, message) => {
+      log(level, message);
+      statusFile?.soon();
+    }, now);
     const takesSignals = config.roles.includes('signals');
     const appends = watchAppends(stream, monotonic);
+    const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const counts = newHttpCounts();
     const authentication = authenticator({ store, now, monotonic, counts });
@@ -120,7 +134,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       now,
     });
     const cache =
-      feedThread && feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, logger);
+      feedThread &&
+      feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
+    const documents = cache && documentEndpoint(cache, now, feedReport(logger));
     const metrics: MetricsPage | undefined = measures && {
       render: metricsPage({
         http: counts,
@@ -141,8 +157,12 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: takesSignals ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, counts }, logger) : undefined,
-      answerFeed: cache && feedEndpoint(cache, now, feedReport(logger)),
+      submitSignals: takesSignals
+        ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger)
+        : undefined,
+      answerFeed: documents && feedEndpoint(documents),
+      answerRules: documents && rulesEndpoint(documents),
+      answerAgent: documents && agentEndpoint(documents),
       readiness: ready,
       draining: () => draining,
       monotonic,
@@ -171,6 +191,13 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const { port } = app.server.address() as { port: number };
     const url = localUrlOf(config.host, port, scheme);
     if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
+    const startedAt = now();
+    statusFile = startStatusFile(
+      config.dataDir,
+      async () => ({ pid: process.pid, url, roles: config.roles, startedAt, checks: await ready(), feeds: watch.feeds() }),
+      log,
+    );
+    closing.push(statusFile.stop);
     stdout.write(`weir ready on ${urlOf(config.host, port, scheme)}\n`);
     return {
       url,
@@ -225,14 +252,17 @@ async function serveMetrics(page: MetricsPage, config: Config, draining: () => b
   return server.close;
 }
 
-function signalEndpoint(
-  store: Store,
-  stream: Pick<Stream, 'draft'>,
-  config: Config,
-  parts: { readonly schemes: Schemes; readonly geo: GeoInUse; readonly guardRails: ServiceGuardRails; readonly counts: HttpCounts },
-  logger: Logger,
-): SubmitSignals {
-  const { schemes, geo, guardRails, counts } = parts;
+/** What a batch is judged by, and what tells what it changes of feeds. */
+interface SignalJudges {
+  readonly schemes: Schemes;
+  readonly geo: GeoInUse;
+  readonly guardRails: ServiceGuardRails;
+  readonly forecast: FeedForecast | undefined;
+  readonly counts: HttpCounts;
+}
+
+function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SubmitSignals {
+  const { schemes, geo, guardRails, forecast, counts } = parts;
   const guardOf = blockGuards(guardRails);
   return signalSubmission({
     store,
@@ -245,6 +275,7 @@ function signalEndpoint(
       isCountry,
       blockFaults: guardOf(caller.guardRails).faults,
     }),
+    forecast,
     now,
     monotonic,
     counts,
@@ -254,16 +285,24 @@ function signalEndpoint(
 
 const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
 
-function feedCache(builder: FeedBuilder, config: Config, { store, stream }: Engine, geo: GeoInUse, logger: Logger): FeedCache {
+function feedCache(builder: FeedBuilder, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, logger: Logger): FeedCache {
   return new FeedCache({
-    store,
+    store: engine.store,
     builder,
     clock: systemClock,
     rebuildSeconds: config.feedRebuildSeconds,
     bodyBytes: config.feedCacheMb * 1024 * 1024,
     geoVersion: () => geo.database().version,
     zlib: `${process.versions.zlib}-${process.arch}`,
-    caughtUp: config.roles.includes('consumer') ? () => caughtUp(stream, store) : undefined,
+    watch,
+    caughtUp: waitForLanding(config, engine),
     report: feedReport(logger),
   });
 }
+
+/** Waits until what was accepted before has landed; undefined where another process lands. */
+const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
+  roles.includes('consumer') ? () => caughtUp(stream, store) : undefined;
+
+const forecastFrom = (previewer: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, log: Log): FeedForecast =>
+  feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

@@ -1,5 +1,5 @@
 /** What a key may do (SPEC D2.4). */
-export const PERMISSIONS = ['signal:write', 'feed:read', 'manage'] as const;
+export const PERMISSIONS = ['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** What a key may do that is made without any permission. */

@@ -1,9 +1,10 @@
 /** `weir batch` and `weir undo`. */
+import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { BatchInfo, UndoPreview } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
-import { isoTime, table, workspaceId } from './context.ts';
+import { table, workspaceId } from './context.ts';
 import { confirm, type Operated, operate, settledReads, waiting } from './operations.ts';
 import { inWorkspace, pick, wholeNumber } from './usage.ts';
 

@@ -41,15 +41,6 @@ export function table(columns: readonly string[], rows: readonly (readonly unkno
     .join('\n');
 }
 
-/** The last instant of the year 9999, ms: what comes after it has no common form. */
-const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/**
- * ISO 8601 time for people and programs, or null. Messages of other producers may have brought an instant before 1970 or after 9999,
- * or none at all: it is shown as the nearest one between, none as the first.
- */
-export const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms > 0 ? Math.min(ms, LAST) : 0).toISOString());
-
 /** The id of the workspace that `text` names. */
 export async function workspaceId(store: StoreReads, text: string): Promise<string> {
   return pick(await store.workspaces(), text, 'workspace').id;

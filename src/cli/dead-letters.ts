@@ -1,9 +1,10 @@
+import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { DeadLetter } from '../ports/rule-store.ts';
 import type { Store } from '../ports/store.ts';
 import { ACCEPTANCE } from '../signal/limits.ts';
 import type { AddCommand } from './command.ts';
-import { isoTime, table } from './context.ts';
+import { table } from './context.ts';
 import { publish } from './publish.ts';
 
 /** Dead letters that `ls` shows at most: the newest. */

@@ -1,9 +1,11 @@
 /** `weir key`. */
+
 import { type KeyInfo, makeKey } from '../account/key.ts';
 import { PERMISSIONS, type Permission } from '../account/permission.ts';
+import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { AddCommand } from './command.ts';
-import { findFeed, findList, isoTime, table, workspaceId } from './context.ts';
+import { findFeed, findList, table, workspaceId } from './context.ts';
 import { inWorkspace, noOptions, oneOf, readName, wholeNumber } from './usage.ts';
 
 const keyJson = (key: KeyInfo) => ({

@@ -1,7 +1,9 @@
 /** `weir org`. */
+
 import { type Organization, SUBSCRIPTIONS } from '../account/organization.ts';
+import { isoTime } from '../clock.ts';
 import type { AddCommand } from './command.ts';
-import { isoTime, table } from './context.ts';
+import { table } from './context.ts';
 import { noOptions, oneOf, pick, readName } from './usage.ts';
 
 const organizationJson = ({ id, name, subscription, createdAt }: Organization) => ({

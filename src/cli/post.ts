@@ -1,5 +1,6 @@
 /** Posts one batch of signals for `weir send`, again and again where that helps. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DryRunAnswer } from './dry-run.ts';
 
 /** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on, ms. */
 const TRIES = 8;
@@ -20,12 +21,18 @@ export class SendFailure extends Error {
   override readonly name = 'SendFailure';
 }
 
-/** Posts a JSON array. Resolves with the reasons of the entries that failed, in the service's words (spec 2.5); rejects with SendFailure. */
-export async function postBatch({ url, key, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<readonly string[]> {
+/** What the service says to a batch that it took (spec 2.5), or tried. */
+export interface BatchAnswer extends DryRunAnswer {
+  /** The reasons of the entries that failed. */
+  readonly errors: readonly string[];
+}
+
+/** Posts a JSON array. Rejects with SendFailure. */
+export async function postBatch({ url, key, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
     const answer = await request(url, { method: 'POST', body, headers, redirect: 'manual' });
-    if (answer.status === 200 || answer.status === 206) return errorsOf(answer);
+    if (answer.status === 200 || answer.status === 206) return readAnswer(answer);
     if (!answer.again) throw new SendFailure(answer.reason);
     if (attempt === TRIES) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
     if (answer.retryAfter > PATIENCE) {
@@ -86,10 +93,10 @@ async function request(url: URL, options: RequestInit): Promise<Answer> {
   }
 }
 
-function errorsOf({ text, reason }: Answer): readonly string[] {
-  const { success, errors = [] } = read(text) as { success?: boolean; errors?: string[] };
+function readAnswer({ text, reason }: Answer): BatchAnswer {
+  const { success, errors = [], ...rest } = read(text) as Partial<BatchAnswer> & { success?: boolean };
   if (success === undefined) throw new SendFailure(`${reason} - that is not weir's answer`);
-  return errors;
+  return { ...rest, errors };
 }
 
 /** The object in an answer's body; an empty one when there is none. */

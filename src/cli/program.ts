@@ -24,6 +24,7 @@ import { ruleExportCommand } from './rule-export.ts';
 import { ruleCommands } from './rules.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
+import { statusCommand } from './status.ts';
 import { streamCommands } from './stream.ts';
 import { workspaceCommands } from './workspaces.ts';
 
@@ -71,6 +72,7 @@ const COMMANDS = [
   geoCommands,
   expressionCommands,
   migrateCommand,
+  statusCommand,
 ];
 
 /** Runs one command line; returns the exit code: 0 done, 1 the work failed in part, 2 a mistake in the command line or a setting. */

@@ -1,37 +1,27 @@
+import { isoTime } from '../clock.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { KINDS } from '../rule.ts';
+import { warningOf } from '../signal/rate-limit.ts';
+import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, findList, isoTime, workspaceId, writeLine } from './context.ts';
+import { type Context, findList, workspaceId, writeLine } from './context.ts';
 import { oneOf } from './usage.ts';
-
-/** A stored rule in the words of the wire. */
-export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: Omit<StoredRule, 'seq'>): Record<string, unknown> {
-  const body =
-    'target' in rule
-      ? { list_id: listId, target: formatTarget(rule.target), action: rule.action, confidence: rule.confidence, severity: rule.severity }
-      : { type: rule.type, expression: rule.expression, action: rule.action, order: rule.order, short_description: rule.shortDescription };
-  return {
-    id,
-    kind,
-    rule_ref: rule.ruleRef,
-    name: rule.name,
-    ...body,
-    reason: rule.reason,
-    labels: rule.labels,
-    config: rule.config,
-    expires_at: isoTime(rule.expiresAt),
-    created_at: isoTime(createdAt),
-    updated_at: isoTime(updatedAt),
-  };
-}
 
 /** A stored rule as one line for people. */
 export function ruleLine({ rule }: StoredRule): string {
   const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
-  const line = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''].join('  ').trimEnd();
+  const warning = 'expression' in rule ? warningOf(rule) : null;
+  const shown = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''];
+  const line = [...shown, ...(warning === null ? [] : [`warning: ${warning}`])].join('  ').trimEnd();
   // Callers wrote expression and name: no line break ends the line, nothing in them speaks to the terminal.
   return line.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+}
+
+/** A rule with what agents would ignore of it. */
+function listedJson(stored: StoredRule): Record<string, unknown> {
+  const warning = 'expression' in stored.rule ? warningOf(stored.rule) : null;
+  return warning === null ? ruleJson(stored) : { ...ruleJson(stored), warning };
 }
 
 /** Prints rules as they come: a list of any length needs no memory. */
@@ -43,7 +33,7 @@ const lines =
     for await (const rule of rules) await writeLine(stdout, line(rule));
   };
 const text = lines(ruleLine);
-const ndjson = lines((rule) => JSON.stringify(ruleJson(rule)));
+const ndjson = lines((rule) => JSON.stringify(listedJson(rule)));
 
 async function* counted<T>(items: AsyncIterable<T>, progress: { read: number }): AsyncGenerator<T> {
   for await (const item of items) {
@@ -56,7 +46,7 @@ async function* counted<T>(items: AsyncIterable<T>, progress: { read: number }):
 const jsonArray: Print = async ({ stdout }, rules) => {
   let begin = '[';
   for await (const rule of rules) {
-    await writeLine(stdout, `${begin}${JSON.stringify(ruleJson(rule))}`);
+    await writeLine(stdout, `${begin}${JSON.stringify(listedJson(rule))}`);
     begin = ',';
   }
   await writeLine(stdout, begin === '[' ? '[]' : ']');

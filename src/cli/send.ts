@@ -28,15 +28,18 @@ export function sendCommand(add: AddCommand): void {
         .option('--reason <text>', 'for a plain list: reason of its rules')
         .option('--label <name=value>', 'for a plain list: a label of its rules; repeatable', collectLabel)
         .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is unblocked')
+        .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
         .option('--yes', 'with --replace: also when that takes away more than half of the list'),
     {
       async run(context, [file], options) {
         const key = options.key ?? context.environment.WEIR_API_KEY;
         if (!key) throw new WeirError('USAGE', 'give an API key with --key or in WEIR_API_KEY');
         if (!/^[\x21-\x7e]+$/.test(key)) throw new WeirError('USAGE', 'an API key has visible ASCII characters only');
+        if (options.dryRun && options.replace)
+          throw new WeirError('USAGE', '--dry-run cannot tell what --replace would remove; give one of them');
         const input = await openInput(file);
         if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
-        const destination = { url: options.url, list: options.list, key };
+        const destination = { url: options.url, list: options.list, key, dryRun: options.dryRun === true };
         await sending(context, input, destination, options.json ? jsonReport : textReport, async (sender) => {
           const content = await readContent(await findForm(sender.chunks, file, options.format), defaultsOf(options));
           if ('signals' in content) {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, WeirError } from '../errors.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { type Context, writeLine } from './context.ts';
+import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
 import type { LineFault } from './list-file.ts';
 import { postBatch, SendFailure, type Target } from './post.ts';
 import { startProgress } from './progress.ts';
@@ -16,15 +17,20 @@ const LINGER = 1000;
 /** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
 interface Report {
   failed(entry: string): Promise<void>;
-  end(processed: number, failed: number): Promise<void>;
+  /** `tried` is what a dry run has learnt; undefined where the signals were meant. */
+  end(processed: number, failed: number, tried: DryRunSum | undefined): Promise<void>;
 }
 
 export const textReport = ({ stdout }: Context): Report => ({
   failed: (entry) => writeLine(stdout, entry),
-  end: (processed, failed) => writeLine(stdout, `${processed} signals processed, ${failed} failed`),
+  async end(processed, failed, tried) {
+    const done = tried === undefined ? 'processed' : 'would be processed';
+    for (const line of [`${processed} signals ${done}, ${failed} failed`, ...(tried === undefined ? [] : sumLines(tried))])
+      await writeLine(stdout, line);
+  },
 });
 
-/** `{"failed":["Entry 7: …",…],"sent":n}` */
+/** `{"failed":["Entry 7: …",…],"sent":n}`; a dry run adds `dry_run`. */
 export function jsonReport({ stdout }: Context): Report {
   let begin = '{"failed":[';
   return {
@@ -32,7 +38,11 @@ export function jsonReport({ stdout }: Context): Report {
       await writeLine(stdout, `${begin}${JSON.stringify(entry)}`);
       begin = ',';
     },
-    end: (sent) => writeLine(stdout, `${begin === ',' ? '' : begin}],"sent":${sent}}`),
+    end: (sent, _failed, tried) =>
+      writeLine(
+        stdout,
+        `${begin === ',' ? '' : begin}],"sent":${sent}${tried === undefined ? '' : `,"dry_run":${JSON.stringify(tried)}`}}`,
+      ),
   };
 }
 
@@ -40,6 +50,8 @@ export function jsonReport({ stdout }: Context): Report {
 export type Destination = Pick<Target, 'url' | 'key'> & {
   /** UUID or name; undefined = the list of the key, or the default one. */
   readonly list: string | undefined;
+  /** Whether signals are only tried. */
+  readonly dryRun: boolean;
 };
 
 /** What the work of one command sends with. */
@@ -58,7 +70,7 @@ export interface Sender {
 export async function sending(
   context: Context,
   input: Input,
-  { url, list, key }: Destination,
+  { url, list, key, dryRun }: Destination,
   reporter: (context: Context) => Report,
   work: (sender: Sender) => Promise<void>,
 ): Promise<void> {
@@ -68,10 +80,11 @@ export async function sending(
     progress.clear();
     context.stderr.write(`weir: ${text}\n`);
   };
-  const target = (version: Version) => ({ url: endpoint(url, version, list), key, onRetry: say });
+  const target = (version: Version) => ({ url: endpoint(url, version, list, dryRun), key, onRetry: say });
   let bytes = 0;
   let processed = 0;
   let failed = 0;
+  let tried: DryRunSum | undefined = dryRun ? NOTHING_TRIED : undefined;
 
   const fail = async (entry: string) => {
     progress.clear();
@@ -84,12 +97,13 @@ export async function sending(
         await fail(`${batch.place}: ${batch.fault}`);
       } else {
         const inFile = (text: string) => numbered(text, batch, processed + failed);
-        const errors = await postBatch(target(batch[0].version), bodyOf(batch)).catch((error: unknown) => {
+        const answer = await postBatch(target(batch[0].version), bodyOf(batch)).catch((error: unknown) => {
           throw error instanceof SendFailure ? new SendFailure(inFile(error.message)) : error;
         });
-        const told = errors.map(inFile);
-        processed += batch.length - errors.length;
-        failed += errors.length;
+        const told = answer.errors.map(inFile);
+        processed += batch.length - told.length;
+        failed += told.length;
+        tried = tried && withBatch(tried, answer);
         for (const error of told) await fail(error);
       }
       progress.update(bytes, { signals: processed, failed });
@@ -106,16 +120,16 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
-    await report.end(processed, failed);
+    await report.end(processed, failed, tried);
   }
 }
 
 const afterwards = (sent: number) => (sent === 0 ? '; nothing was sent' : `; the ${sent} signals before its batch were sent`);
 
 /** The service's address may have a path of its own, behind a proxy. */
-function endpoint(base: URL, version: Version, list: string | undefined): URL {
-  const query = list === undefined ? '' : `?list=${encodeURIComponent(list)}`;
-  return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal${query}`, base);
+function endpoint(base: URL, version: Version, list: string | undefined, dryRun: boolean): URL {
+  const query = [...(list === undefined ? [] : [`list=${encodeURIComponent(list)}`]), ...(dryRun ? ['dry_run=1'] : [])].join('&');
+  return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal${query === '' ? '' : `?${query}`}`, base);
 }
 
 const [BEGIN, COMMA, END] = ['[', ',', ']'].map((mark) => Buffer.from(mark));

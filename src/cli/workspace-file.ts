@@ -6,9 +6,9 @@ import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
+import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { ACCEPTANCE, LIMITS } from '../signal/limits.ts';
-import { isoTime } from './context.ts';
 import { readLines, readUtf8 } from './lines.ts';
 import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
 

@@ -2,6 +2,7 @@
  * The lines of a workspace's file (docs/moving.md): lists, feeds, keys and rules as JSON, and back.
  * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { SavedFeed } from '../account/feed.ts';
@@ -11,15 +12,15 @@ import { descriptionFault, LIST_SETTINGS, type ListSetting, type SavedList, sett
 import { nameFault } from '../account/name.ts';
 import { PERMISSIONS } from '../account/permission.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../account/workspace.ts';
+import { isoTime } from '../clock.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, RULE_TYPES, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';
 import { decodeSignalRecord, encodeMessage } from '../signal/message.ts';
+import { ruleJson } from '../signal/rule-json.ts';
 import { ruleToSignals } from '../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../signal/target.ts';
 import { compile } from '../signal/validate.ts';
-import { isoTime } from './context.ts';
-import { ruleJson } from './rules.ts';
 
 /** A rule without the store's own number. */
 export type SavedRule = Omit<StoredRule, 'id' | 'seq'>;

@@ -1,10 +1,12 @@
 /** `weir workspace`. */
+
 import type { Command } from 'commander';
 import { MOST_PROTECTED, PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
 import { NO_WORKSPACE_SETTINGS, type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../account/workspace.ts';
+import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { AddCommand } from './command.ts';
-import { isoTime, table } from './context.ts';
+import { table } from './context.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 import { noOptions, oneOf, pick, readName, wholeNumber } from './usage.ts';
 

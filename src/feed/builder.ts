@@ -1,9 +1,14 @@
 /**
- * The seam between two threads: the main thread serves feeds (`serve/`) and asks for builds, the feed thread holds the rules and
- * makes them (`build/`). All that crosses is in this file.
+ * The seam between two threads: the main thread serves feeds and other documents (`serve/`) and asks for builds, the feed thread holds
+ * the rules and makes them (`build/`). All that crosses is in this file. What is said of a feed is true of every document.
  */
+
+import type { FeedKind } from '../account/feed.ts';
 import type { Instant } from '../clock.ts';
-import type { Variant } from './variant.ts';
+import type { Message } from '../ports/stream.ts';
+import type { AccessAction } from '../rule.ts';
+import type { DocumentKind, DocumentVariant } from './document.ts';
+import type { GeoCost } from './geo-cost.ts';
 
 /**
  * How many seconds a content may wait for its beginning, so far as its Last-Modified lies ahead. An instant further ahead comes from
@@ -22,12 +27,12 @@ export interface PreviousContent {
   readonly servable: boolean;
 }
 
-/** Asks for one variant of one feed. */
+/** Asks for one variant of one feed, or of another document. */
 export interface BuildRequest {
   readonly workspaceId: string;
   /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
-  readonly variant: Variant;
+  readonly variant: DocumentVariant;
   /** A snapshot of an earlier generation is read anew, and then is of this one. */
   readonly generation: number;
   /** The store's clock when the snapshot was read or last confirmed, ms; 0 when there is none. */
@@ -41,6 +46,8 @@ export interface BuildRequest {
 export interface BuildSource {
   readonly revision: number;
   readonly generation: number;
+  /** What the feed is called: the list's name, the composed feed's or the workspace's. */
+  readonly name: string;
   /** When its read began. */
   readonly readAt: Instant;
   /** The store's clock when it was read or last confirmed, ms. */
@@ -95,6 +102,47 @@ export type BuildResult =
 export interface FeedBuilder {
   /** Rejects when the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
-  /** Drops the snapshot of a feed that nobody asks for any more. */
-  forget(workspaceId: string, feedId: string | null): Promise<void>;
+  /** Drops the snapshot of a document that nobody asks for any more. */
+  forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
+}
+
+/** How long a preview may take, ms, and how many feeds it counts. */
+export const PREVIEW_LIMIT = 5_000;
+export const MOST_PREVIEWED = 20;
+
+/** Asks what signals would change (SPEC D10.14). */
+export interface PreviewRequest {
+  readonly workspaceId: string;
+  /** The list where they land. */
+  readonly listId: string;
+  /** As the stream would hold them. */
+  readonly messages: readonly Message[];
+  /** Whether only the list's own feed counts: all that a key which is bound to it may know of. */
+  readonly listOnly: boolean;
+}
+
+/** What signals would change of one feed, in the format and family that are stored for it. */
+export interface FeedPreview {
+  readonly kind: FeedKind;
+  readonly feedId: string | null;
+  readonly name: string;
+  readonly action: AccessAction;
+  readonly entriesBefore: number;
+  readonly entriesAfter: number;
+  readonly entryLimit: number;
+}
+
+/** What signals would change of the feeds of their workspace. */
+export interface Preview {
+  readonly feeds: readonly FeedPreview[];
+  /** How many more feeds they concern. */
+  readonly leftOut: number;
+  /** Of the countries and ASNs that the signals block, the one with most networks. */
+  readonly costliest: GeoCost | undefined;
+}
+
+/** Tells on the feed thread what signals would change. */
+export interface FeedPreviewer {
+  /** Rejects when the store does not answer, with TIMEOUT when it takes too long, and with NOT_FOUND when the list is gone. */
+  preview(request: PreviewRequest): Promise<Preview>;
 }

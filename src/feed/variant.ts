@@ -1,5 +1,5 @@
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
-import { FORMAT_NAMES, type Format } from './formats/table.ts';
+import { FORMAT_NAMES, type Format, formatOf } from './formats/table.ts';
 
 /** Which addresses a feed publishes (spec 4.3). */
 export const FAMILIES = ['v4', 'v6', 'both'] as const;
@@ -7,6 +7,8 @@ export type Family = (typeof FAMILIES)[number];
 
 /** What distinguishes the representations of one feed, apart from the coding. */
 export interface Variant {
+  /** Among what is served of a workspace (document.ts). */
+  readonly document: 'feed';
   readonly format: Format;
   readonly family: Family;
   readonly action: AccessAction;
@@ -17,7 +19,7 @@ const perName = <K extends string, T>(names: readonly K[], make: (name: K) => T)
 
 /** The one object of each variant, so that equal variants are the same key of a map. */
 const VARIANTS = perName(FORMAT_NAMES, (format) =>
-  perName(FAMILIES, (family) => perName(ACCESS_ACTIONS, (action): Variant => Object.freeze({ format, family, action }))),
+  perName(FAMILIES, (family) => perName(ACCESS_ACTIONS, (action): Variant => Object.freeze({ document: 'feed', format, family, action }))),
 );
 
 /** The variant that is asked for, with `defaults` for what is not said. Equal variants are the same object. */
@@ -26,6 +28,17 @@ export const variantOf = (asked: Partial<Variant>, defaults: Variant): Variant =
 
 /** The variant of a request that asks for nothing, of a list that stores no defaults (spec 4.3). */
 export const DEFAULT_VARIANT: Variant = VARIANTS.plain.both.block;
+
+/** The variant of a request that asks for nothing, of a list or a composed feed with these stored defaults (spec 4.4.3). */
+export const storedVariant = ({ format, family, action }: Readonly<Record<'format' | 'family' | 'action', string | null>>): Variant =>
+  variantOf(
+    {
+      format: formatOf(format ?? DEFAULT_VARIANT.format),
+      family: FAMILIES.find((known) => known === family),
+      action: ACCESS_ACTIONS.find((known) => known === action),
+    },
+    DEFAULT_VARIANT,
+  );
 
 /** Entries a feed may have unless its list says otherwise (spec 4.6). */
 export const DEFAULT_ENTRY_LIMIT = 131_072;

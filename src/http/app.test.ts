@@ -104,7 +104,7 @@ function world(given: World = {}) {
                 if (given.storeDown) throw new Error('SQLITE_BUSY');
                 const byId = lists.filter(({ id }) => id === ref.toLowerCase());
                 const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);
-                return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], takenAt: now() };
+                return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], expressionRevision: 1, takenAt: now() };
               },
             },
             stream: {
@@ -121,6 +121,8 @@ function world(given: World = {}) {
             monotonic: now,
             logFailure: (err, what) => logger.error({ err }, what),
           }),
+    answerRules: undefined,
+    answerAgent: undefined,
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
     monotonic: now,

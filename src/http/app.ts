@@ -3,6 +3,7 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type F
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import { LIMITS } from '../signal/limits.ts';
+import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
@@ -13,10 +14,11 @@ import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
-import { feedShortcut, registerFeeds } from './feeds/routes.ts';
+import { feedRoutes, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
 import { type MetricsPage, registerMetrics } from './metrics.ts';
 import { groupOf, unhandled } from './routes.ts';
+import { type AnswerRules, rulesRoutes } from './rules/answer.ts';
 import { closeServer, createHttpServer, refuseConnection } from './server.ts';
 import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
@@ -41,8 +43,10 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
   readonly submitSignals: SubmitSignals | undefined;
-  /** undefined where this process does not serve feeds. */
+  /** undefined where this process does not serve feeds; with them it serves rules and agents. */
   readonly answerFeed: AnswerFeed | undefined;
+  readonly answerRules: AnswerRules | undefined;
+  readonly answerAgent: AnswerAgent | undefined;
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
@@ -64,7 +68,7 @@ const MAX_PARAM_LENGTH = 2400;
 
 /** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, readiness, draining, monotonic, logger } = parts;
+  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
   const { counts = newHttpCounts(), metrics, tls } = parts;
   const gateOf = (group: Group, perMinute: number) => {
     const onLimit = () => {
@@ -81,9 +85,14 @@ export function createApp(parts: AppParts): FastifyInstance {
       counts.limited.body_bytes += 1;
     },
   };
-  const feeds = answerFeed && { gate: gateOf('feed', settings.rateLimitFeeds), answer: answerFeed, report };
+  const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
+  const polled = [
+    answerFeed && feedRoutes(polledGate('feed'), answerFeed),
+    answerAgent && agentRoutes(polledGate('agent'), answerAgent),
+    answerRules && rulesRoutes(polledGate('rules'), answerRules),
+  ].filter((endpoint) => endpoint !== undefined);
 
-  const shortcut = feeds && feedShortcut(feeds);
+  const shortcut = polled.length > 0 ? polledShortcut(polled, report) : undefined;
   const limitConnections = connectionLimiter(
     {
       most: settings.maxConnections,
@@ -120,9 +129,9 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   leaveBodies(app);
-  answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...(feeds ? (['feed'] as const) : [])]);
+  answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...polled.map(({ group }) => group)]);
   if (signals !== undefined) registerSignals(app, signals);
-  if (feeds !== undefined) registerFeeds(app, feeds);
+  registerPolled(app, polled);
   registerHealth(app, readiness);
   registerDocs(app, settings.baseUrl);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);

@@ -21,6 +21,8 @@ export const newHttpCounts = (): HttpCounts => ({
   limited: {
     signal_requests: 0,
     feed_requests: 0,
+    rules_requests: 0,
+    agent_requests: 0,
     entries: 0,
     body_bytes: 0,
     failed_authentications: 0,

@@ -27,7 +27,7 @@ const document = async (group: string): Promise<Document> => (await app.inject(`
 const operations = ({ paths }: Document) => Object.values(paths).flatMap((path) => Object.values(path));
 
 test('1 interactive documentation at /docs/signal/swagger/ and /docs/feeds/swagger/, with and without the slash', async () => {
-  for (const group of ['signal', 'feeds']) {
+  for (const group of ['signal', 'feeds', 'rules', 'agent']) {
     for (const path of [`/docs/${group}/swagger`, `/docs/${group}/swagger/`]) {
       const page = await app.inject(path);
       assert.equal(page.statusCode, 200);
@@ -66,10 +66,22 @@ test('4 every method of every path is documented, with every status', async () =
     for (const { responses } of Object.values(methods)) assert.deepEqual(Object.keys(responses), expected);
   }
   assert.deepEqual(Object.keys(feeds.components.securitySchemes), ['bearer', 'basic']);
+  const rules = await document('rules');
+  assert.deepEqual(Object.keys(rules.paths), ['/v1/rules/access', '/v1/rules/waf', '/v1/rules/smart-firewall']);
+  for (const [path, methods] of Object.entries(rules.paths)) {
+    assert.deepEqual(Object.keys(methods), ['get', 'head']);
+    const expected = path.endsWith('access') ? [...statuses, '404', '409'].sort() : statuses;
+    for (const { responses } of Object.values(methods)) assert.deepEqual(Object.keys(responses), expected);
+  }
+  const agent = await document('agent');
+  for (const [path, methods] of Object.entries(agent.paths)) {
+    const expected = path.endsWith('config') ? statuses : statuses.filter((status) => !['304', '412', '413'].includes(status));
+    for (const { responses } of Object.values(methods)) assert.deepEqual(Object.keys(responses), expected);
+  }
 });
 
 test('2, 7 every body has an example, and every example fits its schema', async () => {
-  for (const group of ['signal', 'feeds']) {
+  for (const group of ['signal', 'feeds', 'rules', 'agent']) {
     const api = await document(group);
     assert.equal(api.openapi, '3.1.0');
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -112,7 +124,7 @@ test('2 what the documentation shows as requests is accepted', async () => {
 });
 
 test('D6 the fields of every body are snake_case', async () => {
-  for (const group of ['signal', 'feeds']) {
+  for (const group of ['signal', 'feeds', 'rules']) {
     const names: string[] = [];
     const collect = (name: string, value: unknown) => {
       names.push(name);

@@ -17,7 +17,7 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
 function clientFault({ code, statusCode = 500 }: FastifyError, group: Group): HttpFault | undefined {
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404 };
   if (statusCode < 400 || statusCode > 499) return undefined;
-  return group === 'feed' ? { status: 400, message: 'Malformed request' } : MALFORMED;
+  return group !== 'signal' ? { status: 400, message: 'Malformed request' } : MALFORMED;
 }
 
 function serverFault(err: Error, { method, routeOptions, log }: FastifyRequest): HttpFault {

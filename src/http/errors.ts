@@ -1,5 +1,5 @@
-/** The groups of endpoints; each has its own shape of error body (spec 7.2, 7.3). */
-export type Group = 'signal' | 'feed';
+/** The groups of endpoints. Those of signals have a shape of error body of their own (spec 7.2), the others share one (spec 7.3). */
+export type Group = 'signal' | 'feed' | 'rules' | 'agent';
 
 /** The name of each error status in signal bodies. */
 const NAMES: Record<number, string> = {
@@ -41,9 +41,9 @@ export interface HttpFault {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The body of an error: signal `{error, message, code}` with `details` on 400, feed `{success, error, details}`. */
+/** The body of an error: signal `{error, message, code}` with `details` on 400, all others `{success, error, details}`. */
 export function errorBody(group: Group, { status, message, details }: HttpFault): string {
-  if (group === 'feed') return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
+  if (group !== 'signal') return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
   const name = NAMES[status] ?? NAMES[500];
   return JSON.stringify({
     error: name,

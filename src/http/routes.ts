@@ -1,4 +1,6 @@
+import { KINDS } from '../rule.ts';
 import type { Group, HttpFault } from './errors.ts';
+import { pathOfKind } from './rules/query.ts';
 
 interface Route {
   readonly path: RegExp;
@@ -15,12 +17,22 @@ const ROUTES: readonly Route[] = [
   { path: /^\/v1\/threat\/feeds\/[^/]+$/, name: '/v1/threat/feeds/{list}', allow: 'GET, HEAD', group: 'feed' },
   { path: /^\/v1\/signal$/, name: '/v1/signal', allow: 'POST', group: 'signal' },
   { path: /^\/v2\/signal$/, name: '/v2/signal', allow: 'POST', group: 'signal' },
+  ...KINDS.map((kind): Route => {
+    const name = `/v1/rules/${pathOfKind(kind)}`;
+    return { path: new RegExp(`^${name}$`), name, allow: 'GET, HEAD', group: 'rules' };
+  }),
+  { path: /^(\/v1)?\/config$/, name: '/config', allow: 'GET, HEAD', group: 'agent' },
+  { path: /^(\/v1)?\/authcheck$/, name: '/authcheck', allow: 'GET, HEAD', group: 'agent' },
   { path: /^\/healthz$/, name: '/healthz', allow: 'GET, HEAD', group: undefined },
   { path: /^\/readyz$/, name: '/readyz', allow: 'GET, HEAD', group: undefined },
 ];
 /** What metrics call other addresses: the documentation, their own, and those that are none. */
 const OTHER = 'other';
-const FEED_PATH = /^\/v1\/threat(\/|$)/;
+const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
+  [/^\/v1\/threat(\/|$)/, 'feed'],
+  [/^\/v1\/rules(\/|$)/, 'rules'],
+  [/^(\/v1)?\/(config|authcheck)$/, 'agent'],
+];
 
 /** The path and query of a request target; a proxy may have sent a whole URL. */
 export const targetOf = (url: string): string => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, ''));
@@ -47,7 +59,10 @@ export function routeOf(url: string): string {
 }
 
 /** The group whose error bodies an address uses. */
-export const groupOf = (url: string): Group => (FEED_PATH.test(pathOf(url)) ? 'feed' : 'signal');
+export function groupOf(url: string): Group {
+  const path = pathOf(url);
+  return GROUPS.find(([known]) => known.test(path))?.[1] ?? 'signal';
+}
 
 /** The answer to a request that no route takes: 405 at an address of the groups served here, else 404. Neither needs a key. */
 export function unhandled(url: string, served: readonly Group[]): HttpFault {

@@ -25,6 +25,8 @@ async function listening(t: TestContext) {
     draining: () => false,
     authenticator: authenticator({ store: { keyRevision: async () => 1, findCaller: async () => undefined }, now, monotonic: now }),
     submitSignals: async () => ({ status: 500 }),
+    answerRules: undefined,
+    answerAgent: undefined,
     answerFeed: () => ({ status: 500 }),
     readiness: async () => ({ store: { ok: true } }),
     monotonic: now,
@@ -110,7 +112,12 @@ test('7.2.2 a file that the documentation does not have: 404 in our shape, not k
 test('1.6 / says where the documentation is', async (t) => {
   const { url } = await listening(t);
   const { docs } = (await (await fetch(url)).json()) as { docs: Record<string, string> };
-  assert.deepEqual(docs, { signal: '/docs/signal/swagger/', feeds: '/docs/feeds/swagger/' });
+  assert.deepEqual(docs, {
+    signal: '/docs/signal/swagger/',
+    feeds: '/docs/feeds/swagger/',
+    rules: '/docs/rules/swagger/',
+    agent: '/docs/agent/swagger/',
+  });
   for (const page of Object.values(docs)) assert.equal((await fetch(url + page)).status, 200);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
 });

@@ -6,6 +6,8 @@ import type { Kind } from '../rule.ts';
 export type LimitName =
   | 'signal_requests'
   | 'feed_requests'
+  | 'rules_requests'
+  | 'agent_requests'
   | 'entries'
   | 'body_bytes'
   | 'failed_authentications'

@@ -67,6 +67,8 @@ export interface WorkspaceDirectory {
 
 /** The directory with those lists and composed feeds only that a UUID or name stands for. */
 export interface NamedDirectory extends WorkspaceDirectory {
+  /** Moves with the workspace's expression rules. */
+  readonly expressionRevision: number;
   readonly feeds: readonly FoundFeed[];
 }
 
@@ -94,6 +96,25 @@ export interface RuleSink {
   ): void;
 }
 
+/** Receives the active rules of these kinds as they are stored. Access rules are those of the feed that is read. */
+export interface WholeRules {
+  readonly kinds: readonly Kind[];
+  take(rule: StoredRule): void;
+}
+
+/** Receives what has changed since a snapshot: first each rule that was changed, as gone, then those of them that are active. */
+export interface ChangeSink extends RuleSink {
+  gone(id: number): void;
+}
+
+/** What a snapshot was made of. */
+export interface SnapshotMark {
+  /** The number of the last change in the workspace (D9), 0 = none is known. */
+  readonly change: number;
+  /** Names the lists that were read, and what their rules have where they say nothing. */
+  readonly lists: string;
+}
+
 /** What a snapshot read found besides the rules; all from the same read transaction. */
 export interface SnapshotHead {
   readonly kind: FeedKind;
@@ -102,6 +123,11 @@ export interface SnapshotHead {
   readonly guardRails: GuardRails;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
+  /** Moves with the workspace's expression rules. */
+  readonly expressionRevision: number;
+  /** The workspace's creation, ms. */
+  readonly workspaceCreatedAt: number;
+  readonly mark: SnapshotMark;
   /** The store's clock at the read, ms. */
   readonly takenAt: number;
 }
@@ -113,6 +139,14 @@ export interface RuleState {
   readonly target: Target;
   /** Whole seconds, 0 = none. */
   readonly expires: number;
+}
+
+/** What a signal finds an access rule by. `target` in its canonical form. */
+export interface NamedRule {
+  readonly id: number;
+  readonly ruleRef: string | null;
+  readonly action: AccessAction;
+  readonly target: string;
 }
 
 /** Names one representation whose first appearance is remembered (Last-Modified). */
@@ -187,11 +221,36 @@ export interface RuleReads {
   /**
    * Reads the rules of a feed (the UUID of a list or a composed feed; null: the workspace's) that are active at `now` (ms), both actions,
    * and the head, in one read transaction. Rules of a composed feed have the levels of their list where they have none of their own.
-   * undefined when workspace, list or feed is gone.
+   * undefined when workspace, list or feed is gone. With `sink` undefined nobody wants the access rules as numbers; `whole` gets rules as
+   * they are stored, from the same transaction.
    */
-  snapshot(workspaceId: string, feedId: string | null, now: number, sink: RuleSink): Promise<SnapshotHead | undefined>;
+  snapshot(
+    workspaceId: string,
+    feedId: string | null,
+    now: number,
+    sink: RuleSink | undefined,
+    whole?: WholeRules,
+  ): Promise<SnapshotHead | undefined>;
+  /**
+   * What has changed since a snapshot of the same feed: afterwards its rules are those that `snapshot` would read now. `too_far` when
+   * that is not known any more, or costs more than reading all: then what the sink was given means nothing.
+   */
+  follow(
+    workspaceId: string,
+    feedId: string | null,
+    now: number,
+    since: SnapshotMark,
+    sink: ChangeSink,
+  ): Promise<SnapshotHead | 'too_far' | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
+  /**
+   * The access rules of a list that have one of these `rule_ref`s or canonical targets, each once, in one read; also lapsed ones. None for
+   * a list that is not the workspace's.
+   */
+  namedRules(workspaceId: string, listId: string, refs: readonly string[], targets: readonly string[]): Promise<NamedRule[]>;
+  /** These rules of a kind, by primary key, as they are stored now; rules that are gone are left out. */
+  rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
   /** The position of a consumer; undefined = none is stored. */
   position(streamId: string, partition: number): Promise<number | undefined>;
   /** The ids of the streams that have positions here. */

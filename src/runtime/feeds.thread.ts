@@ -6,23 +6,27 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
+import { feedPreviewer } from '../feed/build/preview.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { FeedSource } from './engines.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
+import { phaseDetector } from './phases.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
 
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
-const { source, geo, guardRails } = workerData as FeedThreadData;
+const { source, geo, rules } = workerData as FeedThreadData;
 const port = parentPort!;
 const store = await openSource(source);
 let database = geoDatabase(geo);
 
+const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ store, recordFeed: store.recordFeed, geo: () => database, guard: blockGuards(guardRails), clock: systemClock }),
+  ...feedBuilder({ ...shared, recordFeed: store.recordFeed, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...feedPreviewer(shared),
   async useGeo(data) {
     database = geoDatabase(data);
   },

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
-import type { FeedBuilder } from '../feed/builder.ts';
+import type { FeedBuilder, FeedPreviewer } from '../feed/builder.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** The methods that the feed thread serves. */
-export interface FeedThreadMethods extends FeedBuilder {
+export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer {
   /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
   /** Answers when the thread has time. */
@@ -15,17 +15,24 @@ export interface FeedThreadMethods extends FeedBuilder {
   shutdown(): Promise<void>;
 }
 
-const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, useGeo: true, ping: true, shutdown: true };
+const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, preview: true, useGeo: true, ping: true, shutdown: true };
 
 /** What the feed thread is started with. */
 export interface FeedThreadData {
   readonly source: FeedSource;
   readonly geo: GeoData;
+  readonly rules: FeedRules;
+}
+
+/** The settings that decide what feeds and documents hold. */
+export interface FeedRules {
   readonly guardRails: ServiceGuardRails;
+  /** SCHEMES_FILE. */
+  readonly schemesFile: string | undefined;
 }
 
 /** The feed thread as the main thread sees it. */
-export interface FeedThread extends FeedBuilder {
+export interface FeedThread extends FeedBuilder, FeedPreviewer {
   useGeo(data: GeoData): Promise<void>;
   /** Resolves when the thread answers, rejects when it cannot be started. */
   ping(): Promise<void>;
@@ -36,14 +43,14 @@ export interface FeedThread extends FeedBuilder {
  * Starts the feed thread. If it dies, the builds under way reject, and the next build starts another thread, which reads its
  * snapshots anew.
  */
-export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guardRails: ServiceGuardRails): FeedThread {
+export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules: FeedRules): FeedThread {
   let data = geo;
   let running: { readonly worker: Worker; readonly methods: FeedThreadMethods } | undefined;
 
   function thread(): { readonly worker: Worker; readonly methods: FeedThreadMethods } {
     if (running !== undefined) return running;
     const source = newSource();
-    const workerData: FeedThreadData = { source, geo: data, guardRails };
+    const workerData: FeedThreadData = { source, geo: data, rules };
     const worker = new Worker(new URL('./feeds.thread.ts', import.meta.url), {
       name: 'feeds',
       workerData,
@@ -60,7 +67,8 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, guard
   thread();
   return {
     build: (request) => thread().methods.build(request),
-    forget: (workspaceId, feedId) => thread().methods.forget(workspaceId, feedId),
+    forget: (...document) => thread().methods.forget(...document),
+    preview: (request) => thread().methods.preview(request),
     async useGeo(next) {
       data = next;
       await thread().methods.useGeo(next);

@@ -100,6 +100,20 @@ test('D1.21 an answer takes 100 ms at most: what is busy is as it was last known
   assert.deepEqual((await later).feeds, { ok: true });
 });
 
+test('D1.21 a check that is overdue is not waited for again', async () => {
+  const check = readiness({
+    store: { ping: async () => T0 },
+    landing: undefined,
+    feeds: { ping: () => new Promise(() => {}) },
+    draining: () => false,
+    now: () => T0,
+  });
+  await check();
+  const begun = performance.now();
+  for (let n = 0; n < 20; n += 1) assert.deepEqual((await check()).feeds, { ok: true });
+  assert.ok(performance.now() - begun < 250, 'twenty waits of 25 ms');
+});
+
 test('D1.21 landing carries its lag in messages and seconds; a lag alone is not red', async () => {
   const landing = async () => ({ state: 'running' as const, oldest: T0 - 90_000 });
   const far = await checksWith({ landing, lag: async () => 1_000_000 });

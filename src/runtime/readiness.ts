@@ -11,8 +11,11 @@ const CLOCK_LIMIT = 2000;
 const PATIENCE = 3000;
 /** How long a thread of ours may take, ms: it may have much to do, which is no fault. */
 const BUSY = 60_000;
-/** How long an answer waits for checks that are under way, ms; then it is what is known from before. */
-const WAIT = 100;
+/**
+ * How long after its beginning a check is waited for, ms; then the answer is what is known from before. An answer may take 100 ms, and
+ * the main thread has other work.
+ */
+const WAIT = 25;
 
 /** What readiness looks at. Absent is what this process does not use. */
 export interface ReadinessParts {
@@ -88,16 +91,24 @@ const checked = (name: string, patience: number, ask: Ask<Partial<Check>>): Ask<
     { ok: true },
   );
 
-/** Asks one question at a time. Resolves with its answer, or after 100 ms with the last one; with `first` before there was one. */
+/**
+ * Asks one question at a time. Resolves with its answer, or when 25 ms have passed since it was asked with the last one; with `first`
+ * before there was one. Who asks while an answer is overdue does not wait for it.
+ */
 function lastKnown<T>(ask: Ask<T>, first: T): Ask<T> {
   let known = first;
   let asking: Promise<void> | undefined;
+  let begun = 0;
   return async () => {
-    asking ??= ask().then((answer) => {
-      known = answer;
-      asking = undefined;
-    });
-    await Promise.race([asking, sleep(WAIT, undefined, { ref: false }).then(() => turn())]);
+    if (asking === undefined) {
+      begun = performance.now();
+      asking = ask().then((answer) => {
+        known = answer;
+        asking = undefined;
+      });
+    }
+    const left = Math.max(0, begun + WAIT - performance.now());
+    await Promise.race([asking, sleep(left, undefined, { ref: false }).then(() => turn())]);
     return known;
   };
 }

@@ -100,7 +100,7 @@ function decodeRecord(record: StreamRecord): Landed | Poison {
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
   if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
   if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
-  const receivedAt = received === undefined ? record.timestamp : parseInstant(received);
+  const receivedAt = received === undefined ? record.timestamp : instantOf(received);
   if (received !== undefined && Number.isNaN(receivedAt)) return { poison: 'header received_at is not an ISO 8601 instant' };
   if (!Number.isInteger(receivedAt) || receivedAt < ACCEPTANCE.first || receivedAt > ACCEPTANCE.last) {
     const source = received === undefined ? "the record's timestamp" : 'header received_at';
@@ -110,7 +110,7 @@ function decodeRecord(record: StreamRecord): Landed | Poison {
   if (value === undefined) return { poison: 'the value is not a JSON object' };
   const change = decode(value, receivedAt);
   if (typeof change === 'string') return { poison: change };
-  return { workspaceId, listId, receivedAt, batchId: batchOf(signalId), keyId: isUuid(keyId) ? keyId : null, change };
+  return { workspaceId, listId, receivedAt, batchId: batchOf(signalId), keyId: keyOf(keyId), change };
 }
 
 type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | Operation | string;
@@ -298,4 +298,14 @@ function parseObject(json: string): Record<string, unknown> | undefined {
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-const parseInstant = (text: string) => (INSTANT.test(text) ? Date.parse(text) : Number.NaN);
+const instantOf = remembered((text: string) => (INSTANT.test(text) ? Date.parse(text) : Number.NaN));
+const keyOf = remembered((text: string | null) => (isUuid(text) ? text : null));
+
+/** The same function, with the result for its last argument at hand: records of one batch repeat their headers. */
+function remembered<A, R>(make: (argument: A) => R): (argument: A) => R {
+  let last: { readonly argument: A; readonly result: R } | undefined;
+  return (argument) => {
+    if (last === undefined || last.argument !== argument) last = { argument, result: make(argument) };
+    return last.result;
+  };
+}

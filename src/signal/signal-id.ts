@@ -27,5 +27,15 @@ export function newBatchId(msecs: number): string {
 export const signalId = (batchId: string, n: number): string => batchId.slice(0, -DIGITS) + n.toString(16).padStart(DIGITS, '0');
 
 /** The id of the batch that a signal belongs to; null where the signal's id is no UUID. */
-export const batchOf = (signalId: string | undefined): string | null =>
-  signalId !== undefined && validate(signalId) ? signalId.slice(0, -DIGITS).toLowerCase() + NO_ENTRY : null;
+export function batchOf(signalId: string | undefined): string | null {
+  if (signalId === undefined) return null;
+  // Most ids are of the same batch as the one before, which is known to be a UUID up to the digits that count.
+  if (signalId.length === last.prefix.length + DIGITS && signalId.startsWith(last.prefix) && COUNT.test(signalId.slice(-DIGITS)))
+    return last.batch;
+  if (!validate(signalId)) return null;
+  const prefix = signalId.slice(0, -DIGITS);
+  last = { prefix, batch: prefix.toLowerCase() + NO_ENTRY };
+  return last.batch;
+}
+const COUNT = /^[0-9a-f]{3}$/i;
+let last = { prefix: '-', batch: '' };

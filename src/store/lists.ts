@@ -47,6 +47,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
     id: workspaceId,
     name: String(workspace.name),
     revision: Number(workspace.revision),
+    expressionRevision: Number(workspace.expression_revision),
     takenAt: Number(workspace.taken_at),
     lists: lists.map((row) => listOf(row, workspaceId)),
     feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
@@ -105,13 +106,24 @@ export function* ruleSource(now: string, workspaceId: string, feedId: string | n
   if (source === undefined) return undefined;
   const { lists, ...own } = source;
   const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
-  return { workspacePk, head: { ...own, revision, guardRails: guardRailsOf(workspace), takenAt: Number(workspace.taken_at) }, lists };
+  const last = yield* one('SELECT last_seq FROM batches WHERE workspace_pk = $1 ORDER BY first_seq DESC LIMIT 1', workspacePk);
+  const mark = { change: Number(last?.last_seq ?? 0), lists: lists.map(({ pk, levels }) => `${pk} ${levels}`).join() };
+  const head = {
+    ...own,
+    revision,
+    expressionRevision: Number(workspace.expression_revision),
+    workspaceCreatedAt: Number(workspace.created_at),
+    mark,
+    guardRails: guardRailsOf(workspace),
+    takenAt: Number(workspace.taken_at),
+  };
+  return { workspacePk, head, lists };
 }
 
 const LISTS = 'SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = $1';
 const MEMBERS = 'SELECT l.pk, l.id, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
 
-type Source = Omit<SnapshotHead, 'guardRails' | 'takenAt'> & Pick<RuleSource, 'lists'>;
+type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision'> & Pick<RuleSource, 'lists'>;
 
 function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);

@@ -1,5 +1,5 @@
 /** What people's commands do to rules, the same in both dialects (D9): a batch is undone, rules are deleted by their ids. */
-import { KINDS, type Operation, RULE_KINDS } from '../rule.ts';
+import { isExpressionKind, KINDS, type Operation, RULE_KINDS } from '../rule.ts';
 import { type RuleTable, ruleTable } from './rule-columns.ts';
 import { all, one, run, type Work } from './work.ts';
 
@@ -16,13 +16,15 @@ export interface ResolvedOperation<O extends Operation = Operation> {
 interface Operated {
   readonly more: number;
   readonly lists: readonly number[];
+  /** Whether it may have changed expression rules. */
+  readonly expressions: boolean;
 }
 
 /** Does an operation. Belongs into the landing transaction. */
 export function* operate({ operation, ...place }: ResolvedOperation): Work<Operated> {
   if (operation.change === 'undo') return yield* undo({ operation, ...place });
   const more = yield* deleteRules({ operation, ...place });
-  return { more, lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [] };
+  return { more, lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [], expressions: isExpressionKind(operation.kind) };
 }
 
 type OperationOf<C extends Operation['change']> = ResolvedOperation<Extract<Operation, { change: C }>>;
@@ -138,7 +140,7 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
       more += yield* run(restore, workspace, seq, batchId, place, first, last);
     }
   }
-  return { more, lists: [...lists] };
+  return { more, lists: [...lists], expressions: true };
 }
 
 /** Nothing comes back into a list that is deleted. */

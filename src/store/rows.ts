@@ -8,7 +8,7 @@ import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { levelsOf } from '../feed/levels.ts';
-import type { DeadLetter, RuleState, StoredRule } from '../ports/rule-store.ts';
+import type { DeadLetter, NamedRule, RuleState, StoredRule } from '../ports/rule-store.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';
 
@@ -142,6 +142,14 @@ export const ruleStateOf = (row: Row): RuleState => ({
   action: actionOf(row.action),
   target: targetOf(String(row.target)),
   expires: row.expires_at === null ? 0 : Math.ceil(Number(row.expires_at) / 1000),
+});
+
+/** From the columns id, rule_ref, action, target. */
+export const namedRuleOf = (row: Row): NamedRule => ({
+  id: Number(row.id),
+  ruleRef: text(row.rule_ref),
+  action: actionOf(row.action),
+  target: String(row.target),
 });
 
 /** A caller from the columns of CALLER (account-tables.ts). */

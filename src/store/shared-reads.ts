@@ -6,6 +6,7 @@ import { defaultList, listCount } from './lists.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { activeCount } from './rule-tables.ts';
+import { rulesById } from './rules-by-id.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
@@ -21,6 +22,7 @@ type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 
     | 'batch'
     | 'undoPreview'
     | 'origins'
+    | 'rulesById'
     | 'deadLetterCount'
   >;
 
@@ -50,6 +52,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>): SharedReads
     batch: (workspaceId, batchId) => read(batchOf(workspaceId, batchId)),
     undoPreview: (workspaceId, batchId) => read(undoPreview(workspaceId, batchId)),
     origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
+    rulesById: (workspaceId, kind, ids) => read(rulesById(workspaceId, kind, ids)),
     async deadLetterCount(most) {
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },

@@ -21,9 +21,9 @@ type Json = Record<string, unknown>;
 const folder = temporaryFolder({ after });
 const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY };
 
-/** Runs a command as a process for a program; it has to work and say nothing else. */
+/** What a program reads: the command has to work and say nothing else. */
 async function program<T = Json>(...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await weir([...args, '--json'], settings);
+  const { code, stdout, stderr } = await command([...args, '--json'], settings);
   assert.deepEqual([code, stderr], [0, ''], args.join(' '));
   assert.equal(stdout.trimEnd().split('\n').length, 1, 'one line of JSON');
   return JSON.parse(stdout) as T;
@@ -99,7 +99,7 @@ suite('weir', () => {
       listed.map(({ id, name, organization_id }) => [id, name, organization_id, '-', '0', '0', 'off']),
     );
 
-    const ambiguous = await weir(['list', 'ls', '--workspace', 'twice'], settings);
+    const ambiguous = await command(['list', 'ls', '--workspace', 'twice'], settings);
     assert.equal(ambiguous.code, 2);
     assert.match(ambiguous.stderr, new RegExp(`^weir: 2 workspaces are called "twice"; use the id: ${listed[2].id}, ${listed[3].id}\n$`));
   });
@@ -317,7 +317,7 @@ suite('weir', () => {
     await program('list', 'create', 'second', '--workspace', 'default');
     await post([{ kind: 'access_rule', op: 'upsert', rule: { target: { asn: 'AS64500' } } }], '/v2/signal?list=second');
     const lines = async (...args: string[]) => {
-      const { stdout } = await weir(['rule', 'ls', '--workspace', 'default', ...args, '--json'], settings);
+      const { stdout } = await command(['rule', 'ls', '--workspace', 'default', ...args, '--json'], settings);
       return JSON.parse(stdout) as Json[];
     };
     const access = await eventually(async () => {
@@ -491,7 +491,7 @@ suite('weir', () => {
         return found;
       });
       for (const verb of ['drop', 'replay']) {
-        const { code, stdout, stderr } = await weir(['dead-letter', verb, String(before[0].id), '999999'], settings);
+        const { code, stdout, stderr } = await command(['dead-letter', verb, String(before[0].id), '999999'], settings);
         assert.deepEqual([code, stdout, stderr], [2, '', 'weir: there is no dead letter "999999"\n']);
       }
       assert.deepEqual(await letters(), before);
@@ -524,7 +524,7 @@ suite('weir', () => {
   });
 
   test('D4.5, D1.7 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
-    const { code, stdout, stderr } = await weir(['stream', 'adopt'], settings);
+    const { code, stdout, stderr } = await command(['stream', 'adopt'], settings);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^weir: landing goes on with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { weir } from '../support/weir.ts';
 
@@ -14,8 +15,11 @@ const file = (content: string | Uint8Array): string => {
   writeFileSync(path, content);
   return path;
 };
-const check = (args: readonly string[], input?: string | Uint8Array, settings = {}) =>
-  weir(['expression', 'check', ...args], { DATA_DIR: join(folder, 'data'), ...settings }, input);
+/** Runs it with files and expressions as arguments, or as a process where there is an `input`. */
+const check = (args: readonly string[], input?: string | Uint8Array, settings: Record<string, string> = {}) => {
+  const [words, environment] = [['expression', 'check', ...args], { DATA_DIR: join(folder, 'data'), ...settings }];
+  return input === undefined ? command(words, environment) : weir(words, environment, input);
+};
 const WAF = ['--kind', 'waf_rule'];
 const SMART = ['--kind', 'smart_firewall_rule'];
 
@@ -29,9 +33,9 @@ test('D1.9 expression check: a caret under the fault, exit 1; the page shows it 
 test('D1.9 expression check: valid expressions show phase and fields, exit 0', async () => {
   const waf = await check(WAF, 'http.request.path == "/x"\n  and threat.score > 5 or http.request.path == "/y"\n');
   assert.deepEqual(waf, { code: 0, stdout: 'valid, request phase, uses http.request.path, threat.score\n', stderr: '' });
-  const response = await check(WAF, 'not (ip.src == 192.0.2.1 or http.response.code == 404)');
+  const response = await check([...WAF, 'not (ip.src == 192.0.2.1 or http.response.code == 404)']);
   assert.equal(response.stdout, 'valid, response phase, uses ip.src, http.response.code\n');
-  const smart = await check(SMART, 'tcp.flags.syn');
+  const smart = await check([...SMART, 'tcp.flags.syn']);
   assert.equal(smart.stdout, 'valid, uses tcp.flags.syn\n');
 });
 
@@ -81,7 +85,7 @@ test('D1.9 expression check --json: line, column, span, text, phase and fields, 
 
 test('8, D1.9, D3 expression check: limits of 4,096 characters, 64 regular expressions, no U+0000', async () => {
   const at = async (text: string) => {
-    const { code, stdout } = await check([...WAF, '--json'], text);
+    const { code, stdout } = await check([...WAF, '--json', file(text)]);
     const { line, column, text: reason } = JSON.parse(stdout);
     return code === 0 ? 'valid' : `${line}:${column} ${reason}`;
   };
@@ -97,8 +101,8 @@ test('8, D1.9, D3 expression check: limits of 4,096 characters, 64 regular expre
 });
 
 test('D1.9 expression check: what cannot be read is one sentence and exit 2', async () => {
-  const sentence = async (args: readonly string[], input?: Uint8Array, settings = {}) => {
-    const { code, stdout, stderr } = await check(args, input, settings);
+  const sentence = async (args: readonly string[], input?: Uint8Array) => {
+    const { code, stdout, stderr } = await check(args, input);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^weir: [^\n]+\n$/);
     return stderr;
@@ -112,12 +116,12 @@ test('D1.9 expression check: what cannot be read is one sentence and exit 2', as
 });
 
 test('D1.9 expression check: a byte order mark is the file’s, not the expression’s', async () => {
-  assert.equal((await check(WAF, '\ufeffthreat.score == 1')).code, 0);
-  assert.equal((await check(WAF, '\ufeff\ufeffthreat.score == 1')).code, 1);
+  assert.equal((await check([...WAF, file('\ufeffthreat.score == 1')])).code, 0);
+  assert.equal((await check([...WAF, file('\ufeff\ufeffthreat.score == 1')])).code, 1);
 });
 
 test('D1.9 expression check: what would act on a terminal is shown, not written', async () => {
-  const { stdout } = await check(WAF, 'threat.score == 1 \x9b31m\u202e');
+  const { stdout } = await check([...WAF, 'threat.score == 1 \x9b31m\u202e']);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   assert.doesNotMatch(stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   assert.match(stdout, /\\u\{9b\}31m\\u\{202e\}/);
@@ -125,10 +129,11 @@ test('D1.9 expression check: what would act on a terminal is shown, not written'
 
 test('D1.9 expression check: SCHEMES_FILE adds fields, a broken one is exit 2', async () => {
   const schemes = file(JSON.stringify({ waf_rule: { 'bot.verdict': { type: 'Int', phase: 'response' } } }));
-  assert.equal((await check(WAF, 'bot.verdict == 1')).code, 1);
-  const known = await check(WAF, 'bot.verdict == 1', { SCHEMES_FILE: schemes });
+  const verdict = [...WAF, 'bot.verdict == 1'];
+  assert.equal((await check(verdict)).code, 1);
+  const known = await check(verdict, undefined, { SCHEMES_FILE: schemes });
   assert.deepEqual(known, { code: 0, stdout: 'valid, response phase, uses bot.verdict\n', stderr: '' });
-  const broken = await check(WAF, 'ip.src == ::1', { SCHEMES_FILE: file('{\n "waf_rule": {\n') });
+  const broken = await check([...WAF, 'ip.src == ::1'], undefined, { SCHEMES_FILE: file('{\n "waf_rule": {\n') });
   assert.equal(broken.code, 2);
   assert.match(broken.stderr, /^weir: SCHEMES_FILE [^\n]+\n$/);
 });

@@ -1,4 +1,4 @@
-/** `weir send` as a process, against a real weir and against a service that misbehaves (decisions, section 1). */
+/** `weir send` against a real weir and against a service that misbehaves (decisions, section 1). */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createReadStream, mkdirSync, writeFileSync } from 'node:fs';
@@ -45,9 +45,13 @@ const LIVE_MEMORY = `data:text/javascript,${encodeURIComponent(`
   process.on('exit', () => process.stderr.write('live ' + Math.round(most / 2 ** 20) + ' MiB'));
 `)}`;
 
-/** Runs `weir send`. */
-async function send(args: readonly string[], { stdin, env = { WEIR_API_KEY: KEY }, node = [] }: Run = {}) {
-  const child = spawn(process.execPath, [...node, MAIN, 'send', ...args], { env: testEnvironment({ ...settings, ...env }), stdio: 'pipe' });
+/** Runs `weir send`, as a process where its standard input or its memory matters. */
+async function send(args: readonly string[], { stdin, env = { WEIR_API_KEY: KEY }, node }: Run = {}) {
+  if (stdin === undefined && node === undefined) return command(['send', ...args], { ...settings, ...env });
+  const child = spawn(process.execPath, [...(node ?? []), MAIN, 'send', ...args], {
+    env: testEnvironment({ ...settings, ...env }),
+    stdio: 'pipe',
+  });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
   if (stdin === undefined) child.stdin.end();
@@ -325,21 +329,23 @@ suite('weir send', { concurrency: 2 }, () => {
     }
   });
 
+  const COUNT = 60_000;
   const LARGE = { 'one object a line': ndjson, 'a JSON array': (entries: Json[]) => JSON.stringify(entries) };
   for (const [form, content] of Object.entries(LARGE)) {
-    test(`D1.8 weir send: 200,000 signals as ${form}, all of them failing, in constant memory`, async (t) => {
+    test(`D1.8 weir send: ${COUNT} signals as ${form}, all of them failing, in constant memory`, async (t) => {
       const { received, url } = await service(t, ({ entries }, number, response) => {
         received[number - 1] = { ...received[number - 1], entries: [] };
         const errors = entries.map((_, i) => `Entry ${i}: Schema validation failed: ip: is bad`);
         response.writeHead(206).end(JSON.stringify({ success: false, message: '', errors }));
       });
-      const path = file(content(many(200_000, (n) => v1(n, { description: 'x'.repeat(300) }))));
+      const path = file(content(many(COUNT, (n) => v1(n, { description: 'x'.repeat(300) }))));
       const sent = await send([path, '--url', url], { node: ['--expose-gc', '--import', LIVE_MEMORY] });
       assert.equal(sent.code, 1, sent.stderr.slice(-500));
-      assert.ok(sent.stdout.endsWith('\nEntry 199999: Schema validation failed: ip: is bad\n0 signals processed, 200000 failed\n'));
-      assert.equal(received.length, 200);
+      assert.ok(sent.stdout.endsWith(`\nEntry ${COUNT - 1}: Schema validation failed: ip: is bad\n0 signals processed, ${COUNT} failed\n`));
+      assert.equal(received.length, COUNT / 1000);
       const live = Number(/live (\d+) MiB/.exec(sent.stderr)?.[1]);
-      assert.ok(live > 5 && live < 60, `${live} MiB are held of a file of 75`);
+      // About 43 with any file; this one is 22 MiB more.
+      assert.ok(live > 5 && live < 54, `${live} MiB are held`);
     });
   }
 });

@@ -22,6 +22,7 @@ import {
 } from '../../src/rule.ts';
 import { LIMITS } from '../../src/signal/limits.ts';
 import { decodeSignalRecord } from '../../src/signal/message.ts';
+import { newBatchId } from '../../src/signal/signal-id.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { foreignRecord } from '../support/foreign-records.ts';
 
@@ -500,6 +501,110 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.ruleStates(randomUUID(), ids), []);
   });
 
+  test(`D10.14 store ${name}: the rules of a list that signals name, by rule_ref and by value, lapsed ones too`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const [one, two, country] = [ip('192.0.2.1'), ip('2001:db8::/32'), { kind: 'country', country: 'US' } as const];
+    const inList = [
+      access(one),
+      access(one, { ruleRef: 'r1' }),
+      access(one, { action: 'allow', expiresAt: T0 + 1 }),
+      access(two, { ruleRef: 'r2' }),
+      access(country),
+      access(ip('192.0.2.9'), { ruleRef: 'r3' }),
+    ];
+    await land([...inList.map((rule) => ({ change: upsert(rule), listId: list.id })), upsert(access(one, { ruleRef: 'r1' }))]);
+    const named = async (refs: string[], targets: string[], workspaceId = workspace.id, listId = list.id) =>
+      (await store.namedRules(workspaceId, listId, refs, targets)).map((rule) => `${rule.ruleRef} ${rule.action} ${rule.target}`).sort();
+    const address = formatTarget(one);
+    const first = [`null allow ${address}`, `null block ${address}`, `r1 block ${address}`];
+    assert.deepEqual(await named([], [address]), first);
+    assert.deepEqual(await named(['r1', 'r2', 'r9'], ['US', address, 'NL']), [...first, 'null block US', 'r2 block 2001:db8::/32'].sort());
+    assert.deepEqual(await named([], []), []);
+    const states = await store.ruleStates(
+      workspace.id,
+      (await store.namedRules(workspace.id, list.id, ['r3'], [])).map(({ id }) => id),
+    );
+    assert.deepEqual(
+      states.map(({ target }) => formatTarget(target)),
+      ['192.0.2.9'],
+    );
+    for (const [space, place] of [
+      [randomUUID(), list.id],
+      [workspace.id, randomUUID()],
+    ])
+      assert.deepEqual(await named(['r1'], ['US'], space, place), []);
+  });
+
+  test(`D13.4 store ${name}: one counter moves with expression rules, another with access rules, whoever changes them`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const revisions = async () => {
+      const found = (await store.findNamed(workspace.id, ''))!;
+      const head = (await store.snapshot(workspace.id, null, T0, undefined))!;
+      assert.deepEqual([head.revision, head.expressionRevision], [found.revision, found.expressionRevision]);
+      return { access: found.revision, expressions: found.expressionRevision };
+    };
+    let before = await revisions();
+    const moved = async (what: string, changes: Parameters<typeof land>[0]) => {
+      await land(changes);
+      const now = await revisions();
+      const [access, expressions] = [now.access > before.access, now.expressions > before.expressions];
+      before = now;
+      return [what, { access, expressions }];
+    };
+    const wafRule = (rule: ExpressionRule): RuleChange => ({ change: 'upsert', kind: 'waf_rule', rule });
+    const batch = { batchId: newBatchId(T0), keyId: null };
+    assert.deepEqual(await moved('access', [upsert(access(ip('192.0.2.1')))]), ['access', { access: true, expressions: false }]);
+    const only = { access: false, expressions: true };
+    assert.deepEqual(await moved('upsert', [{ ...batch, change: wafRule(waf('a')) }]), ['upsert', only]);
+    assert.deepEqual(await moved('update', [wafRule(waf('a', { action: 'allow' })), wafRule(waf('b'))]), ['update', only]);
+    assert.deepEqual(await moved('delete', [{ change: 'delete', kind: 'waf_rule', ruleRef: 'b' }]), ['delete', only]);
+    const [{ id }] = await rules('waf_rule');
+    assert.deepEqual(await moved('by id', [{ change: 'delete_rules', kind: 'waf_rule', ids: [id] }]), ['by id', only]);
+    const [, undone] = await moved('undo', [{ change: 'undo', batchId: batch.batchId }]);
+    assert.equal((undone as typeof only).expressions, true);
+    assert.deepEqual(await moved('nothing', []), ['nothing', { access: false, expressions: false }]);
+  });
+
+  test(`D13.1 store ${name}: a snapshot hands over whole rules, of its lists and of the workspace; rules are found by their ids`, async (t) => {
+    const { store, workspace, organization, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const other = await store.createWorkspace(organization.id, 'other');
+    await land([
+      upsert(access(ip('192.0.2.1'))),
+      { change: upsert(access(ip('192.0.2.2'), { labels: { a: 1 } })), listId: list.id },
+      upsert(access(ip('192.0.2.3'), { expiresAt: T0 })),
+      { change: 'upsert', kind: 'waf_rule', rule: waf('a') },
+      { change: 'upsert', kind: 'waf_rule', rule: waf('lapsed', { expiresAt: T0 }) },
+      { change: 'upsert', kind: 'smart_firewall_rule', rule: waf('s') },
+    ]);
+    const whole = async (feedId: string | null, ...kinds: Kind[]) => {
+      const found: StoredRule[] = [];
+      await store.snapshot(workspace.id, feedId, T0, undefined, { kinds, take: (rule) => found.push(rule) });
+      return found;
+    };
+    const names = (found: readonly StoredRule[]) =>
+      found.map(({ kind, rule }) => ('target' in rule ? formatTarget(rule.target) : `${kind} ${rule.ruleRef}`)).sort();
+    assert.deepEqual(names(await whole(null, 'access_rule')), ['192.0.2.1', '192.0.2.2']);
+    assert.deepEqual(names(await whole(list.id, 'access_rule')), ['192.0.2.2']);
+    assert.deepEqual(names(await whole(null, 'waf_rule', 'smart_firewall_rule')), ['smart_firewall_rule s', 'waf_rule a']);
+    const both = collectingSink();
+    const expressions: StoredRule[] = [];
+    await store.snapshot(workspace.id, null, T0, both.sink, { kinds: ['waf_rule'], take: (rule) => expressions.push(rule) });
+    assert.deepEqual([both.rows.length, names(expressions)], [2, ['waf_rule a']]);
+
+    for (const kind of ['access_rule', 'waf_rule'] as const) {
+      const found = await whole(null, kind);
+      const ids = found.map(({ id }) => id);
+      const asked = await store.rulesById(workspace.id, kind, [...ids, 123_456_789]);
+      assert.deepEqual(
+        asked.sort((a, b) => a.id - b.id),
+        found.sort((a, b) => a.id - b.id),
+      );
+      assert.deepEqual(await store.rulesById(other.id, kind, ids), []);
+    }
+  });
+
   test(`D7.6 store ${name}: a snapshot holds the never-block rules of all lists as exceptions, where its list asks for them`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
@@ -528,6 +633,13 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal(first.head.revision, -(await workspaceRevision()));
     await land([allow(ip('192.0.2.6'))]);
     assert.equal((await read(list.id)).head.revision, -(await workspaceRevision()));
+
+    const feed = { ...DEVICE, subtractAllow: 'workspace', lists: [list.id] } as const;
+    const { id: device } = await store.createFeed(workspace.id, feed);
+    assert.deepEqual((await read(device)).rows, (await read(list.id)).rows);
+    assert.equal((await read(device)).head.revision, -(await workspaceRevision()));
+    await store.updateFeed(workspace.id, device, { subtractAllow: 'off' });
+    assert.ok((await read(device)).head.revision > 0);
 
     for (const subtractAllow of ['on', 'off', null] as const) {
       const { revision } = await store.updateList(workspace.id, list.id, { subtractAllow });
@@ -1113,7 +1225,7 @@ export function storeConformance(driver: StoreDriver): void {
     const first = await store.bootstrap({ hash, prefix: 'boot', onlyWhenEmpty: true });
     assert.equal(first.created, true);
     const caller = await store.findCaller(hash);
-    assert.deepEqual(caller?.permissions, ['signal:write', 'feed:read', 'manage']);
+    assert.deepEqual(caller?.permissions, ['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read']);
     assert.deepEqual(
       (await store.workspaces()).map((w) => w.name),
       ['default'],

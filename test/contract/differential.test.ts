@@ -200,7 +200,7 @@ test('D4.17 D4.15 the same 5,000 signals leave the same rules, feeds and exports
   /** When each batch was sent to each engine, ms. */
   const sentAt: number[][] = [[], []];
   for (let sent = 0; sent < SIGNALS; ) {
-    const count = Math.min(1 + random.below(400), SIGNALS - sent);
+    const count = Math.min(1 + random.below(900), SIGNALS - sent);
     const place = sent < SIGNALS / 3 ? 'first' : sent + count === SIGNALS ? 'last' : 'later';
     const version = place === 'last' ? 2 : 1 + random.below(2);
     const batch = version === 1 ? events(count) : envelopes(count, place);

@@ -1,7 +1,7 @@
 /** The pairs of engines that the contract suites run on, and the frame of such a suite. */
 import { after, before, suite } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
-import { kafkaForTests, noKafka } from '../support/kafka.ts';
+import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 
 export interface Engine {
@@ -23,14 +23,16 @@ export const EMBEDDED: Engine = {
   open: async () => ({ settings: {}, stop: async () => {} }),
 };
 
+let topics = 0;
 export const postgresAndKafka = (): Engine => ({
   name: 'PostgreSQL and Kafka',
-  skip: noPostgres() || noKafka(),
+  skip: noPostgres() || noKafkaAtAll(),
   async open() {
     const [postgres, kafka] = await Promise.all([startPostgres(), kafkaForTests()]);
     const database = await postgres.createDatabase();
+    topics += 1;
     return {
-      settings: { DATABASE_URL: database, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC: `signals-${process.pid}` },
+      settings: { DATABASE_URL: database, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC: `signals-${process.pid}-${topics}` },
       stop: async () => {
         await Promise.all([postgres.stop(), kafka.stop()]);
       },
@@ -45,7 +47,8 @@ export function contractSuite<World extends { stop(): Promise<void> }>(
   start: (settings: Readonly<Record<string, string>>, folder: string) => Promise<World>,
   tests: (world: () => World) => void,
 ): void {
-  suite(`${title} on ${name}`, { skip, timeout: 240_000 }, () => {
+  // Its tests run one by one, also where suites run side by side: one of them kills the server.
+  suite(`${title} on ${name}`, { skip, timeout: 600_000, concurrency: 1 }, () => {
     let engine: OpenEngine;
     let world: World;
     const cleanup: (() => void)[] = [];

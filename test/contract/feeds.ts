@@ -1,12 +1,15 @@
 /** What clients of the feeds may rely on, over real HTTP; every engine runs it. */
 import { contractSuite, type Engine } from './engine.ts';
+import { agentTests } from './feeds/agent.ts';
 import { capTests } from './feeds/cap.ts';
 import { composedFeedTests } from './feeds/composed.ts';
 import { contentTests } from './feeds/content.ts';
 import { errorTests } from './feeds/errors.ts';
+import { forecastTests } from './feeds/forecast.ts';
 import { formatTests } from './feeds/formats.ts';
 import { listTests } from './feeds/lists.ts';
 import { representationTests } from './feeds/representations.ts';
+import { ruleTests } from './feeds/rules.ts';
 import { timeTests } from './feeds/time.ts';
 import { startFeedWorld } from './feeds/world.ts';
 
@@ -18,7 +21,10 @@ export function feedContract(engine: Engine): void {
     listTests(feeds);
     composedFeedTests(feeds);
     capTests(feeds);
+    forecastTests(feeds);
     errorTests(feeds);
+    ruleTests(feeds);
+    agentTests(feeds);
     timeTests(feeds);
   });
 }

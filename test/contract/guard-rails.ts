@@ -126,6 +126,11 @@ export function guardRailTests(world: () => World): void {
     assert.deepEqual(answer!.subtraction, { entries: 7, entries_without_subtraction: 1 });
     await eventually(async () => assert.equal(await client.feed(), `${own}${all}`));
 
+    await world().json(['feed', 'create', 'device', '--list', 'edge', ...inSpace]);
+    const [device] = await world().json(['feed', 'set', 'device', '--subtract-allow', 'workspace', ...inSpace]);
+    assert.deepEqual(device!.subtraction, { entries: 7, entries_without_subtraction: 1 });
+    await eventually(async () => assert.equal(await client.feed('/device'), `${own}${all}`));
+
     await world().json(['list', 'set', 'edge', '--subtract-allow', 'workspace', '--max-entries', '6', ...inSpace]);
     await eventually(async () => {
       const { status, text } = await getFeed(world().weir().url, await newKey(world().settings, client.workspace), '/edge');

@@ -338,8 +338,13 @@ export function limitContract(engine: Engine): void {
       assert.equal((await client.post(V2, body(16_777_217))).status, 400);
       assert.deepEqual(await client.rules('waf_rule'), []);
       assert.equal((await client.post(V2, body(16_777_216))).status, 200);
-      const rules = await client.rules('waf_rule');
-      assert.deepEqual([rules.length, rules[0]!.config, rules[399]!.config], [400, config, config]);
+      // So much takes longer to land than a feed waits.
+      const rules = await eventually(async () => {
+        const found = await client.rules('waf_rule');
+        assert.equal(found.length, 400);
+        return found;
+      }, 30_000);
+      assert.deepEqual([rules[0]!.config, rules[399]!.config], [config, config]);
     });
 
     test('2.6, 4.6.1, D2.1, D5.1 lists and keys: names, descriptions, max_entries and lifetimes at their edges', async () => {

@@ -1,3 +1,4 @@
+import { suite } from 'node:test';
 import { postgresAndKafka } from './engine.ts';
 import { expressionContract } from './expressions.ts';
 import { feedContract } from './feeds.ts';
@@ -5,7 +6,7 @@ import { limitContract } from './limits.ts';
 import { signalContract } from './signals.ts';
 
 const engine = postgresAndKafka();
-signalContract(engine);
-expressionContract(engine);
-feedContract(engine);
-limitContract(engine);
+// Much of their time is waiting.
+suite('contract', { concurrency: 2 }, () => {
+  for (const contract of [feedContract, signalContract, expressionContract, limitContract]) contract(engine);
+});

@@ -5,6 +5,6 @@ import { crashRounds } from './embedded.ts';
 test('6.2 D3 accepted signals of all three kinds survive kill -9, none twice, in order; stream and store open again', {
   timeout: 120_000,
 }, async (t) => {
-  const acknowledged = await crashRounds(5, (line) => t.diagnostic(line));
+  const acknowledged = await crashRounds(3, (line) => t.diagnostic(line));
   assert.ok(acknowledged > 100);
 });

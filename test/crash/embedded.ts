@@ -11,6 +11,7 @@ import type { StoreReads } from '../../src/ports/store.ts';
 import { KINDS } from '../../src/rule.ts';
 import { openSqliteReads } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
+import { smallGeo } from '../support/geo.ts';
 import { postSignals } from '../support/http.ts';
 import { KEY, startWeir, type Weir } from '../support/weir.ts';
 
@@ -81,7 +82,8 @@ export async function crashRounds(rounds: number, report: (line: string) => void
   const dir = mkdtempSync(join(tmpdir(), 'weir-crash-'));
   const sent = new Map<string, Sent>();
   let versions = Array.from({ length: LANES }, () => 0);
-  let weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0' });
+  const settings = { ...smallGeo(dir), DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0' };
+  let weir = await startWeir(settings);
   for (let round = 1; round <= rounds; round += 1) {
     let killed = false;
     const lanes = versions.map((version, n) => lane(weir, n, version, sent, () => killed));
@@ -89,7 +91,7 @@ export async function crashRounds(rounds: number, report: (line: string) => void
     killed = true;
     await weir.kill('SIGKILL');
     versions = await Promise.all(lanes);
-    weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0' });
+    weir = await startWeir(settings);
     const [reads, stream] = [openSqliteReads(dir), openSqliteStream(dir)];
     const { end } = await stream.bounds(0);
     const streamId = await stream.id();

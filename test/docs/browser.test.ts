@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type Page, startBrowser } from '../support/browser.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
 import { needs } from '../support/programs.ts';
 import { eventually, KEY, startWeir } from '../support/weir.ts';
 
@@ -31,9 +32,12 @@ const type = (page: Page, selector: string, value: string) =>
 
 suite('1 API documentation in a browser', { skip: needs('chromium'), timeout: 120_000 }, () => {
   test('1, 4 every operation is shown and can be tried; nothing is asked of another host', async (t) => {
-    const weir = await startWeir({ DATA_DIR: temporaryFolder(t), BOOTSTRAP_API_KEY: KEY });
+    const folder = temporaryFolder(t);
+    const [weir, browser] = await Promise.all([
+      startWeir({ ...smallGeo(folder), DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY }),
+      startBrowser(),
+    ]);
     t.after(() => weir.kill('SIGTERM'));
-    const browser = await startBrowser();
     t.after(() => browser.close());
     for (const { group, operations, tried } of [
       { group: 'signal', operations: ['POST /v1/signal', 'POST /v2/signal'], tried: 'post' },

@@ -95,6 +95,14 @@ describe('D7 what is taken out of block feeds', () => {
       const words = (places: Place[]) => places.map(({ text }) => text);
       const subtracts = random.pick(['on', 'off'] as const);
       store.setWorkspace({ protect: words(ofWorkspace), subtractAllow: subtracts });
+      const composed = random.pick([[lists[0]!], lists, null]);
+      const ofComposed = random.pick(['on', 'workspace', 'off'] as const);
+      /** Every feed: its path, its lists (null: all), what is cut out of it. */
+      const feeds = [
+        { path: '', lists: null, setting: subtracts },
+        ...lists.map((id) => ({ path: `/${id}`, lists: [id], setting: store.list(id).subtractAllow ?? 'off' })),
+        { path: `/${store.addFeed('c', composed, { subtractAllow: ofComposed })}`, lists: composed, setting: ofComposed },
+      ];
       const replica = new Replica(clock, store, {
         geo: () => geoOf(geo),
         guardRails: { protect: words(ofService) },
@@ -114,13 +122,13 @@ describe('D7 what is taken out of block feeds', () => {
       const guarded = flags([...ofService, ...ofWorkspace].flatMap(({ spans }) => spans));
 
       /** What a feed blocks, in the classes of these levels: the model. */
-      const expected = (list: string | null, asOf: number, action: AccessAction, levels: readonly (Level | undefined)[]): Uint8Array => {
+      type Feed = (typeof feeds)[number];
+      const expected = (feed: Feed, asOf: number, action: AccessAction, levels: readonly (Level | undefined)[]): Uint8Array => {
         const active = rules.filter(({ expires }) => expires === 0 || expires > asOf);
-        const own = active.filter((rule) => list === null || rule.list === list);
+        const own = active.filter((rule) => feed.lists?.includes(rule.list) ?? true);
         const wanted = flags(own.filter((rule) => rule.action === action && levels.includes(rule.level)).flatMap(({ spans }) => spans));
         if (action === 'allow') return wanted;
-        const setting = list === null ? subtracts : (store.list(list).subtractAllow ?? 'off');
-        const from = { on: own, workspace: active, off: [] }[setting];
+        const from = { on: own, workspace: active, off: [] }[feed.setting];
         const taken = flags(from.filter((rule) => rule.action === 'allow').flatMap(({ spans }) => spans));
         return wanted.map((has, at) => (has === 1 && guarded[at] === 0 && taken[at] === 0 ? 1 : 0));
       };
@@ -128,18 +136,18 @@ describe('D7 what is taken out of block feeds', () => {
       // Nothing is written meanwhile: what lapses leaves by itself, and what an exception held back comes.
       for (const wait of [0, 11_000, 10_000]) {
         await clock.advance(wait);
-        for (const list of [null, ...lists]) {
-          const path = list === null ? '' : `/${list}`;
-          const what = `round ${round}, feed ${list}, after ${wait} ms`;
+        for (const feed of feeds) {
+          const { path } = feed;
+          const what = `round ${round}, feed ${path}, after ${wait} ms`;
           for (const action of ['block', 'allow'] as const) {
             const plain = await replica.get(`${path}?action=${action}`);
-            assert.equal(plain.body, linesOf(expected(list, clock.second, action, [undefined, ...LEVELS])), `${what}, ${action}`);
+            assert.equal(plain.body, linesOf(expected(feed, clock.second, action, [undefined, ...LEVELS])), `${what}, ${action}`);
           }
           const csv = await replica.get(`${path}?format=csv_indicator&action=block`);
           for (const level of LEVELS) {
             const classes = level === 'high' ? [undefined, level] : [level];
             const rows = csv.body.split('\n').filter((row) => row.endsWith(`,${level},high`));
-            const networks = linesOf(expected(list, clock.second, 'block', classes))
+            const networks = linesOf(expected(feed, clock.second, 'block', classes))
               .split('\n')
               .filter(Boolean);
             assert.deepEqual(

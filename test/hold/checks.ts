@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figure } from '../../bench/support/figures.ts';
 import { fillStore } from '../../bench/support/fill.ts';
 import { quantile } from '../../bench/support/load.ts';
+import { watchMachine } from '../../bench/support/machine.ts';
 import { memoryMb } from '../../bench/support/process.ts';
 import { newTenant } from '../support/command.ts';
 import { ask, postSignals } from '../support/http.ts';
@@ -40,6 +41,8 @@ async function sending(url: string, text: string): Promise<Socket> {
 
 const SLOW_POSTS = 100;
 const SLOW_BYTES = 15_500_000;
+/** Posts of another key meanwhile. */
+const POSTS = 20;
 
 /** 100 posts of 15.5 MB that stop before their last byte: what they hold in memory, and whether another key is served meanwhile. */
 export const slowPosts: Check = (settings) =>
@@ -61,15 +64,20 @@ export const slowPosts: Check = (settings) =>
       sockets.push(socket);
     }
     await sleep(3000);
-    const began = performance.now();
-    const { status } = await postSignals(url, key, [event]);
-    const took = performance.now() - began;
+    const machine = await watchMachine();
+    const took: number[] = [];
+    for (let n = 0; n < POSTS; n += 1) {
+      const began = performance.now();
+      const { status } = await postSignals(url, key, [event]);
+      took.push(status === 200 ? performance.now() - began : Number.POSITIVE_INFINITY);
+    }
+    const bare = quantile(await machine.end(), 0.9);
     const peak = memoryMb(pid, 'VmHWM');
     for (const socket of sockets) socket.destroy();
     return [
       { what: `${SLOW_POSTS} slow posts of 15.5 MB: memory over idle, MiB`, figure: peak - idle, limit: 200 },
       { what: `${SLOW_POSTS} slow posts of 15.5 MB: refused with 429`, figure: refused, limit: SLOW_POSTS - 5, least: true },
-      { what: 'slow posts: a post of another key, ms', figure: status === 200 ? took : Number.POSITIVE_INFINITY, limit: 100 },
+      { what: 'slow posts: posts of another key, p90 ms', figure: quantile(took, 0.9), limit: 100, machine: bare },
     ];
   });
 
@@ -105,11 +113,13 @@ export const deafClients: Check = async (settings) => {
 export const keyFlood: Check = (settings) =>
   on({ ...settings, TRUST_PROXY: '127.0.0.1' }, async ({ url }) => {
     await postSignals(url, KEY, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]);
+    const machine = await watchMachine();
     const { times, statuses } = await measureFlood(url, KEY, 5, async () => {});
+    const bare = quantile(await machine.end(), 0.99);
     const errors = statuses.filter((status) => status !== 200);
     return [
       { what: '2,000 unknown keys a second: errors of a valid key', figure: errors.length, limit: 0 },
-      { what: '2,000 unknown keys a second: a valid key, p99 ms', figure: quantile(times, 0.99), limit: 100 },
+      { what: '2,000 unknown keys a second: a valid key, p99 ms', figure: quantile(times, 0.99), limit: 100, machine: bare },
     ];
   });
 
@@ -133,6 +143,7 @@ export const whileLanding: Check = (settings) =>
     const file = join(settings.DATA_DIR!, 'signals.ndjson');
     const line = (n: number) => JSON.stringify({ type: 'access_rules', action: 'block', ip: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` });
     writeFileSync(file, Array.from({ length: LANDING }, (_, n) => `${line(n)}\n`).join(''));
+    const machine = await watchMachine();
     let busy = true;
     const sent = weirProcess(['send', file, '--url', url], { WEIR_API_KEY: KEY }).finally(() => {
       busy = false;
@@ -159,11 +170,12 @@ export const whileLanding: Check = (settings) =>
     const { code } = await weirProcess(['key', 'create', '--workspace', 'default'], settings);
     commands = false;
     await polling;
+    const bare = quantile(await machine.end(), 0.99);
     await sent;
     return [
       { what: `commands that read, of 15, ${during} of them during landing`, figure: done, limit: 15, least: true },
       { what: 'a command that writes during landing: exit code', figure: code, limit: 0 },
       { what: `/readyz during landing: answers that are not 200, of ${waits.length}`, figure: red, limit: 0 },
-      { what: '/readyz during landing: p99, ms', figure: quantile(waits, 0.99), limit: 100 },
+      { what: '/readyz during landing: p99, ms', figure: quantile(waits, 0.99), limit: 100, machine: bare },
     ];
   });

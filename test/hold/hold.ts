@@ -9,7 +9,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Figure, holds } from '../../bench/support/figures.ts';
+import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
@@ -90,10 +90,11 @@ for (const part of chosen.filter(({ waits }) => !waits)) await runPart(part);
 await waiting;
 await postgres?.stop();
 
-const row = (each: Figure) => [each.what, each.figure, `${each.least ? '≥' : '≤'} ${each.limit}`, holds(each) ? 'ok' : 'MISSED'];
+const row = (each: Figure) => [each.what, each.figure, limitText(each), holds(each) ? 'ok' : 'MISSED'];
 printTable([['what', 'figure', 'limit', ''], ...figures.map(row)]);
 const missed = figures.filter((figure) => !holds(figure)).length;
-if (load > 1) console.log(`The machine was busy at the beginning (load ${load.toFixed(1)}): its times are not those of an idle one.`);
+if (load > 1)
+  console.log(`The machine was busy at the beginning (load ${load.toFixed(1)}): what it added to times is allowed on top of their limits.`);
 if (postgres === undefined) console.log(`PostgreSQL was left out: ${noPostgres()}`);
 for (const name of broken) console.log(`broke off: ${name}`);
 console.log(`${figures.length - missed} of ${figures.length} limits hold, ${Math.round((performance.now() - begun) / 1000)} s`);

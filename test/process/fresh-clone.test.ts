@@ -136,10 +136,10 @@ suite('a fresh clone', () => {
     });
     assert.equal(elsewhere.stdout, direct.stdout);
     for (const args of [
-      ['./weir', 'bake'],
-      ['npm', 'run', '-s', 'weir', '--', 'bake'],
+      ['./weir', 'brew'],
+      ['npm', 'run', '-s', 'weir', '--', 'brew'],
     ]) {
-      await assert.rejects(weir(args), { code: 2, stderr: "weir: unknown command 'bake'\n" });
+      await assert.rejects(weir(args), { code: 2, stderr: "weir: unknown command 'brew'\n" });
     }
     const finish = await postInFlight();
     process.kill(pid, 'SIGTERM');
@@ -160,14 +160,16 @@ suite('the installation', () => {
   const folder = temporaryFolder({ after });
   const clone = join(folder, 'weir');
   const claim = join(clone, '.installing');
-  /** Stands before npm in PATH: says what it was given, and installs nothing. */
+  /** Stands before npm in PATH: says what it was given, and installs nothing, or the packages of a folder. */
   const stub = join(folder, 'stub');
   const NPM = `#!/bin/sh
 [ "$1" = --version ] && { echo "\${STUB_VERSION:-11.0.0}"; exit; }
 echo "npm $1, cache $npm_config_cache" >&2
 touch "$npm_config_cache/used"
 [ -n "$STUB_SECONDS" ] && exec sleep "$STUB_SECONDS"
-exit 1
+[ -n "$STUB_MODULES" ] || exit 1
+cp -al "$STUB_MODULES" node_modules 2>/dev/null || { rm -rf node_modules; cp -a "$STUB_MODULES" node_modules; }
+rm -rf node_modules/.installed node_modules/.cache
 `;
 
   before(async () => {
@@ -225,7 +227,8 @@ exit 1
   test('D1.2 two first starts at once: one takes over from a dead one and installs, the other waits and says for whom', async () => {
     const { pid: dead } = spawn('true');
     writeFileSync(claim, `${dead} `);
-    const results = await Promise.all([run({}), run({})]);
+    const settings = { ...stubbed, npm_config_cache: folder, STUB_MODULES: join(ROOT, 'node_modules') };
+    const results = await Promise.all([run(settings), run(settings)]);
     for (const { code, stdout, stderr } of results) {
       assert.equal(code, 0, stderr);
       assert.match(stdout, /^Usage: weir /);

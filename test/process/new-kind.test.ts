@@ -94,12 +94,14 @@ const dns = (ref: string, body: object = {}, more: object = {}) => ({
 describe('a made-up kind of rule', () => {
   let copy: Copy;
   let support: typeof import('../support/weir.ts');
+  let commands: typeof import('../support/command.ts');
   before(async () => {
     copy = copySources('with-dns');
     addRow(copy);
     addScheme(copy);
     addTables(copy);
     support = await import(copy.path('test/support/weir.ts'));
+    commands = await import(copy.path('test/support/command.ts'));
   });
 
   test('2.2 a kind is a row, a scheme and a migration a dialect; the compiler asks for what is missing', () => {
@@ -150,7 +152,7 @@ describe('a made-up kind of rule', () => {
 
   /** From the signal to the rule, its listing and its move into another workspace, with the programs of the copy. */
   async function everywhere(t: TestContext, engine: Settings): Promise<void> {
-    const { startWeir, weir, eventually, KEY } = support;
+    const { startWeir, eventually, KEY } = support;
     const data = temporaryFolder(t);
     const settings = { DATA_DIR: data, BOOTSTRAP_API_KEY: KEY, ...smallGeo(data), ...engine };
     const server = await startWeir(settings);
@@ -160,11 +162,7 @@ describe('a made-up kind of rule', () => {
       const response = await fetch(`${server.url}/v2/signal`, { method: 'POST', body: JSON.stringify(entries), headers });
       return { status: response.status, ...((await response.json()) as { errors: string[]; message: string }) };
     };
-    const run = async (...args: string[]) => {
-      const { code, stdout, stderr } = await weir(args, settings);
-      assert.equal(code, 0, stderr);
-      return stdout;
-    };
+    const run = (...args: string[]) => commands.commandText(args, settings);
     const rules = async (workspace: string) =>
       (JSON.parse(await run('rule', 'ls', '--workspace', workspace, '--kind', 'dns_rule', '--json')) as Record<string, unknown>[]).map(
         ({ id: _, ...rule }) => rule,
@@ -227,6 +225,8 @@ async function swept(t: TestContext, store: Store): Promise<void> {
   const batch = { streamId: 's', partition: 0, from: null, to: 1, items: [item], poison: [], now: 1000 };
   assert.equal(await store.apply(batch), 'landed');
   assert.equal(await store.countRules(workspaceId, 0), 1);
-  assert.equal(await store.sweep({ now: 5000, rulesExpiredBefore: 3000, auditBefore: 0, limit: 10 }), 1);
+  const sweep = (rulesExpiredBefore: number) => store.sweep({ now: 5000, rulesExpiredBefore, auditBefore: 0, limit: 10 });
+  assert.equal(await sweep(1500), 1, 'the batch');
+  assert.equal(await sweep(3000), 1, 'the rule');
   assert.equal(await store.countRules(workspaceId, 0), 0);
 }

@@ -39,7 +39,8 @@ suite('settings', { concurrency: 2 }, () => {
   for (const args of COMMANDS) {
     test(`D1.1 every fault in the settings is listed at once, in readable lines, exit code 2: weir ${args[0]}`, async (t) => {
       const folder = join(temporaryFolder(t), 'data');
-      const { code, stdout, stderr } = await weir(args, { ...FAULTY, DATA_DIR: folder });
+      const run = args[0] === 'serve' ? weir : command;
+      const { code, stdout, stderr } = await run(args, { ...FAULTY, DATA_DIR: folder });
       assert.equal(code, 2);
       assert.equal(stdout, '');
       const lines = stderr.trimEnd().split('\n');
@@ -51,7 +52,7 @@ suite('settings', { concurrency: 2 }, () => {
 
   test('D1.1 an empty variable counts as unset', async (t) => {
     const settings = Object.fromEntries([...Object.keys(FAULTY), 'HOST', 'GEO_ASN_FILE', 'SCHEMES_FILE'].map((name) => [name, '']));
-    assert.equal((await weir(['org', 'create', 'acme'], { ...settings, DATA_DIR: temporaryFolder(t) })).code, 0);
+    assert.equal((await command(['org', 'create', 'acme'], { ...settings, DATA_DIR: temporaryFolder(t) })).code, 0);
   });
 
   test('D1.1, D1.5 files that settings name are missing or broken at start: each told in one line, all at once, exit 2', async (t) => {
@@ -66,7 +67,7 @@ suite('settings', { concurrency: 2 }, () => {
     assert.equal(lines.length, 3, both.stderr);
     assert.ok(lines.every((line) => line.startsWith('weir: ')));
     for (const name of ['broken.csv', 'none.mmdb', 'none.json']) assert.equal(lines.filter((line) => line.includes(name)).length, 1, name);
-    const status = await weir(['geo', 'status'], settings);
+    const status = await command(['geo', 'status'], settings);
     assert.equal(status.code, 2);
     assert.equal(status.stderr.trimEnd().split('\n').length, 2, status.stderr);
   });
@@ -344,7 +345,7 @@ test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and sa
   assert.equal((await readyz(halted.url)).checks.landing.lag_messages, 1);
   assert.equal(await feed(halted.url), '192.0.2.1/32\n', 'the feed stays as it was');
 
-  const adopted = await weir(['stream', 'adopt'], settings);
+  const adopted = await command(['stream', 'adopt'], settings);
   assert.deepEqual([adopted.code, adopted.stderr], [0, '']);
   // Without a restart.
   await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));

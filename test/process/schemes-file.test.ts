@@ -4,15 +4,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
 import { weir } from '../support/weir.ts';
 import { type Json, startWorld } from '../support/world.ts';
 
 test('2.4 SCHEMES_FILE adds and replaces fields and functions per kind', async (t) => {
-  const schemes = join(temporaryFolder(t), 'schemes.json');
+  const folder = temporaryFolder(t);
+  const schemes = join(folder, 'schemes.json');
   const waf = { 'bot.score': { type: 'Int' }, 'http.response.size': { type: 'Int', phase: 'response' }, 'ip.src.asn': { type: 'Bytes' } };
   const functions = [{ name: 'sha256', args: ['field Bytes'], returns: 'Bytes', kind: 'waf_rule' }];
   writeFileSync(schemes, JSON.stringify({ waf_rule: waf, functions }));
-  const world = await startWorld({ DATA_DIR: temporaryFolder(t), SCHEMES_FILE: schemes });
+  const world = await startWorld({ ...smallGeo(folder), DATA_DIR: folder, SCHEMES_FILE: schemes });
   t.after(() => world.stop());
   const client = await world.client();
 
@@ -54,13 +56,15 @@ test('D1, 2.4 a SCHEMES_FILE that is missing or broken: exit 2 with one sentence
     'name.json': '{"waf_rule":{"not.a\\n.name":{"type":"Int"}}}',
     'many.json': '{"waf":{},"waf_rule":{"a":{"type":"X"}},"functions":[{"name":"f","args":["Nothing"],"returns":"Int"}]}',
   };
-  for (const [name, content] of Object.entries(broken)) {
+  const geo = smallGeo(folder);
+  const start = async ([name, content]: [string, string | undefined]) => {
     const file = join(folder, name);
     if (content !== undefined) writeFileSync(file, content);
-    const { code, stdout, stderr } = await weir(['serve'], { DATA_DIR: join(folder, 'data'), SCHEMES_FILE: file });
+    const { code, stdout, stderr } = await weir(['serve'], { ...geo, DATA_DIR: join(folder, 'data'), SCHEMES_FILE: file });
     assert.deepEqual([code, stdout], [2, ''], name);
     assert.ok(stderr.startsWith(`weir: SCHEMES_FILE ${file}`) && stderr.length > file.length + 30, stderr);
     assert.equal(stderr.split('\n').length, 2, stderr);
     if (name === 'many.json') for (const part of ['waf: ', 'waf_rule.a: ', 'functions[0]: ']) assert.ok(stderr.includes(part), stderr);
-  }
+  };
+  await Promise.all(Object.entries(broken).map(start));
 });

@@ -13,7 +13,6 @@ import { getFeed, postSignals } from '../support/http.ts';
 import { startKafka } from '../support/kafka.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { seededRandom } from '../support/random.ts';
-import type { Weir } from '../support/weir.ts';
 
 const REPLICAS = 3;
 
@@ -56,10 +55,14 @@ export async function agreement(deployment: Deployment, seconds: number, interva
   const random = seededRandom(20_261_121);
   const [{ key }] = await deployment.tenants();
   const settings = { FEED_REBUILD_SECONDS: String(interval) };
-  const signals = [await deployment.start({ ROLES: 'signals' }), await deployment.start({ ROLES: 'signals' })];
-  for (let n = 0; n < 2; n += 1) await deployment.start({ ROLES: 'consumer' });
-  const replicas: Weir[] = [];
-  for (let n = 0; n < REPLICAS; n += 1) replicas.push(await deployment.start({ ROLES: 'feeds', ...settings }));
+  const start = (count: number, more: Readonly<Record<string, string>>) =>
+    Promise.all(Array.from({ length: count }, () => deployment.start(more)));
+  const [signals, replicas] = await Promise.all([
+    start(2, { ROLES: 'signals' }),
+    start(REPLICAS, { ROLES: 'feeds', ...settings }),
+    // One workspace is in one partition, which one consumer lands.
+    start(1, { ROLES: 'consumer' }),
+  ]);
   const views = FORMAT_NAMES.flatMap((format) => ['v4', 'both'].map((family) => `format=${format}&family=${family}`));
   const witness = new Witness();
   const end = performance.now() + seconds * 1000;

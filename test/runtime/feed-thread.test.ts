@@ -16,7 +16,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { compileFiles } from '../support/geo.ts';
 
-const UNGUARDED = { ...NO_GUARD_RAILS, self: [] };
+const UNGUARDED = { guardRails: { ...NO_GUARD_RAILS, self: [] }, schemesFile: undefined };
 const NOTHING = { name: null, reason: null, labels: null, config: null, expiresAt: null, ruleRef: null, confidence: null, severity: null };
 
 /** An embedded store with rules on these targets, and what a feed thread needs to read it. */

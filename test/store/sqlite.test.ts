@@ -4,6 +4,7 @@ import { mock, test } from 'node:test';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
+import { followConformance } from '../conformance/follow.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
@@ -35,6 +36,7 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 undoConformance(driver);
+followConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

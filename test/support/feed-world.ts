@@ -10,16 +10,21 @@ import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import { levelCode } from '../../src/feed/levels.ts';
 import { FeedCache } from '../../src/feed/serve/cache.ts';
 import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
+import { FeedWatch } from '../../src/feed/serve/feed-watch.ts';
+import { agentEndpoint, agentRoutes } from '../../src/http/agent/answer.ts';
+import type { Gate } from '../../src/http/auth/gate.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
+import { type Answered, type DocumentHeaders, documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { FeedAnswer } from '../../src/http/feeds/headers.ts';
-import { readFeedTarget } from '../../src/http/feeds/target.ts';
+import { feedRoutes } from '../../src/http/feeds/routes.ts';
+import { rulesEndpoint, rulesRoutes } from '../../src/http/rules/answer.ts';
 import type { Network } from '../../src/network/network.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import type { FeedRecordKey, FoundFeed, RuleState } from '../../src/ports/rule-store.ts';
+import type { FeedRecordKey, FoundFeed, RuleState, StoredRule as WholeRule } from '../../src/ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
-import type { AccessAction, Level, RuleRole, Target } from '../../src/rule.ts';
+import type { AccessAction, ExpressionRule, Kind, Level, RuleRole, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
 export const START = Date.UTC(2026, 10, 20, 10, 0, 0);
@@ -91,17 +96,31 @@ const NO_SETTINGS: ListSettings = {
   severity: null,
   subtractAllow: null,
 };
+const WAF_RULE: Omit<ExpressionRule, 'ruleRef'> = {
+  name: null,
+  reason: null,
+  labels: null,
+  config: null,
+  expiresAt: null,
+  type: 'custom',
+  expression: 'http.request.path == "/a"',
+  action: 'block',
+  order: null,
+  shortDescription: null,
+};
 export const WORKSPACE = '018f0000-0000-7000-8000-000000000001';
 
 type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
-export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates'>, Pick<StoreWrites, 'recordFeed'> {
+export class MemoryStore
+  implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates' | 'rulesById'>, Pick<StoreWrites, 'recordFeed'>
+{
   down = false;
   readOnly = false;
   hanging = false;
   /** How often each call was made. */
-  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, recordFeed: 0 };
+  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordFeed: 0 };
   /** What `ruleStates` was asked for. */
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
@@ -112,6 +131,8 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
   #lists: AccessList[] = [];
   #feeds: MemoryFeed[] = [];
   #rules: StoredRule[] = [];
+  #wafRules: WholeRule[] = [];
+  #expressionRevision = 1;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -134,6 +155,20 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
   #found({ lists, ...feed }: MemoryFeed): FoundFeed {
     const revisions = this.#lists.filter(({ id }) => lists?.includes(id)).map(({ revision }) => revision);
     return { ...feed, revision: feed.revision + (lists === null ? this.#revision : revisions.reduce((sum, each) => sum + each, 0)) };
+  }
+
+  /** Adds or changes a WAF rule; with `ttl` it lapses that many seconds from now, rounded up. */
+  setWafRule(ruleRef: string, { ttl, ...given }: Partial<ExpressionRule> & { ttl?: number } = {}): void {
+    const now = this.#clock.now();
+    const known = this.#wafRules.find(({ rule }) => rule.ruleRef === ruleRef);
+    const expiresAt = ttl === undefined ? null : Math.ceil(now / 1000 + ttl) * 1000;
+    const rule: ExpressionRule = { ...WAF_RULE, ...given, ruleRef, expiresAt };
+    const id = known?.id ?? this.#nextId++;
+    this.#wafRules = [
+      ...this.#wafRules.filter((each) => each !== known),
+      { id, kind: 'waf_rule', listId: null, rule, createdAt: START, updatedAt: now, seq: id },
+    ];
+    this.#expressionRevision += 1;
   }
 
   setWorkspace(change: Partial<WorkspaceSettings>): void {
@@ -194,10 +229,18 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
     const byId = this.#lists.filter(({ id }) => id === ref.toLowerCase());
     const lists = byId.length > 0 ? byId : this.#lists.filter(({ name }) => name === ref);
     const feeds = this.#feeds.filter(({ id, name }) => id === ref || (name === ref && lists.length === 0)).map((feed) => this.#found(feed));
-    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists, feeds };
+    return {
+      id: WORKSPACE,
+      name: 'acme',
+      revision: this.#revision,
+      expressionRevision: this.#expressionRevision,
+      takenAt: this.#clock.now(),
+      lists,
+      feeds,
+    };
   }
 
-  async snapshot(...[, feedId, now, sink]: Parameters<StoreReads['snapshot']>) {
+  async snapshot(...[, feedId, now, sink, whole]: Parameters<StoreReads['snapshot']>) {
     await this.#read('snapshot');
     const list = this.#lists.find(({ id }) => id === feedId);
     const feed = this.#feeds.find(({ id }) => id === feedId);
@@ -210,16 +253,17 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
       ...own.map((rule) => ({ ...rule, role: rule.action as RuleRole })),
       ...exceptions.map((rule) => ({ ...rule, role: 'exception' as const })),
     ];
-    for (const rule of read) {
+    if (whole?.kinds.includes('waf_rule')) for (const rule of this.#activeWafRules(now)) whole.take(rule);
+    for (const rule of sink === undefined ? [] : read) {
       const { id, role, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
       if (expires !== 0 && expires * 1000 <= now) continue;
-      if (target.kind !== 'ip') sink.geo(id, role, target, expires, levels);
-      else if (target.network.family === 4) sink.v4(id, role, target.network.address, target.network.prefix, expires, levels);
+      if (target.kind !== 'ip') sink!.geo(id, role, target, expires, levels);
+      else if (target.network.family === 4) sink!.v4(id, role, target.network.address, target.network.prefix, expires, levels);
       else {
         const bytes = Buffer.alloc(16);
         for (const [i, word] of target.network.address.entries()) bytes.writeUInt32BE(word, 4 * i);
-        sink.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
+        sink!.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
       }
     }
     const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
@@ -230,15 +274,32 @@ export class MemoryStore implements Pick<StoreReads, 'findNamed' | 'snapshot' | 
       kind,
       profile,
       guardRails,
+      mark: { change: 0, lists: '' },
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
+      expressionRevision: this.#expressionRevision,
+      workspaceCreatedAt: START,
       takenAt: this.#clock.now(),
     };
+  }
+
+  async follow() {
+    return 'too_far' as const;
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {
     this.asked.push(ids);
     await this.#read('ruleStates');
     return this.#rules.filter(({ id }) => ids.includes(id)).map(({ id, action, target, expires }) => ({ id, action, target, expires }));
+  }
+
+  #activeWafRules(now: number): WholeRule[] {
+    return this.#wafRules.filter(({ rule: { expiresAt } }) => expiresAt === null || expiresAt > now);
+  }
+
+  async rulesById(_workspaceId: string, kind: Kind, ids: readonly number[]): Promise<WholeRule[]> {
+    this.asked.push(ids);
+    await this.#read('rulesById');
+    return kind === 'waf_rule' ? this.#wafRules.filter(({ id }) => ids.includes(id)) : [];
   }
 
   async recordFeed(workspaceId: string, key: FeedRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {
@@ -288,6 +349,9 @@ export interface Reply {
   readonly fault: HttpFault | undefined;
 }
 
+/** Callers are known here. */
+const NO_GATE: Gate = { admit: () => ({ status: 500 }), admitRecognised: () => undefined };
+
 interface ReplicaOptions {
   readonly geo?: () => GeoDatabase;
   /** Of the service. */
@@ -298,7 +362,9 @@ interface ReplicaOptions {
 export class Replica {
   readonly cache: FeedCache;
   readonly errors: Error[] = [];
-  readonly #answer: ReturnType<typeof feedEndpoint>;
+  /** Lines of the log, each with its level before it. */
+  readonly log: string[] = [];
+  readonly #read: (target: string) => ((caller: Caller, headers: DocumentHeaders) => Answered) | undefined;
 
   constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
     const geo = options.geo ?? (() => GEO);
@@ -306,23 +372,38 @@ export class Replica {
     const report = (error: Error) => this.errors.push(error);
     this.cache = new FeedCache({
       store,
-      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, clock }),
+      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, phaseOf: () => 'request', clock }),
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,
       geoVersion: () => geo().version,
       zlib: 'test',
       caughtUp: undefined,
+      watch: new FeedWatch(
+        (level, message) => this.log.push(`${level} ${message}`),
+        () => clock.now(),
+      ),
       report,
       ...options,
     });
-    this.#answer = feedEndpoint(this.cache, () => clock.now(), report);
+    const answer = documentEndpoint(this.cache, () => clock.now(), report);
+    const routes = [
+      feedRoutes(NO_GATE, feedEndpoint(answer)),
+      rulesRoutes(NO_GATE, rulesEndpoint(answer)),
+      agentRoutes(NO_GATE, agentEndpoint(answer)),
+    ];
+    this.#read = (target) => routes.map(({ read }) => read(target)).find((found) => found !== undefined);
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */
   async get(target: string, headers: Record<string, string> = {}, listId: string | null = null): Promise<Reply> {
-    const parts = readFeedTarget(`/v1/threat/feeds${target}`);
-    if (parts === undefined) throw new Error(`not a feed: ${target}`);
+    return this.getDocument(`/v1/threat/feeds${target}`, headers, listId);
+  }
+
+  /** GET of any address that is polled. */
+  async getDocument(target: string, headers: Record<string, string> = {}, listId: string | null = null): Promise<Reply> {
+    const answer = this.#read(target);
+    if (answer === undefined) throw new Error(`nothing is polled there: ${target}`);
     const caller: Caller = {
       keyId: 'k',
       workspaceId: WORKSPACE,
@@ -334,7 +415,7 @@ export class Replica {
       guardRails: NO_GUARD_RAILS,
       expiresAt: null,
     };
-    return replyOf(await this.#answer({ caller, ...parts, headers }));
+    return replyOf(await answer(caller, headers));
   }
 }
 

@@ -55,7 +55,7 @@ export async function startOwnPostgres(settings: Record<string, string> = {}): P
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
-    max_connections: '100',
+    max_connections: '200',
     shared_buffers: '128MB',
     ...settings,
   });

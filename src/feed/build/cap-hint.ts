@@ -1,10 +1,9 @@
 import type { FeedKind } from '../../account/feed.ts';
-import { countV4, countV6 } from '../../network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
-import type { GeoDatabase, GeoRanges } from '../../ports/geo.ts';
-import type { Family, Variant } from '../variant.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import { countNetworks, geoName } from '../geo-cost.ts';
+import type { Variant } from '../variant.ts';
 import { ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
-import type { GeoTarget, Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** How many targets a hint names, the most expensive first. */
 const NAMED = 3;
@@ -22,7 +21,7 @@ const RAISE: Readonly<Record<FeedKind, string>> = {
  */
 export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase, cost: number): string {
   const targets = new Map(
-    matching(snapshot.geo, variant, asOf).map((row) => [targetName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),
+    matching(snapshot.geo, variant, asOf).map((row) => [geoName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),
   );
   const costs = [...targets]
     .map(([name, target]) => ({ name, networks: countNetworks(geo.ranges(target), variant.family) }))
@@ -56,12 +55,4 @@ function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
   return rows;
 }
 
-const targetName = (target: GeoTarget) => (target.kind === 'asn' ? `AS${target.asn}` : `country ${target.country}`);
 const plural = (count: number, noun: string) => `${count} ${count === 1 ? noun : noun.replace(/y$/, 'ie').concat('s')}`;
-
-function countNetworks(ranges: GeoRanges, family: Family): number {
-  const [v4, v6] = [new V4Ranges(), new V6Ranges()];
-  if (family !== 'v6') v4.pushAll(ranges.v4);
-  if (family !== 'v4') v6.pushAll(ranges.v6);
-  return countV4(v4) + countV6(v6);
-}

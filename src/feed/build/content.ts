@@ -4,6 +4,7 @@ import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, RuleRole } from '../../rule.ts';
 import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
+import type { GeoTarget } from '../geo-cost.ts';
 import type { Family } from '../variant.ts';
 import { levelsOfTag, ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -35,20 +36,18 @@ export const countWithoutSubtraction = (snapshot: Snapshot, query: ContentQuery,
 
 /** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
 export function feedContent(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase): Content {
-  return contentOf(snapshot, query, geo, EXCEPTIONS[snapshot.head.profile.subtractAllow ?? 'off']);
+  return contentOf(snapshot, query, geo, exceptionsOf(snapshot));
 }
 
 function contentOf(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase, exceptions: RuleRole | undefined): Content {
   const ranges: (AddressSet | undefined)[] = [];
-  const [withV4, withV6] = [query.family !== 'v6', query.family !== 'v4'];
-  let until = Number.POSITIVE_INFINITY;
-
-  collect(query.action, (tag) => {
+  const active = new ActiveRules(snapshot, query.asOf, geo, query.family);
+  active.collect(query.action, (tag) => {
     const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];
     ranges[index] ??= addressSet([]);
     return ranges[index];
   });
-  const taken = query.action === 'block' ? takenOut() : undefined;
+  const taken = query.action === 'block' ? takenOut(active, exceptions, query.guarded) : undefined;
 
   const classes = ranges.flatMap((each, index): NetworkClass[] => {
     if (each === undefined) return [];
@@ -56,45 +55,76 @@ function contentOf(snapshot: Snapshot, query: ContentQuery, geo: GeoDatabase, ex
     const [v4, v6] = [coalesceV4(each.v4), coalesceV6(each.v6)];
     return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
   });
-  return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until };
+  return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until: active.until };
+}
 
-  /** What a block feed does not contain; undefined for nothing. */
-  function takenOut(): AddressSet | undefined {
-    if (exceptions === undefined) return query.guarded;
-    const allowed = addressSet([]);
-    collect(exceptions, () => allowed);
-    return query.guarded === undefined ? allowed : union([allowed, query.guarded]);
+/** The never-block rules that the settings of a feed cut out of its block feed. */
+export const exceptionsOf = ({ head }: Snapshot): RuleRole | undefined => EXCEPTIONS[head.profile.subtractAllow ?? 'off'];
+
+/** What a block feed does not contain; undefined for nothing. */
+export function takenOut(active: ActiveRules, exceptions: RuleRole | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
+  if (exceptions === undefined) return guarded;
+  const allowed = addressSet([]);
+  active.collect(exceptions, () => allowed);
+  return guarded === undefined ? allowed : union([allowed, guarded]);
+}
+
+/** The rules of a snapshot that are active at a second. */
+export class ActiveRules {
+  /** The next second at which one of the rules that were asked for expires, so far as the store was not asked for it yet. */
+  until = Number.POSITIVE_INFINITY;
+  readonly #snapshot: Snapshot;
+  readonly #asOf: number;
+  readonly #geo: GeoDatabase;
+  readonly #withV4: boolean;
+  readonly #withV6: boolean;
+
+  /** `asOf` in whole seconds: rules that expire then or before are left out. */
+  constructor(snapshot: Snapshot, asOf: number, geo: GeoDatabase, family: Family) {
+    this.#snapshot = snapshot;
+    this.#asOf = asOf;
+    this.#geo = geo;
+    this.#withV4 = family !== 'v6';
+    this.#withV6 = family !== 'v4';
   }
 
-  /** Adds the addresses of the active rules of a role, each to the set that `setOf` gives for its tag. */
-  function collect(role: RuleRole, setOf: (tag: number) => AddressSet): void {
-    select(snapshot.v4, role, withV4, setOf, ({ v4 }, table, row) => v4.pushNetwork(table.words[row], table.prefixes[row]));
-    select(snapshot.v6, role, withV6, setOf, ({ v6 }, table, row) => v6.pushNetwork(table.words, row * 4, table.prefixes[row]));
-    select(snapshot.geo, role, true, setOf, ({ v4, v6 }, _table, row) => {
-      const found = geo.ranges(snapshot.geoTargets[row]);
-      if (withV4) v4.pushAll(found.v4);
-      if (withV6) v6.pushAll(found.v6);
-    });
+  /** Adds the addresses of the rules of a role, each to the set that `setOf` gives for its tag. */
+  collect(role: RuleRole, setOf: (tag: number) => AddressSet): void {
+    this.collectDirect(role, setOf);
+    this.eachTarget(role, (target, tag) => this.addRanges(setOf(tag), target));
   }
 
-  function select(
-    table: RuleTable,
-    role: RuleRole,
-    asked: boolean,
-    setOf: (tag: number) => AddressSet,
-    push: (set: AddressSet, table: RuleTable, row: number) => void,
-  ): void {
-    if (!asked) return;
+  /** The same of the rules on addresses and networks alone. */
+  collectDirect(role: RuleRole, setOf: (tag: number) => AddressSet): void {
+    const { v4, v6 } = this.#snapshot;
+    if (this.#withV4) this.#select(v4, role, (row, tag) => setOf(tag).v4.pushNetwork(v4.words[row], v4.prefixes[row]));
+    if (this.#withV6) this.#select(v6, role, (row, tag) => setOf(tag).v6.pushNetwork(v6.words, row * 4, v6.prefixes[row]));
+  }
+
+  /** Calls `take` with the country or ASN of each rule of a role that has one. */
+  eachTarget(role: RuleRole, take: (target: GeoTarget, tag: number) => void): void {
+    this.#select(this.#snapshot.geo, role, (row, tag) => take(this.#snapshot.geoTargets[row], tag));
+  }
+
+  /** Adds the ranges of a country or ASN to a set. */
+  addRanges({ v4, v6 }: AddressSet, target: GeoTarget): void {
+    const found = this.#geo.ranges(target);
+    if (this.#withV4) v4.pushAll(found.v4);
+    if (this.#withV6) v6.pushAll(found.v6);
+  }
+
+  #select(table: RuleTable, role: RuleRole, take: (row: number, tag: number) => void): void {
+    const { renewalsAskedThrough } = this.#snapshot;
     const wanted = roleTag(role);
     for (let row = 0; row < table.length; row++) {
       const tag = table.tags[row];
       if ((tag & ROLE_MASK) !== wanted) continue;
       const expires = table.expires[row];
       if (expires !== 0) {
-        if (expires > snapshot.renewalsAskedThrough && expires < until) until = expires;
-        if (expires <= query.asOf) continue;
+        if (expires > renewalsAskedThrough && expires < this.until) this.until = expires;
+        if (expires <= this.#asOf) continue;
       }
-      push(setOf(tag), table, row);
+      take(row, tag);
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The work of the feed thread. A build reads the feed's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
- * that expire (`expiry.ts`), renders the variant (`render.ts`) and decides its Last-Modified (`last-modified.ts`).
+ * that expire (`renewal.ts`), renders the variant (`document.ts`) and decides its Last-Modified (`last-modified.ts`).
  */
 import { createHash } from 'node:crypto';
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
@@ -8,20 +8,25 @@ import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { type BuildRequest, type BuildResult, type FeedBuilder, LONGEST_WAIT } from '../builder.ts';
+import { DOCUMENTS, type DocumentKind, isRemembered, nameOf, revisionOf } from '../document.ts';
 import { stampFeed } from '../formats/stamp.ts';
+import { render } from './document.ts';
 import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
-import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
-import { renewDueRules } from './renewal.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
+import type { OverCap, RenderedFeed } from './render.ts';
+import { type RenewalReads, renewDueRules } from './renewal.ts';
+import type { PhaseOf } from './rules.ts';
+import { followSnapshot, readSnapshot, type Snapshot } from './snapshot.ts';
 
 /** What builds are made with. */
 export interface FeedBuilderOptions {
-  readonly store: Pick<StoreReads, 'snapshot' | 'ruleStates'>;
+  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById'>;
   readonly recordFeed: StoreWrites['recordFeed'];
   /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
   /** The service's guard rails and a workspace's together. */
   readonly guard: (own: GuardRails) => BlockGuard;
+  /** The phase of a WAF rule that does not say it, by its expression. */
+  readonly phaseOf: PhaseOf;
   readonly clock: Clock;
 }
 
@@ -36,12 +41,12 @@ interface FeedState {
   lastBuild: Promise<unknown>;
 }
 
-/** Holds the snapshots of feeds in the calling thread, and builds variants from them. */
+/** Holds the snapshots of feeds and other documents in the calling thread, and builds variants from them. */
 export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
   const feeds = new Map<string, FeedState>();
   return {
     async build(request) {
-      const key = feedKey(request.workspaceId, request.feedId);
+      const key = feedKey(request.workspaceId, request.variant.document, request.feedId);
       const feed = feeds.get(key) ?? { snapshot: undefined, lastBuild: Promise.resolve() };
       feeds.set(key, feed);
       if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed.snapshot, request, options);
@@ -49,13 +54,13 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
       feed.lastBuild = build.catch(() => undefined);
       return build;
     },
-    async forget(workspaceId, feedId) {
-      feeds.delete(feedKey(workspaceId, feedId));
+    async forget(workspaceId, document, feedId) {
+      feeds.delete(feedKey(workspaceId, document, feedId));
     },
   };
 }
 
-const feedKey = (workspaceId: string, feedId: string | null) => `${workspaceId}/${feedId ?? ''}`;
+const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
 /** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
 async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
@@ -63,8 +68,15 @@ async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBu
   const { snapshot } = feed;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
   if (snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall) {
-    const generation = Math.max(request.generation, snapshot?.generation ?? 0);
-    feed.snapshot = await within(readSnapshot(store, { ...request, generation }, instantOf(clock)), READ_LIMIT, 'the store', clock);
+    const wanted = { ...request, generation: Math.max(request.generation, snapshot?.generation ?? 0) };
+    const now = instantOf(clock);
+    const limited = <T>(read: Promise<T>) => within(read, READ_LIMIT, 'the store', clock);
+    const { document } = request.variant;
+    const canFollow = snapshot !== undefined && DOCUMENTS[document].kinds.length === 0 && clock.now() >= snapshot.readAt.wall;
+    const { workspaceId, feedId } = request;
+    const read: Parameters<typeof followSnapshot>[3] = (since, sink) => limited(store.follow(workspaceId, feedId, now.wall, since, sink));
+    const followed = canFollow ? await followSnapshot(snapshot, wanted.generation, now, read) : 'too_far';
+    feed.snapshot = followed === 'too_far' ? await limited(readSnapshot(store, wanted, now, document)) : followed;
   }
   return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed.snapshot, request, options);
 }
@@ -77,12 +89,14 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Fee
   const { generation, readAt, takenAt, head } = snapshot;
   const { entryCount, entryLimit } = rendered;
   const made = { geoVersion: geo.version, asOf: second, entryCount, entryLimit };
-  const source = { generation, readAt, takenAt, revision: head.revision, ...made };
+  const revision = revisionOf(request.variant.document, head);
+  const source = { generation, readAt, takenAt, revision, name: head.profile.name, ...made };
   if (rendered.kind === 'too_large') {
     return { kind: 'too_large', ...source, hint: rendered.hint, servableFrom: 0, servableUntil: rendered.until, provisional: false };
   }
   const { text, hash } = rendered;
-  const record = request.offline ? undefined : await recordContent(request, { hash, snapshotAt: takenAt, second }, options);
+  const remembered = isRemembered(request.variant);
+  const record = request.offline || !remembered ? undefined : await recordContent(request, { hash, snapshotAt: takenAt, second }, options);
   const { lastModified, servableFrom, provisionalUntil } = decideLastModified(hash, second, takenAt, record, request.previous);
   stampFeed(text, lastModified);
   return {
@@ -92,8 +106,8 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Fee
     bytes: text.bytes,
     md5: createHash('md5').update(text.bytes).digest('hex'),
     lastModified,
-    stamped: text.stampAt !== undefined,
-    sharesInstant: isInstantShared(hash, lastModified, request.previous) || isFarAhead(record, second),
+    stamped: text.stampsAt.length > 0,
+    sharesInstant: !remembered || isInstantShared(hash, lastModified, request.previous) || isFarAhead(record, second),
     servableFrom,
     servableUntil: Math.min(rendered.until, provisionalUntil),
     provisional: Number.isFinite(provisionalUntil),
@@ -109,13 +123,16 @@ async function renderAt(
   snapshot: Snapshot,
   request: BuildRequest,
   geo: GeoDatabase,
-  { store, guard, clock }: FeedBuilderOptions,
+  { store, guard, phaseOf, clock }: FeedBuilderOptions,
 ): Promise<RenderedFeed | OverCap> {
   const { workspaceId, variant, previous, offline } = request;
-  const ask = (ids: readonly number[]) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock);
+  const ask: RenewalReads = {
+    states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
+    rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
+  };
   const renderAsOf = async (asOf: number) => {
     await renewDueRules(snapshot, asOf, second, offline ? undefined : ask);
-    return renderFeed(snapshot, variant, asOf, geo, guard(snapshot.head.guardRails).protected);
+    return render(snapshot, variant, { workspaceId, asOf, geo, guarded: guard(snapshot.head.guardRails).protected, phaseOf });
   };
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || previous === undefined || previous.hash === rendered.hash) return rendered;
@@ -130,5 +147,5 @@ function recordContent(
   seen: Parameters<StoreWrites['recordFeed']>[2],
   { recordFeed, clock }: FeedBuilderOptions,
 ): Promise<FeedRecord | undefined> {
-  return within(recordFeed(workspaceId, { feedId, ...variant }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
+  return within(recordFeed(workspaceId, { feedId, ...nameOf(variant) }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
 }

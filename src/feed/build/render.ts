@@ -28,6 +28,27 @@ export interface OverCap extends Counted {
   readonly hint: string;
 }
 
+/** Which rules of a snapshot make a variant, without those that expire at the second `asOf` or before. */
+function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: number, guarded: AddressSet | undefined) {
+  const { confidence, severity } = head.profile;
+  const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
+  return { family, action, asOf, classes: FORMATS[format].rated ? classTable(levels) : undefined, guarded };
+}
+
+const limitOf = ({ head }: Snapshot) => head.profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
+
+/** The entries that `renderFeed` counts, and the feed's cap. */
+export const measureFeed = (
+  snapshot: Snapshot,
+  variant: Variant,
+  asOf: number,
+  geo: GeoDatabase,
+  guarded: AddressSet | undefined,
+): Pick<Counted, 'entryCount' | 'entryLimit'> => ({
+  entryCount: feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo).count,
+  entryLimit: limitOf(snapshot),
+});
+
 /**
  * The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. `guarded` are the addresses that
  * no block feed contains.
@@ -39,18 +60,15 @@ export function renderFeed(
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
 ): RenderedFeed | OverCap {
-  const { name, description, confidence, severity, maxEntries } = snapshot.head.profile;
-  const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
-  const { rated, render } = FORMATS[variant.format];
-  const { family, action } = variant;
-  const classes = rated ? classTable(levels) : undefined;
-  const query = { family, action, asOf, classes, guarded };
+  const { name, description } = snapshot.head.profile;
+  const { format, family, action } = variant;
+  const query = queryOf(snapshot, variant, asOf, guarded);
   const content = feedContent(snapshot, query, geo);
-  const counted = { entryCount: content.count, entryLimit: maxEntries ?? DEFAULT_ENTRY_LIMIT, until: content.until };
+  const counted = { entryCount: content.count, entryLimit: limitOf(snapshot), until: content.until };
   if (counted.entryCount > counted.entryLimit) {
     const cost = counted.entryCount - countWithoutSubtraction(snapshot, query, geo);
     return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
   }
-  const text = render(content, { name, description, action, family });
+  const text = FORMATS[format].render(content, { name, description, action, family });
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
 }

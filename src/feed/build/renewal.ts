@@ -1,8 +1,13 @@
-import type { RuleState } from '../../ports/rule-store.ts';
-import type { StoreReads } from '../../ports/store.ts';
-import type { Target } from '../../rule.ts';
+import type { RuleState, StoredRule } from '../../ports/rule-store.ts';
+import type { Kind, Target } from '../../rule.ts';
 import { actionOfTag, type RuleTable } from './rule-table.ts';
-import type { Snapshot } from './snapshot.ts';
+import { expiryOf, type Snapshot } from './snapshot.ts';
+
+/** Asks the store for rules of the workspace by their ids: for what renewal needs to know of them, or for whole rules. */
+export interface RenewalReads {
+  states(ids: readonly number[]): Promise<RuleState[]>;
+  rules(kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
+}
 
 /**
  * Asks the store about the rules that expire at the second `through` or before (SPEC D5.14): about exactly these, all in one read. A
@@ -10,24 +15,42 @@ import type { Snapshot } from './snapshot.ts';
  * serves no build beyond its `servableUntil`. With `ask` undefined, or when the store does not answer, no rule is renewed.
  * `now` is the current second: rules that expire later than that are asked for again when their second has come.
  */
-export async function renewDueRules(
-  snapshot: Snapshot,
-  through: number,
-  now: number,
-  ask: ((ids: readonly number[]) => ReturnType<StoreReads['ruleStates']>) | undefined,
-): Promise<void> {
+export async function renewDueRules(snapshot: Snapshot, through: number, now: number, ask: RenewalReads | undefined): Promise<void> {
   // After the clock was set back, seconds that have passed once come again.
   snapshot.renewalsAskedThrough = Math.min(snapshot.renewalsAskedThrough, now);
   const due = dueRules(snapshot, through);
   if (due.length > 0 && ask !== undefined) {
-    const states = await ask(due.map(({ table, row }) => table.ids[row])).catch((): RuleState[] => []);
+    const states = await ask.states(due.map(({ table, row }) => table.ids[row])).catch((): RuleState[] => []);
     const byId = new Map(states.map((state) => [state.id, state]));
     for (const rule of due) {
       const state = byId.get(rule.table.ids[rule.row]);
       if (state !== undefined && isRenewal(snapshot, rule, state)) rule.table.expires[rule.row] = state.expires;
     }
   }
+  if (ask !== undefined) await renewStoredRules(snapshot, through, ask);
   snapshot.renewalsAskedThrough = Math.max(snapshot.renewalsAskedThrough, Math.min(through, now));
+}
+
+/** The same of whole rules: one that was renewed is replaced by what it is now. */
+async function renewStoredRules(snapshot: Snapshot, through: number, ask: RenewalReads): Promise<void> {
+  for (const [kind, { rules }] of snapshot.stored) {
+    const due = rules.flatMap((rule, at) => {
+      const expires = expiryOf(rule);
+      return expires !== 0 && expires <= through && expires > snapshot.renewalsAskedThrough ? [{ at, id: rule.id, expires }] : [];
+    });
+    if (due.length === 0) continue;
+    const states = await ask
+      .rules(
+        kind,
+        due.map(({ id }) => id),
+      )
+      .catch((): StoredRule[] => []);
+    const byId = new Map(states.map((state) => [state.id, state]));
+    for (const { at, id, expires } of due) {
+      const state = byId.get(id);
+      if (state !== undefined && (expiryOf(state) === 0 || expiryOf(state) > expires)) rules[at] = state;
+    }
+  }
 }
 
 /** A rule whose second has come: a row of a table. */

@@ -3,6 +3,9 @@ import { type AccessAction, RULE_ROLES, type RuleRole } from '../../rule.ts';
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
+/** The id and the tag of rows that were removed: no rule has such ones. */
+const NO_RULE = -1;
+const NO_ROLE = 0xff;
 
 /**
  * The rules of a snapshot whose targets are of one kind, as columns of numbers: a million rules must not be a million objects.
@@ -11,6 +14,9 @@ const FIRST_CAPACITY = 64;
 export class RuleTable {
   readonly width: number;
   length = 0;
+  /** Rows that were removed; they stay as rows of no rule. */
+  removed = 0;
+  #isFilled = false;
   ids = new Float64Array(FIRST_CAPACITY);
   /** Whole seconds, 0 = never. Expiries lie a century ahead and more: beyond 2106 a second no longer fits 32 bits. */
   expires = new Float64Array(FIRST_CAPACITY);
@@ -26,7 +32,8 @@ export class RuleTable {
 
   /** Adds a rule and returns its row; the caller writes the address. */
   add(id: number, role: RuleRole, prefix: number, expires: number, levels: number): number {
-    if (this.length === this.ids.length) this.#resize(this.length * 2);
+    // What is added to a read later is little.
+    if (this.length === this.ids.length) this.#resize(this.length + (this.#isFilled ? FIRST_CAPACITY + (this.length >> 4) : this.length));
     const row = this.length++;
     this.ids[row] = id;
     this.expires[row] = expires;
@@ -37,7 +44,29 @@ export class RuleTable {
 
   /** Gives back the memory beyond the last row. */
   trim(): void {
+    this.#isFilled = true;
     this.#resize(this.length);
+  }
+
+  /** Removes the rules with these ids, and those that have expired at `now` (whole seconds; 0: none has). */
+  remove(ids: ReadonlySet<number>, now: number): void {
+    for (let row = 0; row < this.length; row++) {
+      const expires = this.expires[row];
+      if (!(expires !== 0 && expires <= now) && !ids.has(this.ids[row])) continue;
+      this.ids[row] = NO_RULE;
+      this.tags[row] = NO_ROLE;
+      this.expires[row] = 0;
+      this.removed += 1;
+    }
+  }
+
+  /** Adds all rows of a table of the same width. */
+  addAll(other: RuleTable): void {
+    for (let from = 0; from < other.length; from++) {
+      const row = this.add(other.ids[from], 'block', other.prefixes[from], other.expires[from], 0);
+      this.tags[row] = other.tags[from];
+      for (let word = 0; word < this.width; word++) this.words[row * this.width + word] = other.words[from * this.width + word];
+    }
   }
 
   #resize(capacity: number): void {

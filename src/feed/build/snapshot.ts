@@ -1,15 +1,26 @@
 import { type Instant, secondOf } from '../../clock.ts';
-import type { GeoDatabase } from '../../ports/geo.ts';
-import type { RuleSink, SnapshotHead } from '../../ports/rule-store.ts';
+import type { ChangeSink, SnapshotHead, SnapshotMark, StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { RuleRole } from '../../rule.ts';
+import type { Kind, RuleRole } from '../../rule.ts';
 import type { BuildRequest } from '../builder.ts';
+import { DOCUMENTS, type DocumentKind } from '../document.ts';
+import type { GeoTarget } from '../geo-cost.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import { RuleTable } from './rule-table.ts';
 
-/** A country or an ASN. */
-export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
+/** When a rule expires, whole seconds; 0 = never. */
+export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
 
-/** The rules of one feed as one read transaction found them, with the list's settings; held by the feed thread. */
+/** The rules of one kind as they are stored. More than a document may hold are only counted. */
+export interface StoredRules {
+  readonly rules: StoredRule[];
+  count: number;
+}
+
+/** Rules of a kind that a document holds at most (SPEC D13.3). */
+export const MOST_RULES = DEFAULT_ENTRY_LIMIT;
+
+/** The rules of one feed, or of another document, as one read transaction found them, with the list's settings; held by the feed thread. */
 export interface Snapshot {
   readonly head: SnapshotHead;
   /** `BuildRequest.generation` of the build for which it was read. */
@@ -22,17 +33,24 @@ export interface Snapshot {
   readonly v6: RuleTable;
   readonly geo: RuleTable;
   /** The target of each row of `geo`. */
-  readonly geoTargets: readonly GeoTarget[];
+  readonly geoTargets: GeoTarget[];
+  /** Whole rules, of the kinds that the document shows. */
+  readonly stored: ReadonlyMap<Kind, StoredRules>;
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
   renewalsAskedThrough: number;
 }
 
 /** Takes the rules of a read into tables. */
-class RuleColumns implements RuleSink {
+class RuleColumns implements ChangeSink {
+  readonly changed = new Set<number>();
   readonly tableV4 = new RuleTable(1);
   readonly tableV6 = new RuleTable(4);
   readonly tableGeo = new RuleTable(0);
   readonly geoTargets: GeoTarget[] = [];
+
+  gone(id: number): void {
+    this.changed.add(id);
+  }
 
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
     const row = this.tableV4.add(id, role, prefix, expires, levels);
@@ -53,16 +71,66 @@ class RuleColumns implements RuleSink {
   }
 }
 
-/** Reads the rules of a feed that are active at `now`; undefined when workspace or list is gone. Rejects when the store does. */
+/** Rows of removed rules that a snapshot may carry along, and as a part of all. */
+const REMOVED = 1000;
+const REMOVED_PART = 0.25;
+
+/**
+ * The snapshot as the store has its rules now: what has changed is taken into its tables, so that work is in proportion to the change.
+ * `too_far` when it has to be read anew. Rejects, with the snapshot as it was, when `read` does, which asks the store.
+ */
+export async function followSnapshot(
+  snapshot: Snapshot,
+  generation: number,
+  now: Instant,
+  read: (since: SnapshotMark, sink: ChangeSink) => ReturnType<StoreReads['follow']>,
+): Promise<Snapshot | 'too_far' | undefined> {
+  const { v4, v6, geo, geoTargets } = snapshot;
+  const tables = [v4, v6, geo];
+  if (tables.some(({ removed, length }) => removed > REMOVED && removed > length * REMOVED_PART)) return 'too_far';
+  const changes = new RuleColumns();
+  const head = await read(snapshot.head.mark, changes);
+  if (head === undefined || head === 'too_far') return head;
+  for (const table of tables) table.remove(changes.changed, secondOf(now.wall));
+  v4.addAll(changes.tableV4);
+  v6.addAll(changes.tableV6);
+  geo.addAll(changes.tableGeo);
+  geoTargets.push(...changes.geoTargets);
+  return { ...snapshot, head, generation, readAt: now, takenAt: head.takenAt, renewalsAskedThrough: secondOf(now.wall) };
+}
+
+/**
+ * Reads the rules of a feed, or of another document, that are active at `now`; undefined when workspace or list is gone. Rejects when the
+ * store does.
+ */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
   { workspaceId, feedId, generation }: Pick<BuildRequest, 'workspaceId' | 'feedId' | 'generation'>,
   now: Instant,
+  document: DocumentKind = 'feed',
 ): Promise<Snapshot | undefined> {
   const columns = new RuleColumns();
-  const head = await store.snapshot(workspaceId, feedId, now.wall, columns);
+  const { networks, kinds } = DOCUMENTS[document];
+  const stored = new Map(kinds.map((kind): [Kind, StoredRules] => [kind, { rules: [], count: 0 }]));
+  const take = (rule: StoredRule) => {
+    const of = stored.get(rule.kind)!;
+    of.count += 1;
+    if (of.count <= MOST_RULES) of.rules.push(rule);
+  };
+  const head = await store.snapshot(workspaceId, feedId, now.wall, networks ? columns : undefined, { kinds, take });
   if (head === undefined) return undefined;
   const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = columns;
   for (const table of [v4, v6, geo]) table.trim();
-  return { head, generation, readAt: now, takenAt: head.takenAt, v4, v6, geo, geoTargets, renewalsAskedThrough: secondOf(now.wall) };
+  return {
+    head,
+    generation,
+    readAt: now,
+    takenAt: head.takenAt,
+    v4,
+    v6,
+    geo,
+    geoTargets,
+    stored,
+    renewalsAskedThrough: secondOf(now.wall),
+  };
 }

@@ -36,7 +36,7 @@ export function renderCsv({ classes }: FeedNetworks): FeedText {
   mergeSorted(v6, byAddressV6, (list, i) => {
     at = writeRowV6(out, at, v6[list], i, classes[list].index);
   });
-  return { bytes: bytes.slice(0, at), stampAt: undefined };
+  return { bytes: bytes.slice(0, at), stampsAt: [] };
 }
 
 /** Where rows are written: the same bytes for text and for addresses. */

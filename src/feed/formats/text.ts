@@ -23,7 +23,7 @@ export function textFormat({ header, head, separator, tail }: TextLayout): Rende
     const above = isStamped ? `${lines.before}${PLACEHOLDER}${lines.after}` : lines;
     const { v4 = null, v6 = null } = classes[0] ?? {};
     const layout = count === 0 ? { separator, head: above, tail: '' } : { separator, head: above + head, tail };
-    return { bytes: renderCidrs(v4, v6, layout), stampAt: isStamped ? Buffer.byteLength(lines.before) : undefined };
+    return { bytes: renderCidrs(v4, v6, layout), stampsAt: isStamped ? [Buffer.byteLength(lines.before)] : [] };
   };
 }
 

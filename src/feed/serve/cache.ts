@@ -1,26 +1,27 @@
 /**
- * Where requests for feeds come in, on the main thread. A request is a hit; or its workspace resolves the name (`workspace.ts`), and
+ * Where requests for feeds and other documents come in, on the main thread. A request is a hit; or its workspace resolves the name (`workspace.ts`), and
  * the feed serves the variant (`feed.ts`), which the feed thread builds (`../builder.ts`). Whether the answer is a 304 is decided in
  * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
  */
+import { type ConfigVariant, type DocumentVariant, type RulesVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type FeedCacheOptions, ServeContext } from './context.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import type { Resolution } from './resolution.ts';
 import { ServedWorkspace } from './workspace.ts';
 
-/** Which feed a request asks for, and which one its caller may read. */
-export interface FeedQuery {
+/** Which feed or other document a request asks for, and of what its caller may read. */
+export interface DocumentQuery {
   readonly workspaceId: string;
   /** The UUID or name of a list or a composed feed; null is the workspace's feed. */
   readonly list: string | null;
-  /** What the request itself says; the stored defaults of the list or feed supply the rest (spec 4.4.3). */
-  readonly variant: Partial<Variant>;
+  /** Of a feed what the request itself says; the stored defaults of the list or feed supply the rest (spec 4.4.3). */
+  readonly variant: Partial<Variant> | RulesVariant | ConfigVariant;
   /** The only list or composed feed that the caller may read, or null. */
   readonly boundTo: string | null;
 }
 
-/** What is found for a query: a feed, a feed that exceeds its cap, or why there is none. */
+/** What is found for a query: a feed or another document, one that exceeds its cap, or why there is none. */
 export type Found =
   | Representation
   | TooLarge
@@ -58,20 +59,20 @@ export class FeedCache {
   }
 
   /** What can be served at once, or undefined. Almost every request ends here: no promise, no allocation, no hashing, no store. */
-  hit({ workspaceId, list, variant, boundTo }: FeedQuery): Representation | TooLarge | undefined {
+  hit({ workspaceId, list, variant, boundTo }: DocumentQuery): Representation | TooLarge | undefined {
     const now = this.#context.monotonic();
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return undefined;
     const named = workspace.recall(list, now);
     if (named === undefined || (boundTo !== null && named.feedId !== boundTo)) return undefined;
-    return workspace.ready(named.feedId, variantOf(variant, named.defaults), now);
+    return workspace.ready(named.feedId, whole(variant, named.defaults), now);
   }
 
   /**
    * The feed, read and built as far as needed. With `withBody` its identity bytes are in memory when it resolves.
    * Rejects with FEED_UNAVAILABLE when the store does not answer and nothing good is in memory.
    */
-  async find(query: FeedQuery, withBody = false): Promise<Found> {
+  async find(query: DocumentQuery, withBody = false): Promise<Found> {
     const arrival = this.#context.moment();
     this.#prune(arrival.monotonic);
     const workspace = this.#workspace(query.workspaceId);
@@ -80,8 +81,10 @@ export class FeedCache {
     const { resolution, read } = known;
     if (!isPermitted(resolution, query.boundTo)) return { kind: 'forbidden' };
     if (resolution.kind !== 'named') return resolution;
-    const { feedId, revision, defaults } = resolution;
-    const served = await workspace.feed(feedId).serve(variantOf(query.variant, defaults), arrival, { ...read, revision }, withBody);
+    const { feedId, defaults } = resolution;
+    const variant = whole(query.variant, defaults);
+    const revision = revisionOf(variant.document, resolution);
+    const served = await workspace.document(variant.document, feedId).serve(variant, arrival, { ...read, revision }, withBody);
     return served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' };
   }
 
@@ -126,6 +129,11 @@ export class FeedCache {
     }
   }
 }
+
+/** The variant that is asked for; of a feed, with the defaults for what is not said. */
+const whole = (asked: DocumentQuery['variant'], defaults: Variant): DocumentVariant =>
+  isOfFeed(asked) ? variantOf(asked, defaults) : asked;
+const isOfFeed = (asked: DocumentQuery['variant']): asked is Partial<Variant> => asked.document === undefined || asked.document === 'feed';
 
 function isPermitted(resolved: Resolution, boundTo: string | null): boolean {
   if (boundTo === null) return true;

@@ -2,6 +2,7 @@ import { type Clock, type Instant, instantOf, within } from '../../clock.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { FeedBuilder } from '../builder.ts';
 import { BodyCache } from './body-cache.ts';
+import type { FeedWatch } from './feed-watch.ts';
 import type { Moment } from './moment.ts';
 import { SingleFlight } from './single-flight.ts';
 
@@ -20,6 +21,8 @@ export interface FeedCacheOptions {
   readonly zlib: string;
   /** Resolves when landing has reached the end that the stream has now; undefined where this process does not land. */
   readonly caughtUp: (() => Promise<void>) | undefined;
+  /** Is told what feeds are like. */
+  readonly watch: FeedWatch;
   /** Takes the error for which a feed is served from memory or not at all. */
   readonly report: (error: Error) => void;
 }

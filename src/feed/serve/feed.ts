@@ -1,8 +1,9 @@
 import { secondOf, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
-import type { Variant } from '../variant.ts';
+import { type DocumentKind, type DocumentVariant, isRemembered, nameOf } from '../document.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
+import type { FeedName, FeedWatch } from './feed-watch.ts';
 import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
 import type { Moment } from './moment.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
@@ -30,25 +31,28 @@ const RECORD_LIMIT = 2_000;
 const STALE_SHOWN = 15 * 60_000;
 /** How often a feed is refreshed for one request because a rule expired in the meantime. */
 const MAX_ROUNDS = 3;
+/** Variants that are kept of one document: filters can make up any number. A feed has fewer. */
+const MOST_VARIANTS = 64;
 
 /** One variant of the feed: what is served of it, and the work that its requests share. */
 interface ServedVariant {
-  readonly variant: Variant;
+  readonly variant: DocumentVariant;
   state: VariantState;
   readonly refreshing: SingleFlight<void>;
   readonly buildingStale: SingleFlight<void>;
 }
 
 /**
- * One feed on the main thread, in all its variants. A request is served what is ready; otherwise the variant is refreshed: its
+ * One feed, or another document, on the main thread, in all its variants. A request is served what is ready; otherwise the variant is refreshed: its
  * build is confirmed where nothing has moved, or made anew on the feed thread. While the store does not answer, the last good
  * snapshot is served, marked as stale.
  */
 export class ServedFeed {
+  readonly document: DocumentKind;
   readonly feedId: string | null;
   readonly #workspaceId: string;
   readonly #context: ServeContext;
-  readonly #variants = new Map<Variant, ServedVariant>();
+  readonly #variants = new Map<DocumentVariant, ServedVariant>();
   /** The latest read of the workspace that tells of this feed. */
   #read: FeedRead | undefined;
   #snapshot: KnownSnapshot | undefined;
@@ -56,10 +60,20 @@ export class ServedFeed {
   /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
   #retryAt: number | undefined;
 
-  constructor(workspaceId: string, feedId: string | null, context: ServeContext) {
+  constructor(workspaceId: string, document: DocumentKind, feedId: string | null, context: ServeContext) {
     this.#workspaceId = workspaceId;
+    this.document = document;
     this.feedId = feedId;
     this.#context = context;
+  }
+
+  /** Told of feeds only: other documents have no entries that appliances could run out of. */
+  get #watch(): FeedWatch | undefined {
+    return this.document === 'feed' ? this.#context.options.watch : undefined;
+  }
+
+  get #name(): FeedName {
+    return { workspaceId: this.#workspaceId, feedId: this.feedId };
   }
 
   /** When a request last found nothing ready, ms, monotonic. */
@@ -81,7 +95,7 @@ export class ServedFeed {
   }
 
   /** What can be served of a variant at once, or undefined; `monotonic` in ms. */
-  ready(variant: Variant, monotonic: number): Representation | TooLarge | undefined {
+  ready(variant: DocumentVariant, monotonic: number): Representation | TooLarge | undefined {
     const served = this.#variants.get(variant);
     return served && readyOutcome(served.state, monotonic, this.#context.options.clock.now());
   }
@@ -90,7 +104,12 @@ export class ServedFeed {
    * What is served of a variant, refreshed where that is due; undefined when the feed is gone. `read` is fresh for the arrival, or
    * has failed. With `withBody` the bytes are in memory when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
    */
-  async serve(variant: Variant, arrival: Moment, read: FeedRead, withBody: boolean): Promise<Representation | TooLarge | undefined> {
+  async serve(
+    variant: DocumentVariant,
+    arrival: Moment,
+    read: FeedRead,
+    withBody: boolean,
+  ): Promise<Representation | TooLarge | undefined> {
     const served = this.#variant(variant);
     this.#usedAt = arrival.monotonic;
     if (this.#read === undefined || read.began.sequence >= this.#read.began.sequence) this.#read = read;
@@ -113,7 +132,8 @@ export class ServedFeed {
     this.#variants.clear();
     this.#snapshot = undefined;
     const { builder, report } = this.#context.options;
-    builder.forget(this.#workspaceId, this.feedId).catch(report);
+    this.#watch?.forget(this.#name);
+    builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
   }
 
   /** Refreshes the variant, and again where a rule has expired in the meantime. */
@@ -149,6 +169,7 @@ export class ServedFeed {
         });
     }
     const { current: stale } = served.state;
+    this.#watch?.stale(this.#name, staleSince);
     if (stale === undefined) throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
     return stale.outcome;
   }
@@ -165,6 +186,7 @@ export class ServedFeed {
       this.#accept(served, await this.#build(served, mustRead ? read.began.sequence : 0, false), undefined);
     }
     this.#retryAt = undefined;
+    this.#watch?.fresh(this.#name);
   }
 
   /**
@@ -193,9 +215,14 @@ export class ServedFeed {
    * Whether the store's record has this content with no later Last-Modified; another replica may have recorded otherwise.
    * Also true while the store takes no writes: Last-Modified then lives in memory.
    */
-  async #isRecorded(variant: Variant, { hash, lastModified }: Representation, snapshotAt: number, now: number): Promise<boolean> {
+  async #isRecorded(variant: DocumentVariant, { hash, lastModified }: Representation, snapshotAt: number, now: number): Promise<boolean> {
+    if (!isRemembered(variant)) return true;
     const { store, clock } = this.#context.options;
-    const recording = store.recordFeed(this.#workspaceId, { feedId: this.feedId, ...variant }, { hash, snapshotAt, second: secondOf(now) });
+    const recording = store.recordFeed(
+      this.#workspaceId,
+      { feedId: this.feedId, ...nameOf(variant) },
+      { hash, snapshotAt, second: secondOf(now) },
+    );
     const record = await within(recording, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
     return record === undefined || (record.hash === hash && record.since <= lastModified);
   }
@@ -219,6 +246,8 @@ export class ServedFeed {
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
     const now = this.#context.now();
+    const { name, entryCount: entries, entryLimit: limit } = result;
+    if (served.variant.document === 'feed') this.#watch?.built(this.#name, served.variant, { name, entries, limit });
     const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
     const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
     const outcome = { ...this.#outcome(result, served.variant), staleSince };
@@ -227,20 +256,30 @@ export class ServedFeed {
     this.#update(served, withBuild(served.state, { outcome, generation, geoVersion, ...times, recordComparedAfter }, now));
   }
 
-  #outcome(result: BuiltFeed | TooLargeFeed, variant: Variant): Representation | TooLarge {
+  #outcome(result: BuiltFeed | TooLargeFeed, variant: DocumentVariant): Representation | TooLarge {
     if (result.kind === 'feed')
       return representationOf(result, variant, this.#context.bodies.hold(result.bytes), this.#context.options.zlib);
     const { entryCount, entryLimit, hint } = result;
     return { kind: 'too_large', entryCount, entryLimit, hint, staleSince: undefined };
   }
 
-  #variant(variant: Variant): ServedVariant {
+  #variant(variant: DocumentVariant): ServedVariant {
     let served = this.#variants.get(variant);
     if (served === undefined) {
+      this.#makeRoom();
       served = { variant, state: NOT_BUILT, refreshing: this.#context.singleFlight(), buildingStale: this.#context.singleFlight() };
       this.#variants.set(variant, served);
     }
     return served;
+  }
+
+  /** Drops the oldest filtered variant where there are as many as are kept. A request that waits for it is still answered. */
+  #makeRoom(): void {
+    if (this.#variants.size < MOST_VARIANTS) return;
+    const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
+    if (oldest === undefined) return;
+    this.#update(oldest, withoutBuilds(oldest.state));
+    this.#variants.delete(oldest.variant);
   }
 
   /** Replaces the state of a variant and lets go of the bodies that it alone held. */

@@ -33,7 +33,16 @@ describe('D5.13 a known snapshot', () => {
   });
 
   test('is replaced by the snapshot of a build, unless it is the same', () => {
-    const source = { generation: 4, revision: 7, readAt: at(1_000), takenAt: 1_001, geoVersion: '1', entryCount: 0, entryLimit: 9 };
+    const source = {
+      generation: 4,
+      revision: 7,
+      readAt: at(1_000),
+      takenAt: 1_001,
+      name: 'n',
+      geoVersion: '1',
+      entryCount: 0,
+      entryLimit: 9,
+    };
     const build = { ...source, asOf: 8, servableFrom: 0, servableUntil: Number.POSITIVE_INFINITY, provisional: false };
     assert.equal(snapshotOf(build, known, INTERVAL), known);
     assert.deepEqual(snapshotOf(build, undefined, INTERVAL), known);

@@ -1,13 +1,13 @@
 import type { BuiltFeed } from '../builder.ts';
-import type { Variant } from '../variant.ts';
+import type { DocumentVariant } from '../document.ts';
 import type { Body } from './body-cache.ts';
 import { entityTag } from './etag.ts';
 import { gzipCoding } from './gzip.ts';
 
-/** What can be sent of a feed: its body in one of two codings, or the MD5 digest of its identity body. */
+/** What can be sent of a feed or another document: its body in one of two codings, or the MD5 digest of its identity body. */
 export interface Representation {
   readonly kind: 'feed';
-  readonly variant: Variant;
+  readonly variant: DocumentVariant;
   readonly body: Body;
   /** MD5 of the identity body, lowercase hexadecimal. */
   readonly md5: string;
@@ -34,7 +34,7 @@ export interface TooLarge {
 }
 
 /** `zlib` names the compressor: its version and machine. */
-export function representationOf(built: BuiltFeed, variant: Variant, body: Body, zlib: string): Representation {
+export function representationOf(built: BuiltFeed, variant: DocumentVariant, body: Body, zlib: string): Representation {
   const { md5, hash, lastModified, stamped, sharesInstant, entryCount, entryLimit } = built;
   // Bytes that show the instant are others when it moves.
   const content = stamped ? `${hash} ${lastModified}` : hash;

@@ -1,14 +1,12 @@
 import { feedRevision } from '../../account/feed.ts';
 import type { FoundFeed, NamedDirectory } from '../../ports/rule-store.ts';
-import { formatOf } from '../formats/table.ts';
-import { DEFAULT_VARIANT, FAMILIES, type Family, type Variant } from '../variant.ts';
+import type { Revisions } from '../document.ts';
+import { DEFAULT_VARIANT, storedVariant, type Variant } from '../variant.ts';
 
 /** The feed that a name stands for: the workspace's (`feedId` null), a list's or a composed one. */
-export interface NamedFeed {
+export interface NamedFeed extends Revisions {
   readonly kind: 'named';
   readonly feedId: string | null;
-  /** Moves with everything that the feed shows. */
-  readonly revision: number;
   /** What applies where a request says nothing (spec 4.4.3). */
   readonly defaults: Variant;
 }
@@ -21,20 +19,25 @@ export type Resolution =
   | { readonly kind: 'ambiguous'; readonly lists: readonly string[] };
 
 /** What a name stands for that these lists and composed feeds have (spec 4.4, SPEC D8.3), in a workspace of this revision. */
-export function resolutionOf({ lists, feeds, revision }: Pick<NamedDirectory, 'lists' | 'feeds' | 'revision'>): Resolution {
+export function resolutionOf({ lists, feeds, ...revisions }: Pick<NamedDirectory, 'lists' | 'feeds'> & Revisions): Resolution {
   const found = [...lists, ...feeds];
   if (found.length === 0) return { kind: 'unknown_list' };
-  return found.length === 1 ? namedFeed(found[0], revision) : { kind: 'ambiguous', lists: found.map(({ id }) => id).sort() };
+  return found.length === 1 ? namedFeed(found[0], revisions) : { kind: 'ambiguous', lists: found.map(({ id }) => id).sort() };
 }
 
 /** The workspace's own feed. */
-export const workspaceFeed = (revision: number): NamedFeed => ({ kind: 'named', feedId: null, revision, defaults: DEFAULT_VARIANT });
+export const workspaceFeed = ({ revision, expressionRevision }: Revisions): NamedFeed => ({
+  kind: 'named',
+  feedId: null,
+  revision,
+  expressionRevision,
+  defaults: DEFAULT_VARIANT,
+});
 
-function namedFeed(feed: FoundFeed, workspaceRevision: number): NamedFeed {
-  const defaults: Variant = {
-    format: formatOf(feed.format ?? DEFAULT_VARIANT.format) ?? DEFAULT_VARIANT.format,
-    family: FAMILIES.find((family): family is Family => family === feed.family) ?? DEFAULT_VARIANT.family,
-    action: feed.action ?? DEFAULT_VARIANT.action,
-  };
-  return { kind: 'named', feedId: feed.id, revision: feedRevision(feed, feed.revision, workspaceRevision), defaults };
-}
+const namedFeed = (feed: FoundFeed, { revision, expressionRevision }: Revisions): NamedFeed => ({
+  kind: 'named',
+  feedId: feed.id,
+  revision: feedRevision(feed, feed.revision, revision),
+  expressionRevision,
+  defaults: storedVariant(feed),
+});

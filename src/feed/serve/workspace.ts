@@ -1,6 +1,6 @@
 import { within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import type { Variant } from '../variant.ts';
+import type { DocumentKind, DocumentVariant } from '../document.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
 import { ServedFeed } from './feed.ts';
 import type { Moment } from './moment.ts';
@@ -27,14 +27,15 @@ interface Answer {
 }
 
 /**
- * One workspace on the main thread: the names and feeds that are asked for. The store is asked for one name at a time, whatever the
+ * One workspace on the main thread: the names, feeds and other documents that are asked for. The store is asked for one name at a time, whatever the
  * number of lists. While the workspace's revision stands still, one read confirms all names that are known. A name without a feed is
  * not remembered: a new list is found at once, and there is nothing that strangers could fill.
  */
 export class ServedWorkspace {
   readonly id: string;
   readonly #context: ServeContext;
-  readonly #feeds = new Map<string | null, ServedFeed>();
+  /** By what is served, then by the UUID of the list or composed feed; null for the workspace's. */
+  readonly #documents = new Map<DocumentKind, Map<string | null, ServedFeed>>();
   /** By name, or by UUID in lower case. */
   readonly #names = new Map<string, Known>();
   #own: Known | undefined;
@@ -49,14 +50,14 @@ export class ServedWorkspace {
     this.#reading = context.singleFlight();
   }
 
-  /** Whether none of its feeds is remembered. */
+  /** Whether none of its documents is remembered. */
   get isEmpty(): boolean {
-    return this.#feeds.size === 0;
+    return this.#served().next().done === true;
   }
 
   /** The feeds that are remembered. */
   feeds(): Iterable<ServedFeed> {
-    return this.#feeds.values();
+    return this.#documents.get('feed')?.values() ?? [];
   }
 
   /** The feed behind a UUID or name (null: the workspace's), where no read is due at `monotonic` (ms). */
@@ -67,9 +68,9 @@ export class ServedWorkspace {
     return monotonic < this.#readOf(known).freshUntil ? known.resolution : undefined;
   }
 
-  /** What can be served of a feed at once, or undefined; `monotonic` in ms. */
-  ready(feedId: string | null, variant: Variant, monotonic: number): Representation | TooLarge | undefined {
-    return this.#feeds.get(feedId)?.ready(variant, monotonic);
+  /** What can be served at once of a variant of a feed or another document, or undefined; `monotonic` in ms. */
+  ready(feedId: string | null, variant: DocumentVariant, monotonic: number): Representation | TooLarge | undefined {
+    return this.#documents.get(variant.document)?.get(feedId)?.ready(variant, monotonic);
   }
 
   /**
@@ -92,21 +93,21 @@ export class ServedWorkspace {
     return { ...known, read: this.#last };
   }
 
-  /** The feed of a list or a composed feed that is there, or the workspace's own (null). */
-  feed(feedId: string | null): ServedFeed {
-    let feed = this.#feeds.get(feedId);
-    if (feed === undefined) {
-      feed = new ServedFeed(this.id, feedId, this.#context);
-      this.#feeds.set(feedId, feed);
-    }
-    return feed;
+  /** The feed or another document of a list or a composed feed that is there, or the workspace's own (null). */
+  document(document: DocumentKind, feedId: string | null): ServedFeed {
+    const byFeed = this.#documents.get(document) ?? new Map<string | null, ServedFeed>();
+    this.#documents.set(document, byFeed);
+    const served = byFeed.get(feedId) ?? new ServedFeed(this.id, document, feedId, this.#context);
+    byFeed.set(feedId, served);
+    return served;
   }
 
-  /** Forgets the feeds that were last asked for before `time` (ms, monotonic), and the names without a feed. */
+  /** Forgets the documents that were last asked for before `time` (ms, monotonic), and the names without a feed. */
   prune(time: number): void {
-    for (const feed of this.#feeds.values()) if (feed.usedAt < time) this.#forget(feed.feedId);
+    for (const served of this.#served()) if (served.usedAt < time) this.#forget(served);
+    const used = new Set([...this.#served()].map(({ feedId }) => feedId));
     for (const [name, { resolution }] of this.#names) {
-      if (resolution.kind !== 'named' || !this.#feeds.has(resolution.feedId)) this.#names.delete(name);
+      if (resolution.kind !== 'named' || !used.has(resolution.feedId)) this.#names.delete(name);
     }
   }
 
@@ -149,14 +150,14 @@ export class ServedWorkspace {
     // The answer to a read that timed out may come after that to a later read, and must not replace it.
     if (afterLanding && began.sequence > this.#last.began.sequence) {
       this.#last = read;
-      this.#own = found && { resolution: workspaceFeed(found.revision), read };
+      this.#own = found && { resolution: workspaceFeed(found), read };
     }
     if (found === undefined) {
       this.#names.clear();
-      for (const feedId of this.#feeds.keys()) this.#forget(feedId);
+      for (const served of this.#served()) this.#forget(served);
       return { ref, began, known: undefined };
     }
-    const known: Known = { resolution: ref === null ? workspaceFeed(found.revision) : resolutionOf(found), read };
+    const known: Known = { resolution: ref === null ? workspaceFeed(found) : resolutionOf(found), read };
     if (ref !== null) this.#remember(ref, known);
     return { ref, began, known };
   }
@@ -168,7 +169,7 @@ export class ServedWorkspace {
     if (before !== undefined && before.read.began.sequence > read.began.sequence) return;
     if (before !== undefined) this.#names.delete(keyOf(ref, before.resolution));
     if (resolution.kind !== 'unknown_list') this.#names.set(keyOf(ref, resolution), known);
-    else if (before?.resolution.kind === 'named') this.#forget(before.resolution.feedId);
+    else if (before?.resolution.kind === 'named') this.#forgetFeed(before.resolution.feedId);
   }
 
   #find(ref: string | null): Known | undefined {
@@ -184,9 +185,17 @@ export class ServedWorkspace {
     return this.#last.failed || read.revision === this.#last.revision ? this.#last : read;
   }
 
-  #forget(feedId: string | null): void {
-    this.#feeds.get(feedId)?.forget();
-    this.#feeds.delete(feedId);
+  *#served(): Generator<ServedFeed> {
+    for (const byFeed of this.#documents.values()) yield* byFeed.values();
+  }
+
+  #forgetFeed(feedId: string | null): void {
+    for (const served of this.#served()) if (served.feedId === feedId) this.#forget(served);
+  }
+
+  #forget(served: ServedFeed): void {
+    served.forget();
+    this.#documents.get(served.document)?.delete(served.feedId);
   }
 }
 

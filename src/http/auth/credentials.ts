@@ -8,6 +8,8 @@ const USER = /^api:([\x21-\x7e]{8,64})$/;
 /** The WWW-Authenticate challenges of each group (spec 5). Feeds also take HTTP Basic, for devices that know nothing else. */
 export const CHALLENGES: Record<Group, string[]> = {
   signal: ['Bearer'],
+  rules: ['Bearer'],
+  agent: ['Bearer'],
   feed: ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer'],
 };
 

@@ -12,7 +12,12 @@ export interface Gate {
   admitRecognised(authorization: string | undefined): Caller | HttpFault | undefined;
 }
 
-const PERMISSIONS: Record<Group, Permission> = { signal: 'signal:write', feed: 'feed:read' };
+const PERMISSIONS: Record<Group, Permission> = {
+  signal: 'signal:write',
+  feed: 'feed:read',
+  rules: 'rules:read',
+  agent: 'config:read',
+};
 
 /**
  * The gate of a group. It checks in the order 401, 429, 402, 403 (spec 5). `monotonic`: ms of a clock that is never set; `onLimit` is

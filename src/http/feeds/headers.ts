@@ -1,4 +1,5 @@
-/** The headers of a feed's answers, made once for each representation and form. */
+/** The headers of the answers of a feed or another document, made once for each representation and form. */
+import type { DocumentVariant } from '../../feed/document.ts';
 import { FORMATS } from '../../feed/formats/table.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
 import { NO_SNIFFING } from '../answer.ts';
@@ -45,10 +46,13 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
     NO_SNIFFING,
     ...entryHeaders(entryCount, entryLimit, staleSince),
   ];
-  const type = form === 'md5' ? 'text/plain' : FORMATS[variant.format].mediaType;
+  const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
   const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];
   return { ok: [...common, ...own].flat(), notModified: { status: 304, headers: common.flat(), body: undefined } };
 }
+
+const mediaTypeOf = (variant: DocumentVariant): string =>
+  variant.document === 'feed' ? FORMATS[variant.format].mediaType : 'application/json';
 
 /** The X-Feed headers, also of a 413; `staleSince` in whole seconds. */
 export function entryHeaders(entryCount: number, entryLimit: number, staleSince: number | undefined): Pairs {

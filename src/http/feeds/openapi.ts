@@ -12,7 +12,7 @@ const DESCRIPTION = `A workspace's access rules as a list of IP networks for net
 networks, which are deduplicated, coalesced and sorted, IPv4 before IPv6. A feed is rebuilt at most once every 30 seconds.`;
 
 /** The body of every feed error (spec 7.3). */
-const FeedError = Type.Object(
+export const FeedError = Type.Object(
   {
     success: Type.Literal(false),
     error: Type.String(),
@@ -37,7 +37,7 @@ const parameter = (name: string, allowed: readonly string[], description: string
   description,
   schema: { type: 'string', enum: allowed, ...(fallback !== undefined && { default: fallback }) },
 });
-const condition = (name: string, description: string, example: string) => ({
+export const condition = (name: string, description: string, example: string) => ({
   name,
   in: 'header',
   description,
@@ -45,8 +45,8 @@ const condition = (name: string, description: string, example: string) => ({
   example,
 });
 
-const ETAG = '"4f2a9c1e7b3d5f60"';
-const DATE = 'Fri, 20 Nov 2026 10:00:00 GMT';
+export const ETAG = '"4f2a9c1e7b3d5f60"';
+export const DATE = 'Fri, 20 Nov 2026 10:00:00 GMT';
 
 /** The formats as a list in Markdown: name, aliases, what the body looks like. */
 const FORMAT_LIST = FORMAT_NAMES.map((name) => {
@@ -70,12 +70,12 @@ const PARAMETERS = [
   condition('Accept-Encoding', 'gzip compresses the body, which then has its own ETag.', 'gzip'),
 ];
 
-const LIMIT_HEADERS = {
+export const LIMIT_HEADERS = {
   'X-Feed-Entry-Count': header('Number of networks in the feed.', '3'),
   'X-Feed-Entry-Limit': header("The feed's entry cap.", String(DEFAULT_ENTRY_LIMIT)),
   'X-Feed-Stale-Since': header('Only while the store does not answer: when the feed was last known to be current.', DATE),
 };
-const FEED_HEADERS = {
+export const FEED_HEADERS = {
   ETag: header('Strong validator; differs per format, family, action and content coding.', ETAG),
   'Last-Modified': header('When the current content first appeared.', DATE),
   'Cache-Control': header('How long the answer may be kept.', 'private, max-age=30, must-revalidate'),

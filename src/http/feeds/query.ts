@@ -2,7 +2,7 @@ import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
 import { FAMILIES, type Variant } from '../../feed/variant.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
-import { isNearMiss } from './near-miss.ts';
+import { oneOf, readParameters } from './parameters.ts';
 
 /** What a feed request says in its query; what it does not say the list's stored defaults supply (spec 4.3, 4.4.3). */
 export interface FeedOptions {
@@ -13,48 +13,21 @@ export interface FeedOptions {
 
 const CHECKSUMS = ['md5'] as const;
 
-const oneOf =
-  <T extends string>(allowed: readonly T[]) =>
-  (value: string): T | undefined =>
-    allowed.find((each) => each === value);
-
-/** The parameters in the order in which they are judged, with the values that errors name. Values are case-sensitive. */
+/** The parameters in the order in which they are judged, with the values that errors name. */
 const PARAMETERS = {
-  format: { read: formatOf, allowed: FORMAT_NAMES, details: { supported: FORMAT_NAMES } },
-  family: { read: oneOf(FAMILIES), allowed: FAMILIES, details: {} },
-  action: { read: oneOf(ACCESS_ACTIONS), allowed: ACCESS_ACTIONS, details: {} },
-  checksum: { read: oneOf(CHECKSUMS), allowed: CHECKSUMS, details: {} },
+  format: { ...oneOf(FORMAT_NAMES), read: formatOf, details: { supported: FORMAT_NAMES } },
+  family: oneOf(FAMILIES),
+  action: oneOf(ACCESS_ACTIONS),
+  checksum: oneOf(CHECKSUMS),
 };
-type Name = keyof typeof PARAMETERS;
-const NAMES = Object.keys(PARAMETERS) as Name[];
 
 const NOTHING: FeedOptions = { variant: {}, checksum: false };
 
-/**
- * Reads the raw query of a feed request (without its question mark). Faults are: a parameter that is repeated or empty, an unsupported
- * value, and an unknown name that is probably meant to be a known one, which would give another feed than asked for. Other unknown
- * parameters are ignored.
- */
+/** Reads the raw query of a feed request (without its question mark), or tells what is wrong with it. */
 export function readFeedQuery(query: string): FeedOptions | HttpFault {
   if (query === '') return NOTHING;
-  const given = new URLSearchParams(query);
-  const values: Partial<Record<Name, string>> = {};
-  for (const name of NAMES) {
-    const { read, allowed, details } = PARAMETERS[name];
-    const [text, ...more] = given.getAll(name);
-    if (text === undefined) continue;
-    if (more.length > 0) return fault(`${name} is given more than once`);
-    if (text === '') return fault(`${name} is empty`);
-    const value = read(text);
-    if (value === undefined) return fault(`Unsupported ${name}: must be one of ${allowed.join(', ')}`, details);
-    values[name] = value;
-  }
-  for (const name of given.keys()) {
-    const meant = Object.hasOwn(PARAMETERS, name) ? undefined : NAMES.find((known) => isNearMiss(name, known));
-    if (meant !== undefined) return fault(`There is no parameter "${name}"; did you mean ${meant}?`);
-  }
+  const values = readParameters(PARAMETERS, query);
+  if ('status' in values) return values as HttpFault;
   const { checksum, ...variant } = values;
   return { variant: variant as Partial<Variant>, checksum: checksum !== undefined };
 }
-
-const fault = (message: string, details: object = {}): HttpFault => ({ status: 400, message, details });

@@ -12,6 +12,7 @@ export const otherFeed = ({ listId }: Pick<Caller, 'listId'>): HttpFault => ({
   message: listId === null ? 'The API key is bound to one feed' : 'The API key is bound to one access-rules list',
 });
 export const MALFORMED_LIST: HttpFault = { status: 400, message: 'The list is not valid percent-encoding' };
+const TOO_LARGE = 'The feed exceeds the maximum number of entries';
 export const PRECONDITION_FAILED: HttpFault = { status: 412, message: 'A precondition of the request is not met' };
 
 type NoFeed = Exclude<Found, Representation | { kind: 'forbidden' }>;
@@ -27,7 +28,7 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
   no_workspace: () => ({ status: 401, headers: { 'www-authenticate': CHALLENGES.feed } }),
   too_large: ({ entryCount, entryLimit, hint, staleSince }) => ({
     status: 413,
-    message: 'The feed exceeds the maximum number of entries',
+    message: TOO_LARGE,
     details: { entries: entryCount, limit: entryLimit, hint },
     headers: Object.fromEntries(entryHeaders(entryCount, entryLimit, staleSince)),
   }),
@@ -35,3 +36,10 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
 
 /** The fault that says why there is no feed. */
 export const refusalOf = (found: NoFeed): HttpFault => REFUSALS[found.kind](found as never);
+
+/** The same of a document that is no feed. */
+export function documentRefusalOf(found: NoFeed): HttpFault {
+  const fault = refusalOf(found);
+  if (found.kind === 'too_large') return { ...fault, message: 'The document exceeds the maximum number of entries' };
+  return found.kind === 'no_workspace' ? { ...fault, headers: { 'www-authenticate': CHALLENGES.rules } } : fault;
+}

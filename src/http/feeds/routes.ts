@@ -1,62 +1,89 @@
+/** The addresses that are polled, as routes: feeds, rules, the configuration of agents. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { Caller } from '../../account/caller.ts';
 import { errorAnswer, write } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
-import type { HttpFault } from '../errors.ts';
+import type { Group, HttpFault } from '../errors.ts';
 import { targetOf } from '../routes.ts';
 import type { Shortcut } from '../server.ts';
 import type { AnswerFeed } from './answer.ts';
+import type { Answered, DocumentHeaders } from './document.ts';
 import type { FeedAnswer } from './headers.ts';
 import { readFeedTarget } from './target.ts';
 
 const METHODS = ['GET', 'HEAD'];
 
-/** What the feed endpoints need. */
-export interface FeedRouteParts {
+/** A group of addresses that are polled. */
+export interface PolledEndpoint {
+  readonly group: Group;
   readonly gate: Gate;
-  readonly answer: AnswerFeed;
-  /** Gets the errors that clients see only as 500. */
-  readonly report: (error: unknown) => void;
+  /** The addresses as Fastify writes them. */
+  readonly urls: readonly string[];
+  /** What answers a request target once its caller is known; undefined for any other address. */
+  read(target: string): ((caller: Caller, headers: DocumentHeaders) => Answered) | undefined;
 }
 
-/** The feed endpoints as routes, for callers who have yet to be authenticated. */
-export function registerFeeds(app: FastifyInstance, { gate, answer }: FeedRouteParts): void {
-  for (const url of ['/v1/threat/feeds', '/v1/threat/feeds/:list']) {
-    app.route({
-      method: METHODS,
-      url,
-      async handler(request, reply) {
-        const target = readFeedTarget(targetOf(request.url));
-        const verdict = target === undefined ? ({ status: 404 } as const) : await gate.admit(request);
-        const answered = 'status' in verdict ? verdict : await answer({ caller: verdict, ...target!, headers: request.headers });
-        reply.hijack();
-        finish(reply.raw, answered);
-      },
-    });
+/** The feeds. */
+export const feedRoutes = (gate: Gate, answer: AnswerFeed): PolledEndpoint => ({
+  group: 'feed',
+  gate,
+  urls: ['/v1/threat/feeds', '/v1/threat/feeds/:list'],
+  read(target) {
+    const feed = readFeedTarget(target);
+    return feed && ((caller, headers) => answer({ caller, ...feed, headers }));
+  },
+});
+
+/** The endpoints as routes, for callers who have yet to be authenticated. */
+export function registerPolled(app: FastifyInstance, endpoints: readonly PolledEndpoint[]): void {
+  for (const { group, gate, urls, read } of endpoints) {
+    for (const url of urls) {
+      app.route({
+        method: METHODS,
+        url,
+        async handler(request, reply) {
+          const answer = read(targetOf(request.url));
+          const verdict = answer === undefined ? ({ status: 404 } as const) : await gate.admit(request);
+          const answered = 'status' in verdict ? verdict : await answer!(verdict, request.headers);
+          reply.hijack();
+          finish(reply.raw, group, answered);
+        },
+      });
+    }
   }
 }
 
-/** Answers recognised callers before the router sees the request: polls of an unchanged feed are most of what the service does. */
-export function feedShortcut({ gate, answer, report }: FeedRouteParts): Shortcut {
+/**
+ * Answers recognised callers before the router sees the request: polls of what is unchanged are most of what the service does. `report`
+ * gets the errors that clients see only as 500.
+ */
+export function polledShortcut(endpoints: readonly PolledEndpoint[], report: (error: unknown) => void): Shortcut {
   return (request, response) => {
-    const target = METHODS.includes(request.method!) ? readFeedTarget(request.url!) : undefined;
-    const verdict = target && gate.admitRecognised(request.headers.authorization);
-    if (verdict === undefined) return false;
-    try {
-      const answered = 'status' in verdict ? verdict : answer({ caller: verdict, ...target!, headers: request.headers });
-      if (answered instanceof Promise) answered.then((ready) => finish(response, ready)).catch((error) => fail(response, error));
-      else finish(response, answered);
-    } catch (error) {
-      fail(response, error);
+    if (!METHODS.includes(request.method!)) return false;
+    for (const { group, gate, read } of endpoints) {
+      const answer = read(request.url!);
+      if (answer === undefined) continue;
+      const verdict = gate.admitRecognised(request.headers.authorization);
+      if (verdict === undefined) return false;
+      try {
+        const answered = 'status' in verdict ? verdict : answer(verdict, request.headers);
+        if (answered instanceof Promise) {
+          answered.then((ready) => finish(response, group, ready)).catch((error) => fail(response, group, error));
+        } else finish(response, group, answered);
+      } catch (error) {
+        fail(response, group, error);
+      }
+      return true;
     }
-    return true;
+    return false;
   };
 
-  function fail(response: ServerResponse, error: unknown): void {
+  function fail(response: ServerResponse, group: Group, error: unknown): void {
     report(error);
-    finish(response, { status: 500 });
+    finish(response, group, { status: 500 });
   }
 }
 
-const finish = (response: ServerResponse, answered: FeedAnswer | HttpFault): void =>
-  write(response, 'body' in answered ? answered : errorAnswer('feed', answered));
+const finish = (response: ServerResponse, group: Group, answered: FeedAnswer | HttpFault): void =>
+  write(response, 'body' in answered ? answered : errorAnswer(group, answered));

@@ -27,7 +27,7 @@ const PARAMETERS = [
   {
     name: 'dry_run',
     in: 'query',
-    description: '1: validate and answer, but publish nothing.',
+    description: '1: validate and answer, say in `feeds` how many entries feeds would have, but publish nothing.',
     schema: { type: 'string', enum: ['0', '1', 'false', 'true'], default: '0' },
   },
 ];

@@ -1,16 +1,20 @@
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
+import type { FeedForecast } from '../../feed/serve/forecast.ts';
 import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Stream } from '../../ports/stream.ts';
+import type { Message, Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
+import { warningsOf } from '../../signal/rate-limit.ts';
+import type { AccessRuleEnvelope, Signal } from '../../signal/schema.ts';
 import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import { countEntries, countListEntries, newHttpCounts } from '../counts.ts';
 import type { HttpFault } from '../errors.ts';
+import { dryRunFields } from './dry-run.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
 import { inSlices } from './slices.ts';
@@ -24,6 +28,8 @@ export interface SignalParts {
   readonly ruleQuota: RuleQuota;
   /** What entries of a caller are checked against. Called for every batch, because geo data may have been reloaded. */
   readonly check: (caller: Caller) => Omit<EnvelopeCheck, 'listBound'>;
+  /** Tells what a batch changes of feeds; absent where this process builds none. */
+  readonly forecast?: FeedForecast | undefined;
   readonly now: () => number;
   /** ms of the monotonic clock. */
   readonly monotonic: () => number;
@@ -55,6 +61,15 @@ export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | H
 /** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
 const LARGE = 2 * 1024 * 1024;
 
+/** Whether a forecast needs to know of a signal: in a dry run of every access rule, else of those that block a country or an ASN. */
+function concernsForecast(signal: Signal, dryRun: boolean): boolean {
+  if (signal.version === 1) return dryRun || (signal.event.action === 'block' && Boolean(signal.event.asn || signal.event.country));
+  const { kind, op, rule } = signal.envelope;
+  if (kind !== 'access_rule') return false;
+  const { target } = (rule ?? {}) as Partial<NonNullable<AccessRuleEnvelope['rule']>>;
+  return dryRun || (op === 'upsert' && target !== undefined && target.ip === undefined);
+}
+
 /** Begins each piece of work when the one before has ended. */
 function queue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
@@ -67,7 +82,7 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 
 /** Signal submission with what it needs. */
 export function signalSubmission(parts: SignalParts): SubmitSignals {
-  const { store, stream, entryLimit, ruleQuota, check, now, monotonic, counts = newHttpCounts(), logFailure } = parts;
+  const { store, stream, entryLimit, ruleQuota, check, forecast, now, monotonic, counts = newHttpCounts(), logFailure } = parts;
   const defaultLists = new Map<string, string>();
   const oneByOne = queue();
 
@@ -84,23 +99,30 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
       return { ...TOO_MANY_ENTRIES, headers: { 'Retry-After': String(wait) } };
     }
 
-    const work = () => take(version, batch, caller, list, options.dryRun);
-    return body.length > LARGE ? oneByOne(work) : work();
+    const foreseen = { workspaceId: caller.workspaceId, listId: list, messages: [] as Message[], listOnly: caller.listId !== null };
+    const work = () => take(version, batch, caller, list, options.dryRun, foreseen.messages);
+    const answer = await (body.length > LARGE ? oneByOne(work) : work());
+    if (!('body' in answer)) return answer;
+    if (options.dryRun) return { ...answer, body: { ...answer.body, ...(await dryRunFields(caller, () => forecast?.dryRun(foreseen))) } };
+    if (foreseen.messages.length > 0) forecast?.accepted({ ...foreseen, listOnly: false });
+    return answer;
   };
 
-  /** Judges the entries of a batch, and publishes the good ones. */
+  /** Judges the entries of a batch, and publishes the good ones; `foreseen` gets those that a forecast needs to know of. */
   async function take(
     version: 1 | 2,
     batch: ScannedBatch,
     caller: Caller,
     list: string | undefined,
     dryRun: boolean,
+    foreseen: Message[],
   ): Promise<SignalAnswer | HttpFault> {
     const receivedAt = now();
     const { workspaceId, organizationId, keyId } = caller;
     const batchId = newBatchId(receivedAt);
     const noMoreRules = await ruleQuota(workspaceId);
     const messages = stream.draft();
+    const warnings: string[] = [];
     const judged = tally();
     let taken = 0;
     try {
@@ -112,9 +134,12 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
           // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
           accept(signal) {
             taken += 1;
+            if (dryRun) warnings.push(...warningsOf(signal));
             judged.accept(signal.version === 1 ? 'access_rule' : signal.envelope.kind);
             const id = signalId(batchId, taken);
-            messages.push(encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId }));
+            const message = encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId });
+            if (forecast !== undefined && concernsForecast(signal, dryRun)) foreseen.push(message);
+            if (!dryRun) messages.push(message);
           },
           fail: (kind) => judged.fail(kind ?? 'unknown'),
           report: (error) => logFailure(error, 'an entry could not be judged'),
@@ -134,7 +159,8 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
         if (list !== undefined) countListEntries(counts, list, judged.accepted.get('access_rule') ?? 0);
       }
       judged.count(counts, dryRun ? 'dry_run' : 'accepted', dryRun ? 'dry_run' : 'failed');
-      return { ...summary(version, accepted, errors), batchId: dryRun || accepted === 0 ? null : batchId };
+      const { status, body } = summary(version, accepted, errors);
+      return { status, body: { ...body, ...(warnings.length > 0 && { warnings }) }, batchId: dryRun || accepted === 0 ? null : batchId };
     } finally {
       messages.discard();
     }

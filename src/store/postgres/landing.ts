@@ -1,4 +1,5 @@
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
+import { isExpressionKind } from '../../rule.ts';
 import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { nearestInstant } from '../columns.ts';
 import { compact, type ResolvedChange } from '../compact.ts';
@@ -110,12 +111,17 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
   const feedIds = new Set(
     items.filter(({ change }) => change.change === 'undo' || change.kind === 'access_rule').map((item) => item.workspaceId),
   );
+  const expressionIds = new Set(
+    items.filter(({ change }) => change.change === 'undo' || isExpressionKind(change.kind)).map((item) => item.workspaceId),
+  );
   const locked = await session.run(
     `WITH locked AS MATERIALIZED (SELECT pk FROM workspaces WHERE id = ANY($1) ORDER BY pk FOR NO KEY UPDATE)
-     UPDATE workspaces w SET revision = revision + CASE WHEN w.id = ANY($2) THEN 1 ELSE 0 END
+     UPDATE workspaces w SET revision = revision + CASE WHEN w.id = ANY($2) THEN 1 ELSE 0 END,
+       expression_revision = expression_revision + CASE WHEN w.id = ANY($3) THEN 1 ELSE 0 END
      FROM locked WHERE w.pk = locked.pk RETURNING w.pk, w.id`,
     [...ids].filter(isText),
     [...feedIds].filter(isText),
+    [...expressionIds].filter(isText),
   );
   const byPk = new Map<number, ResolvedWorkspace>();
   for (const row of locked.rows) {

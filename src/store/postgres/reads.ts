@@ -1,14 +1,16 @@
 import type { Caller } from '../../account/caller.ts';
-import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { RuleSink, StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { isExpressionKind } from '../../rule.ts';
+import { ACCESS_ACTIONS, isExpressionKind, type Kind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { actionCode } from '../columns.ts';
+import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
-import { findNamed, ruleSource } from '../lists.ts';
-import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
+import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
+import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
-import { type Database, drive } from './database.ts';
+import { type Database, drive, type Session } from './database.ts';
 import { gathered } from './gather.ts';
 import { accessRules, expressionRules } from './rule-pages.ts';
 import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
@@ -21,6 +23,12 @@ const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revi
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
   WHERE r.id = ANY($2) AND (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1`;
+
+const OF_LIST = 'list_pk = (SELECT l.pk FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 AND l.id = $2)';
+const BY_TARGET = `${OF_LIST} AND action IN (${ACCESS_ACTIONS.map(actionCode)}) AND target = ANY($4) AND rule_ref`;
+const NAMED_RULES = [`${OF_LIST} AND rule_ref = ANY($3)`, `${BY_TARGET} IS NULL`, `${BY_TARGET} IS NOT NULL`]
+  .map((condition) => `SELECT id, rule_ref, action, target FROM access_rules WHERE ${condition}`)
+  .join(' UNION ');
 
 /** The reads of the PostgreSQL store. None of them waits for a lock of a writer; the key revision, read through `watch`, for no other call either. */
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
@@ -38,33 +46,36 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       return directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
     },
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
-    async snapshot(workspaceId, feedId, now, sink) {
+    async snapshot(workspaceId, feedId, now, sink, whole) {
       let begun = false;
       return db.view(
         async (session) => {
           const source = await drive(session, ruleSource(NOW, workspaceId, feedId));
           if (source === undefined) return undefined;
           begun = true;
-          for (const [levels, lists] of Map.groupBy(source.lists, (list) => list.levels)) {
-            const pks = lists.map(({ pk }) => pk);
-            await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
-          }
-          if (source.head.profile.subtractAllow === 'workspace')
-            await session.copy(exceptionsQuery(source.workspacePk, now), scanInto(sink));
+          if (sink !== undefined) await scan(session, source, now, sink);
+          for (const kind of whole?.kinds ?? []) for await (const rule of storedRules(session, source, kind, now)) whole!.take(rule);
           return source.head;
         },
         // The sink keeps what it was given.
         () => !begun,
       );
     },
+    follow: (workspaceId, feedId, at, since, sink) =>
+      db.view(
+        (session) => drive(session, follow(NOW, { workspaceId, feedId, at, since }, sink)),
+        () => false,
+      ),
     async ruleStates(workspaceId, ids) {
       return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
+    },
+    async namedRules(workspaceId, listId, refs, targets) {
+      return (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf);
     },
     async *rules(workspaceId, { listId, kind, now }) {
       const source = await drive(db, ruleSource(NOW, workspaceId, isExpressionKind(kind) ? null : (listId ?? null)));
       if (source === undefined) return;
-      if (isExpressionKind(kind)) yield* expressionRules(db, kind, source.workspacePk, now);
-      else for (const { pk, id } of source.lists) yield* accessRules(db, pk, id, now);
+      yield* storedRules(db, source, kind, now);
     },
     async deadLetters(limit) {
       return (await rows('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit)).map(letterOf);
@@ -74,6 +85,26 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       return row && letterOf(row);
     },
   };
+}
+
+/** Hands the access rules of a source that are active at `now` (ms) to the sink. */
+async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: RuleSink): Promise<void> {
+  for (const [levels, group] of Map.groupBy(lists, (list) => list.levels)) {
+    const pks = group.map(({ pk }) => pk);
+    await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
+  }
+  if (head.profile.subtractAllow === 'workspace') await session.copy(exceptionsQuery(workspacePk, now), scanInto(sink));
+}
+
+/** The rules of a kind that are active at `now` (ms): of the workspace, or of the lists of the source. */
+async function* storedRules(
+  session: Pick<Session, 'run'>,
+  { workspacePk, lists }: RuleSource,
+  kind: Kind,
+  now: number,
+): AsyncIterable<StoredRule> {
+  if (isExpressionKind(kind)) yield* expressionRules(session, kind, workspacePk, now);
+  else for (const { pk, id } of lists) yield* accessRules(session, pk, id, now);
 }
 
 /** The caller behind each hash. A flood of unknown keys takes two connections at most. */

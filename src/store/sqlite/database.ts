@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
 import { missingMigrations } from '../migrate.ts';
@@ -81,8 +81,22 @@ export function drive<T>(db: DatabaseSync, work: Work<T>): T {
   return step.value;
 }
 
+/** Statements of each connection by their text: to prepare one takes longer than to find a row. */
+const PREPARED = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
+/** More than there are texts that come again; some hold an instant, and never do. */
+const MOST_PREPARED = 200;
+
+function prepared(db: DatabaseSync, text: string): StatementSync {
+  const known = PREPARED.get(db) ?? new Map<string, StatementSync>();
+  PREPARED.set(db, known);
+  const statement = known.get(text) ?? db.prepare(text.replace(/\$(?=\d)/g, '?'));
+  if (known.size >= MOST_PREPARED) known.clear();
+  known.set(text, statement);
+  return statement;
+}
+
 function execute(db: DatabaseSync, { text, values, reads }: Statement): Outcome {
-  const statement = db.prepare(text.replace(/\$(?=\d)/g, '?'));
+  const statement = prepared(db, text);
   if (!reads) return { rows: [], count: Number(statement.run(...values).changes) };
   const rows = statement.all(...values);
   return { rows, count: rows.length };

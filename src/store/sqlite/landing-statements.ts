@@ -74,6 +74,7 @@ export function landingStatements(db: DatabaseSync) {
     takeIds: db.prepare("UPDATE counters SET value = value + ? WHERE name = 'rule_id' RETURNING value"),
     touchList: db.prepare('UPDATE lists SET revision = revision + 1 WHERE pk = ?'),
     touchWorkspace: db.prepare('UPDATE workspaces SET revision = revision + 1 WHERE pk = ?'),
+    touchExpressions: db.prepare('UPDATE workspaces SET expression_revision = expression_revision + 1 WHERE pk = ?'),
     letter: db.prepare(
       'INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),

@@ -16,10 +16,11 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   return (batch) =>
     transaction(db, () => {
       if (!movePosition(statements, batch)) return 'fenced';
-      const { counts, lists, workspaces, poison } = applyItems(db, statements, batch);
+      const { counts, lists, workspaces, expressions, poison } = applyItems(db, statements, batch);
       drive(db, writeRuleCounts(counts));
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);
+      for (const pk of expressions) statements.touchExpressions.run(pk);
       keepLetters(statements, batch, [...batch.poison, ...poison]);
       return 'landed';
     });
@@ -36,6 +37,8 @@ interface Applied {
   readonly counts: RuleCountChanges;
   readonly lists: ReadonlySet<number>;
   readonly workspaces: ReadonlySet<number>;
+  /** Workspaces whose expression rules have changed. */
+  readonly expressions: ReadonlySet<number>;
   /** Items of unknown workspaces. */
   readonly poison: readonly PoisonRecord[];
 }
@@ -46,7 +49,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
   const segments = segmentsOf(known);
   drive(db, writeSegments(segments, { now }));
   const counts = new RuleCountChanges();
-  const [lists, workspaces] = [new Set<number>(), new Set<number>()];
+  const [lists, workspaces, expressions] = [new Set<number>(), new Set<number>(), new Set<number>()];
   const note = (workspace: number, more: number, changed: readonly number[]) => {
     if (more !== 0) counts.add(workspace, more);
     for (const list of changed) lists.add(list);
@@ -59,6 +62,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
     if (change.change === 'undo' || change.change === 'delete_rules') {
       const done = drive(db, operate({ workspace, list, seq, operation: change }));
       note(workspace, done.more, done.lists);
+      if (done.expressions) expressions.add(workspace);
       continue;
     }
     const isAccess = change.kind === 'access_rule';
@@ -70,8 +74,9 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
       place: isAccess ? list : workspace,
     });
     note(workspace, more, isAccess ? [list] : []);
+    if (!isAccess) expressions.add(workspace);
   }
-  return { counts, lists, workspaces, poison };
+  return { counts, lists, workspaces, expressions, poison };
 }
 
 /** One change where it takes effect: the pk of a list or a workspace. */

@@ -1,11 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { StoredRule, WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { isExpressionKind } from '../../rule.ts';
+import { ACCESS_ACTIONS, isExpressionKind, type Kind } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
+import { actionCode } from '../columns.ts';
+import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
-import { findNamed, ruleSource } from '../lists.ts';
-import { callerOf, deadLetterOf, listOf, type Row, ruleStateOf } from '../rows.ts';
+import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
+import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
 import { accessRules, expressionRules } from './rule-pages.ts';
@@ -13,6 +15,19 @@ import { SCAN_EXCEPTIONS, SCAN_PAGE, scanExceptions, scanList } from './snapshot
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
   WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = ?`;
+
+const OF_LIST = `r.list_pk = (SELECT l.pk FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = ?1 AND l.id = ?2)`;
+const BY_TARGET = `${OF_LIST} AND r.action IN (${ACCESS_ACTIONS.map(actionCode)}) AND r.target = wanted.value AND r.rule_ref`;
+const NAMED_RULES = [
+  ['?3', 'access_rules_ref', `${OF_LIST} AND r.rule_ref = wanted.value`],
+  ['?4', 'access_rules_value', `${BY_TARGET} IS NULL`],
+  ['?4', 'access_rules_ref_value', `${BY_TARGET} IS NOT NULL`],
+]
+  .map(
+    ([wanted, index, condition]) =>
+      `SELECT r.id, r.rule_ref, r.action, r.target FROM json_each(${wanted}) wanted CROSS JOIN access_rules r INDEXED BY ${index} ON ${condition}`,
+  )
+  .join(' UNION ');
 
 type Argument = string | number | Uint8Array;
 
@@ -49,6 +64,12 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     return { id: workspaceId, name: String(workspace.name), revision: Number(workspace.revision), takenAt: clock(), lists };
   }
 
+  /** The rules of a kind that are active at `now` (ms): of the workspace, or of the lists of the source. */
+  function* storedRules({ workspacePk, lists }: RuleSource, kind: Kind, now: number): Iterable<StoredRule> {
+    if (isExpressionKind(kind)) yield* expressionRules(all, kind, workspacePk, now);
+    else for (const { pk, id } of lists) yield* accessRules(all, pk, id, now);
+  }
+
   return {
     ...sharedReads(async (work) => drive(db, work)),
     async ping() {
@@ -64,22 +85,28 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     },
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
-    async snapshot(workspaceId, feedId, now, sink) {
+    async snapshot(workspaceId, feedId, now, sink, whole) {
       const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
         const found = source(workspaceId, feedId);
         if (found === undefined) return undefined;
-        for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
-        if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
+        if (sink !== undefined) {
+          for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
+          if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
+        }
+        for (const kind of whole?.kinds ?? []) for (const rule of storedRules(found, kind, now)) whole!.take(rule);
         return found.head;
       });
     },
+    follow: async (workspaceId, feedId, at, since, sink) =>
+      readTransaction(db, () => drive(db, follow(String(clock()), { workspaceId, feedId, at, since }, sink))),
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
+    namedRules: async (workspaceId, listId, refs, targets) =>
+      all(NAMED_RULES, workspaceId, listId, JSON.stringify(refs), JSON.stringify(targets)).map(namedRuleOf),
     async *rules(workspaceId, { listId, kind, now }) {
       const found = source(workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
       if (found === undefined) return;
-      if (isExpressionKind(kind)) yield* expressionRules(all, kind, found.workspacePk, now);
-      else for (const { pk, id } of found.lists) yield* accessRules(all, pk, id, now);
+      yield* storedRules(found, kind, now);
     },
     deadLetters: async (limit) =>
       all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),

@@ -1,0 +1,87 @@
+/** What `weir send --dry-run` learns of feeds, over all batches of a file (SPEC D10.14). */
+
+/** What the answer to a dry run says of one feed. */
+interface FeedRow {
+  readonly id: string | null;
+  readonly kind: string;
+  readonly name: string;
+  readonly action: string;
+  readonly entries_before: number;
+  readonly entries_after: number;
+  readonly entry_limit: number;
+  readonly warning?: string;
+}
+
+/** What the answer to a dry run says of feeds. */
+export interface DryRunAnswer {
+  readonly feeds?: readonly FeedRow[] | 'unknown';
+  readonly feeds_left_out?: number;
+  readonly feeds_reason?: string;
+}
+
+/** One feed over all batches. */
+interface FeedSum {
+  readonly id: string | null;
+  readonly kind: string;
+  readonly name: string;
+  readonly action: string;
+  /** When the first batch was tried. */
+  readonly entries_before: number;
+  /** The sum of what each batch by itself would change. */
+  readonly entries_change: number;
+  readonly entry_limit: number;
+  readonly warnings: readonly string[];
+}
+
+export interface DryRunSum {
+  readonly batches: number;
+  readonly feeds: readonly FeedSum[];
+  /** Feeds that were not counted, of the batch that concerns most. */
+  readonly feeds_left_out: number;
+  /** Why batches are not in the numbers. */
+  readonly unknown: readonly string[];
+}
+
+export const NOTHING_TRIED: DryRunSum = { batches: 0, feeds: [], feeds_left_out: 0, unknown: [] };
+
+/** The sum with one more batch. */
+export function withBatch(sum: DryRunSum, answer: DryRunAnswer): DryRunSum {
+  const { feeds = 'unknown', feeds_left_out: leftOut = 0, feeds_reason: reason = 'the service is older than this command' } = answer;
+  const batches = sum.batches + 1;
+  if (feeds === 'unknown') return { ...sum, batches, unknown: [...new Set([...sum.unknown, reason])] };
+  const found = new Map(sum.feeds.map((feed) => [keyOf(feed), feed]));
+  for (const { entries_after: after, warning, ...row } of feeds) {
+    const {
+      entries_change: change,
+      entries_before: before,
+      warnings,
+    } = found.get(keyOf(row)) ?? { ...row, entries_change: 0, warnings: [] };
+    found.set(keyOf(row), {
+      ...row,
+      entries_before: before,
+      entries_change: change + after - row.entries_before,
+      warnings: warning === undefined ? warnings : [...warnings, warning],
+    });
+  }
+  return { ...sum, batches, feeds: [...found.values()], feeds_left_out: Math.max(sum.feeds_left_out, leftOut) };
+}
+
+const keyOf = ({ id, action }: Pick<FeedSum, 'id' | 'action'>) => `${id} ${action}`;
+
+/** The sum for people, one line a feed. */
+export function sumLines({ batches, feeds, feeds_left_out: leftOut, unknown }: DryRunSum): string[] {
+  const change = (count: number) => (count < 0 ? `${-count} fewer` : `${count} more`);
+  const each = batches > 1 ? `, the sum of ${batches} batches that were each tried by itself` : '';
+  return [
+    ...feeds.flatMap(({ kind, name, action, entries_before: before, entries_change: more, entry_limit: limit, warnings }) => {
+      const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';
+      const of = kind === 'workspace' ? `workspace ${name}` : name;
+      return [
+        `${of} (${action}): ${before} entries of ${limit}, ${change(more)}${each}${over}`,
+        ...warnings.map((text) => `${of} ${text}`),
+      ];
+    }),
+    ...(leftOut > 0 ? [`and ${leftOut} more feeds, which were not counted`] : []),
+    ...unknown.map((reason) => `what changes in feeds is unknown: ${reason}`),
+  ];
+}

@@ -1,0 +1,23 @@
+/** What messages will change of access rules. */
+import type { Message } from '../ports/stream.ts';
+import type { RuleChange } from '../rule.ts';
+import { decodeSignalRecord } from '../signal/message.ts';
+import type { GeoTarget } from './geo-cost.ts';
+
+/** A change of access rules. */
+export type AccessChange = Extract<RuleChange, { kind: 'access_rule' }> | Extract<RuleChange, { change: 'delete' }>;
+
+/** What a message that weir wrote changes of access rules, as the consumer reads it; undefined for other kinds of rules. */
+export function accessChangeOf(message: Message): AccessChange | undefined {
+  const decoded = decodeSignalRecord({ ...message, offset: 0, timestamp: 0 });
+  if ('poison' in decoded) return undefined;
+  const { change } = decoded;
+  if (change.change === 'undo' || change.change === 'delete_rules' || change.kind !== 'access_rule') return undefined;
+  return change;
+}
+
+/** The country or ASN that a change blocks. */
+export function blockedPlace(change: AccessChange): GeoTarget | undefined {
+  if (change.change !== 'upsert' || change.rule.action !== 'block' || change.rule.target.kind === 'ip') return undefined;
+  return change.rule.target;
+}

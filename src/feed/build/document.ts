@@ -1,0 +1,30 @@
+import type { AddressSet } from '../../network/address-set.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { DocumentVariant } from '../document.ts';
+import { renderConfig } from './agent.ts';
+import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
+import { type PhaseOf, renderRules } from './rules.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What documents are rendered with. */
+export interface RenderParts {
+  readonly workspaceId: string;
+  /** Whole seconds: rules that expire at this second or before are left out. */
+  readonly asOf: number;
+  readonly geo: GeoDatabase;
+  /** Addresses that no block feed contains. */
+  readonly guarded: AddressSet | undefined;
+  readonly phaseOf: PhaseOf;
+}
+
+/** The text of a document as its variant says, or why there is none. */
+export function render(snapshot: Snapshot, variant: DocumentVariant, parts: RenderParts): RenderedFeed | OverCap {
+  switch (variant.document) {
+    case 'feed':
+      return renderFeed(snapshot, variant, parts.asOf, parts.geo, parts.guarded);
+    case 'config':
+      return renderConfig(snapshot, variant, parts);
+    default:
+      return renderRules(snapshot, variant, parts);
+  }
+}

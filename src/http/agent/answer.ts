@@ -1,0 +1,58 @@
+import type { Caller } from '../../account/caller.ts';
+import { CONFIG } from '../../feed/document.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Gate } from '../auth/gate.ts';
+import type { AnswerDocument, Answered, DocumentHeaders } from '../feeds/document.ts';
+import { oneOf, readParameters } from '../feeds/parameters.ts';
+import { documentRefusalOf } from '../feeds/refusals.ts';
+import type { PolledEndpoint } from '../feeds/routes.ts';
+import { belongsToWorkspace, splitTarget } from '../rules/answer.ts';
+
+/** An authenticated GET or HEAD of an agent. */
+export interface AgentRequest {
+  readonly caller: Caller;
+  readonly endpoint: AgentEndpoint;
+  /** Without its question mark. */
+  readonly query: string;
+  readonly headers: DocumentHeaders;
+}
+
+export type AnswerAgent = (request: AgentRequest) => Answered;
+
+/** What an agent asks for: its configuration, and whether its key is good. */
+const ENDPOINTS = ['config', 'authcheck'] as const;
+type AgentEndpoint = (typeof ENDPOINTS)[number];
+
+const PARAMETERS = { expand: oneOf(['0', '1']) };
+const AUTHENTICATED = { ...jsonAnswer(200, '{"success":true}', { 'Cache-Control': 'no-store' }), status: 200 as const };
+
+/** The endpoints of agents (SPEC D13.7, D13.8), behind authentication. */
+export function agentEndpoint(answer: AnswerDocument): AnswerAgent {
+  return ({ caller, endpoint, query, headers }) => {
+    const { workspaceId, listId, feedId } = caller;
+    if ((listId ?? feedId) !== null) return belongsToWorkspace('the rules of an agent');
+    if (endpoint === 'authcheck') return AUTHENTICATED;
+    const options = readParameters(PARAMETERS, query);
+    if ('status' in options) return options as Extract<typeof options, { status: unknown }>;
+    const variant = options.expand === '0' ? CONFIG.names : CONFIG.expanded;
+    const asked = { workspaceId, list: null, variant, boundTo: null };
+    return answer({ caller, query: asked, headers, checksum: false, fault: undefined, refusalOf: documentRefusalOf });
+  };
+}
+
+/** Agents are given an address that may have a path of its own: both forms are served. */
+const ADDRESSES = new Map<string, AgentEndpoint>(
+  ENDPOINTS.flatMap((endpoint) => ['', '/v1'].map((base) => [`${base}/${endpoint}`, endpoint] as const)),
+);
+
+/** The addresses of agents. */
+export const agentRoutes = (gate: Gate, answer: AnswerAgent): PolledEndpoint => ({
+  group: 'agent',
+  gate,
+  urls: [...ADDRESSES.keys()],
+  read(target) {
+    const [path, query = ''] = splitTarget(target);
+    const endpoint = ADDRESSES.get(path);
+    return endpoint && ((caller, headers) => answer({ caller, endpoint, query, headers }));
+  },
+});

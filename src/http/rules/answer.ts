@@ -1,0 +1,59 @@
+import type { Caller } from '../../account/caller.ts';
+import { isExpressionKind, KINDS, type Kind } from '../../rule.ts';
+import type { Gate } from '../auth/gate.ts';
+import type { HttpFault } from '../errors.ts';
+import type { AnswerDocument, Answered, DocumentHeaders } from '../feeds/document.ts';
+import { documentRefusalOf } from '../feeds/refusals.ts';
+import type { PolledEndpoint } from '../feeds/routes.ts';
+import { calledRules, pathOfKind, readRulesQuery } from './query.ts';
+
+/** An authenticated GET or HEAD of the rules of a kind. */
+export interface RulesRequest {
+  readonly caller: Caller;
+  readonly kind: Kind;
+  /** Without its question mark. */
+  readonly query: string;
+  readonly headers: DocumentHeaders;
+}
+
+export type AnswerRules = (request: RulesRequest) => Answered;
+
+/** The endpoints of rules (SPEC D13.1), behind authentication. */
+export function rulesEndpoint(answer: AnswerDocument): AnswerRules {
+  return ({ caller, kind, query, headers }) => {
+    const { workspaceId, listId, feedId } = caller;
+    const boundTo = listId ?? feedId;
+    if (boundTo !== null && isExpressionKind(kind)) return belongsToWorkspace(calledRules(kind));
+    const options = readRulesQuery(kind, query);
+    if ('status' in options) return options;
+    const { variant, list } = options;
+    const asked = { workspaceId, list: list ?? boundTo, variant, boundTo };
+    return answer({ caller, query: asked, headers, checksum: false, fault: undefined, refusalOf: documentRefusalOf });
+  };
+}
+
+/** The fault of a key that is bound to a list or a feed, where something of the whole workspace is asked for. */
+export const belongsToWorkspace = (what: string): HttpFault => ({
+  status: 403,
+  message: `The API key is bound to one list or feed; ${what} belong to the workspace`,
+});
+
+const ADDRESSES = new Map<string, Kind>(KINDS.map((kind) => [`/v1/rules/${pathOfKind(kind)}`, kind] as const));
+
+/** The rules of each kind. */
+export const rulesRoutes = (gate: Gate, answer: AnswerRules): PolledEndpoint => ({
+  group: 'rules',
+  gate,
+  urls: [...ADDRESSES.keys()],
+  read(target) {
+    const [path, query = ''] = splitTarget(target);
+    const kind = ADDRESSES.get(path);
+    return kind && ((caller, headers) => answer({ caller, kind, query, headers }));
+  },
+});
+
+/** A request target as its path and its query without the question mark. */
+export function splitTarget(target: string): [path: string, query?: string] {
+  const mark = target.indexOf('?');
+  return mark < 0 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
+}

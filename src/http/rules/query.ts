@@ -1,0 +1,81 @@
+import type { RulePlace, RulesVariant } from '../../feed/document.ts';
+import { isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES } from '../../rule.ts';
+import type { HttpFault } from '../errors.ts';
+import { oneOf, type Parameter, readParameters } from '../feeds/parameters.ts';
+
+/** What a request for rules says in its query (SPEC D13.2). */
+export interface RulesOptions {
+  readonly variant: RulesVariant;
+  /** The list or feed whose access rules are asked for, by UUID or name; null: all. */
+  readonly list: string | null;
+}
+
+const MOST = 1000;
+const text: Parameter<string> = { read: (given) => given, expected: '' };
+const never = (expected: string): Parameter<never> => ({ read: () => undefined, expected });
+const label: Parameter<readonly [string, string]> = {
+  read(given) {
+    const at = given.indexOf(':');
+    return at < 1 ? undefined : [given.slice(0, at), given.slice(at + 1)];
+  },
+  expected: 'must be name:value',
+};
+const limit: Parameter<number> = {
+  read: (given) => (/^\d{1,4}$/.test(given) && Number(given) >= 1 && Number(given) <= MOST ? Number(given) : undefined),
+  expected: `must be a number from 1 to ${MOST}`,
+};
+const after = (read: (given: string) => RulePlace | undefined): Parameter<RulePlace> => ({ read, expected: 'must be next of an answer' });
+const ID = /^\d{1,15}$/;
+const PLACE = /^(-?\d{1,16})?:([A-Za-z0-9][A-Za-z0-9._:-]{0,127})$/;
+
+const OF_LISTS = {
+  list: text,
+  type: never('access rules have no type'),
+  label,
+  after: after((given) => (ID.test(given) ? { id: Number(given) } : undefined)),
+  limit,
+};
+const OF_WORKSPACE = {
+  list: never('these rules belong to the workspace, not to a list'),
+  type: oneOf(RULE_TYPES),
+  label,
+  after: after((given) => {
+    const [, order, ruleRef] = PLACE.exec(given) ?? [];
+    return ruleRef === undefined ? undefined : { order: order === undefined ? null : Number(order), ruleRef };
+  }),
+  limit,
+};
+
+/** The whole document of each kind. */
+const WHOLE = perKind(KINDS, (kind): RulesVariant => ({ document: kind, type: null, label: null, page: null, filter: '' }));
+
+/** Reads the raw query (without its question mark) of a request for the rules of a kind, or tells what is wrong with it. */
+export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFault {
+  if (query === '') return { variant: WHOLE[kind], list: null };
+  const values = readParameters(isExpressionKind(kind) ? OF_WORKSPACE : OF_LISTS, query);
+  if ('status' in values) return values as HttpFault;
+  const { list = null, type = null, label: wanted = null, after: place = null, limit: most } = values;
+  const page = place === null && most === undefined ? null : { after: place, limit: most ?? MOST };
+  return { variant: variantOf({ document: kind, type, label: wanted, page }), list };
+}
+
+/** One object for equal filters, as long as it is remembered. */
+function variantOf(asked: Omit<RulesVariant, 'filter'>): RulesVariant {
+  const { document, type, label: wanted, page } = asked;
+  if (type === null && wanted === null && page === null) return WHOLE[document];
+  const filter = JSON.stringify([type, wanted, page]);
+  const key = `${document} ${filter}`;
+  const variant = remembered.get(key) ?? { ...asked, filter };
+  if (remembered.size >= REMEMBERED) remembered.clear();
+  remembered.set(key, variant);
+  return variant;
+}
+
+const remembered = new Map<string, RulesVariant>();
+const REMEMBERED = 1000;
+
+/** The last part of the address of a kind's rules: `waf`, `smart-firewall`, `access`. */
+export const pathOfKind = (kind: Kind): string => kind.replace(/_rule$/, '').replaceAll('_', '-');
+
+/** How texts call the rules of a kind. */
+export const calledRules = (kind: Kind): string => RULE_KINDS[kind].called;

@@ -1,0 +1,116 @@
+/** What a running process knows and no store does, written into DATA_DIR for `weir status` (SPEC D10.15). */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
+import type { Check } from '../ports/health.ts';
+import type { Log } from '../ports/log.ts';
+
+/** What a process knows of itself. */
+export interface ProcessStatus {
+  readonly pid: number;
+  /** Where it listens. */
+  readonly url: string;
+  readonly roles: readonly string[];
+  /** ms since 1970. */
+  readonly startedAt: number;
+  /** What `/readyz` shows. */
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly feeds: readonly WatchedFeed[];
+}
+
+/** How often it is written, ms, and for how long a process that has stopped writing counts as running. */
+const EVERY = 10_000;
+const RUNNING = 3 * EVERY;
+
+/** How long `soon` waits for more that has changed, ms. */
+const GATHER = 200;
+
+const NAME = /^status-\d+\.json$/;
+
+export interface StatusFile {
+  /** Writes it before its time. */
+  soon(): void;
+  /** Stops writing and deletes the file. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Writes the status now and every 10 seconds; where nothing has changed, only the file's time. A folder that cannot be written to is logged
+ * once: `weir status` then does not know of this process.
+ */
+export function startStatusFile(dataDir: string, collect: () => Promise<ProcessStatus>, log: Log): StatusFile {
+  const file = join(dataDir, `status-${process.pid}.json`);
+  let early: NodeJS.Timeout | undefined;
+  let written = '';
+  let failed = false;
+  let writing = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const text = JSON.stringify(await collect());
+    try {
+      if (text === written) return utimesSync(file, new Date(), new Date());
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      writeFileSync(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+      written = text;
+      failed = false;
+    } catch (error) {
+      if (!failed) log('info', `weir status will not know of this process: ${(error as Error).message}`);
+      failed = true;
+      written = '';
+    }
+  }
+  const next = () => {
+    early = undefined;
+    writing = writing.then(write).catch((error: Error) => log('error', `the status could not be written: ${error.message}`));
+  };
+  dropStopped(dataDir);
+  next();
+  const timer = setInterval(next, EVERY).unref();
+  return {
+    soon() {
+      early ??= setTimeout(next, GATHER).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      clearTimeout(early);
+      await writing;
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+/** The status of each process that runs on this DATA_DIR and has written it lately; `now` in ms since 1970. */
+export function readStatusFiles(dataDir: string, now: number): ProcessStatus[] {
+  return statusFiles(dataDir)
+    .filter(({ writtenAt }) => now - writtenAt < RUNNING)
+    .flatMap(({ path }) => {
+      try {
+        return [JSON.parse(readFileSync(path, 'utf8')) as ProcessStatus];
+      } catch {
+        // It has just stopped.
+        return [];
+      }
+    });
+}
+
+/** Deletes what processes left behind that were killed. */
+function dropStopped(dataDir: string): void {
+  const now = Date.now();
+  for (const { path, writtenAt } of statusFiles(dataDir)) if (now - writtenAt >= RUNNING) rmSync(path, { force: true });
+}
+
+function statusFiles(dataDir: string): { path: string; writtenAt: number }[] {
+  try {
+    return readdirSync(dataDir)
+      .filter((name) => NAME.test(name))
+      .sort()
+      .flatMap((name) => {
+        const path = join(dataDir, name);
+        const found = statSync(path, { throwIfNoEntry: false });
+        return found === undefined ? [] : [{ path, writtenAt: found.mtimeMs }];
+      });
+  } catch {
+    return [];
+  }
+}

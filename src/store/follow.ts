@@ -1,0 +1,98 @@
+/** What has changed in a feed's rules since a snapshot: the changes alone, the same in both dialects (D5.22). */
+import type { ChangeSink, SnapshotHead, SnapshotMark } from '../ports/rule-store.ts';
+import { roleOf, targetOf } from './columns.ts';
+import { withLevels } from './list-levels.ts';
+import { type RuleSource, ruleSource } from './lists.ts';
+import { rowsOf } from './operations.ts';
+import type { Row } from './rows.ts';
+import { all, one, type Work } from './work.ts';
+
+/** More changes of one list than this cost as much as reading all of its rules. */
+const MOST = 20_000;
+/** Changes are kept for a week (D9.7); a snapshot whose last change is nearly as old is read anew, ms. */
+const KEPT = 6 * 86_400_000;
+/** Ids that one statement names. */
+const ASKED = 500;
+
+const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
+const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
+
+/** `follow` of the port. `now` is the store's clock as an expression, `at` (ms) the instant at which rules have to be active. */
+export function* follow(
+  now: string,
+  { workspaceId, feedId, at, since }: { workspaceId: string; feedId: string | null; at: number; since: SnapshotMark },
+  sink: ChangeSink,
+): Work<SnapshotHead | 'too_far' | undefined> {
+  const source = yield* ruleSource(now, workspaceId, feedId);
+  if (source === undefined) return undefined;
+  const { head, workspacePk } = source;
+  // The exceptions of a whole workspace are not followed.
+  if (head.mark.lists !== since.lists || head.profile.subtractAllow === 'workspace') return 'too_far';
+  if (head.mark.change === since.change) return head;
+  if (!(yield* isKept(workspacePk, since.change, head.takenAt))) return 'too_far';
+  const touched = yield* touchedLists(workspacePk, since.change);
+  for (const list of source.lists.filter(({ pk }) => touched.has(pk))) {
+    if (!(yield* followList(list, since.change, at, sink))) return 'too_far';
+  }
+  return head;
+}
+
+/** Whether every change after this one is still known. */
+function* isKept(workspacePk: number, change: number, now: number): Work<boolean> {
+  const text = 'SELECT landed_at FROM batches WHERE workspace_pk = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1';
+  const row = yield* one(text, workspacePk, change);
+  return row !== undefined && Number(row.landed_at) > now - KEPT;
+}
+
+/** The lists in which something has landed since. An undo lands where the batch did that it undoes. */
+function* touchedLists(workspacePk: number, change: number): Work<Set<number>> {
+  const rows = yield* all('SELECT DISTINCT list_pk, undoes FROM batches WHERE workspace_pk = $1 AND first_seq > $2', workspacePk, change);
+  const touched = new Set(rows.map((row) => Number(row.list_pk)));
+  for (const { undoes } of rows) {
+    if (undoes === null) continue;
+    const undone = yield* all(`SELECT DISTINCT b.list_pk FROM batches b WHERE ${rowsOf('$1', '$2', 'b')}`, workspacePk, String(undoes));
+    for (const row of undone) touched.add(Number(row.list_pk));
+  }
+  return touched;
+}
+
+/** False when there is too much. */
+function* followList({ pk, levels }: RuleSource['lists'][number], change: number, at: number, sink: ChangeSink): Work<boolean> {
+  const changed = yield* all(`SELECT DISTINCT id FROM access_rules_before WHERE list_pk = $1 AND changed > $2 LIMIT ${MOST}`, pk, change);
+  const made = yield* all(
+    `SELECT ${COLUMNS} FROM access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE} ORDER BY id LIMIT ${MOST}`,
+    pk,
+    change,
+    at,
+  );
+  if (changed.length === MOST || made.length === MOST) return false;
+  const ids = changed.map((row) => Number(row.id));
+  for (const id of ids) sink.gone(id);
+  const filled = withLevels(sink, levels);
+  for (const row of made) handOver(row, filled);
+  const older = ids.filter((id) => id <= change);
+  for (let from = 0; from < older.length; from += ASKED) {
+    const slice = older.slice(from, from + ASKED);
+    const wanted = slice.map((_, i) => `$${i + 4}`);
+    const rows = yield* all(
+      `SELECT ${COLUMNS} FROM access_rules WHERE list_pk = $1 AND id <= $2 AND ${ACTIVE} AND id IN (${wanted})`,
+      pk,
+      change,
+      at,
+      ...slice,
+    );
+    for (const row of rows) handOver(row, filled);
+  }
+  return true;
+}
+
+function handOver({ id, action, v4, v6, expires_at, levels, target }: Row, sink: Pick<ChangeSink, 'v4' | 'v6' | 'geo'>): void {
+  const expires = expires_at === null ? 0 : Math.ceil(Number(expires_at) / 1000);
+  const rule = [Number(id), roleOf(Number(action))] as const;
+  if (v4 !== null) sink.v4(...rule, Math.floor(Number(v4) / 64), Number(v4) % 64, expires, Number(levels));
+  else if (v6 !== null) sink.v6(...rule, v6 as Uint8Array, 0, (v6 as Uint8Array)[16], expires, Number(levels));
+  else {
+    const parsed = targetOf(String(target));
+    if (parsed.kind !== 'ip') sink.geo(...rule, parsed, expires, Number(levels));
+  }
+}

@@ -1,0 +1,172 @@
+/** `weir status` and `weir send --dry-run` beside a real server. */
+import assert from 'node:assert/strict';
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, suite, test } from 'node:test';
+import { statusOf } from '../../src/cli/status-report.ts';
+import { readStatusFiles } from '../../src/runtime/status-file.ts';
+import { command, commandJson } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { getFeed, postSignals } from '../support/http.ts';
+import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
+
+const DAY = 86_400_000;
+const folder = temporaryFolder({ after });
+const geo = smallGeo(folder);
+const settings = { ...geo, DATA_DIR: join(folder, 'data'), MIN_PREFIX_V4: '8', FEED_REBUILD_SECONDS: '0' };
+const block = (ip: string) => ({ type: 'access_rules', action: 'block', ip });
+
+/** What `weir status` prints for people, and its exit code. */
+async function status(more: Record<string, string> = {}): Promise<{ code: number; lines: string[] }> {
+  const { code, stdout, stderr } = await command(['status'], { ...settings, ...more });
+  assert.equal(stderr, '');
+  return { code, lines: stdout.split('\n') };
+}
+
+suite('weir status', () => {
+  let server: Weir;
+  before(async () => {
+    server = await startWeir({ ...settings, BOOTSTRAP_API_KEY: KEY });
+  });
+  after(() => server.kill('SIGKILL'));
+
+  test('D10.16 exit code 0 when nothing needs attention, 1 with a line for each thing that does', async () => {
+    const { code, lines } = await eventually(async () => {
+      const found = await status();
+      assert.equal(found.code, 0, found.lines.join('\n'));
+      return found;
+    });
+    assert.deepEqual([code, lines[0]], [0, 'nothing needs attention']);
+    const shown = Object.fromEntries(lines.filter((line) => /^\w[\w ]*: /.test(line)).map((line) => line.split(/: +/) as [string, string]));
+    assert.deepEqual(
+      [shown.store, shown.stream, shown.landing, shown['dead letters'], shown['guard rails'], shown['unused keys']],
+      ['embedded', 'embedded', '0 messages, 0 seconds behind', '0', 'on', '0 not seen for a week'],
+    );
+    assert.match(
+      lines.find((line) => line.startsWith('process:'))!,
+      new RegExp(`${server.pid} on ${server.url}: signals, consumer, feeds, since `),
+    );
+
+    const unguarded = await status({ MIN_PREFIX_V4: '0' });
+    assert.deepEqual(
+      [unguarded.code, unguarded.lines.slice(0, 2)],
+      [1, ['needs attention:', '  guard rails are off in default (docs/deployment.md)']],
+    );
+
+    const old = new Date(Date.now() - 91 * DAY);
+    utimesSync(geo.GEO_ASN_FILE, old, old);
+    assert.match((await status()).lines[1]!, /^ {2}ASN data are 91 days old/);
+    utimesSync(geo.GEO_ASN_FILE, new Date(), new Date());
+
+    const elsewhere = await status({ DATA_DIR: join(folder, 'nowhere') });
+    assert.equal(elsewhere.code, 1);
+    assert.match(elsewhere.lines[1]!, /^ {2}the store does not answer: /);
+    assert.equal(existsSync(join(folder, 'nowhere')), false, 'a command that reads makes nothing');
+  });
+
+  test('D10.16 a feed over its cap, a dead letter and a key that was not seen for a week are told', async () => {
+    await commandJson(['list', 'create', 'edge', '--max-entries', '2', '--workspace', 'default'], settings);
+    const entries = ['192.0.2.1', '192.0.2.9', '192.0.2.17'].map(block);
+    assert.equal((await postSignals(server.url, KEY, entries, '/v1/signal?list=edge')).status, 200);
+    await eventually(async () => assert.equal((await getFeed(server.url, KEY, '/edge')).status, 413));
+    const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
+    db.exec(
+      `INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (0, 'r', 's', 0, 0, 0, 'k', '{}', 'v')`,
+    );
+    db.exec(`UPDATE keys SET created_at = 0, last_used_at = ${Date.now() - 8 * DAY}`);
+    await eventually(async () => {
+      const { code, lines } = await status();
+      assert.equal(code, 1);
+      assert.match(
+        lines[1]!,
+        /^ {2}the block feed "edge" of default is over its cap of 2 with 3 entries: it is answered with 413 \(since /,
+      );
+      assert.equal(lines[2], '  1 dead letters (weir dead-letter ls)');
+      assert.ok(lines.includes('unused keys:  1 not seen for a week'), lines.join('\n'));
+      assert.ok(
+        lines.some((line) => /^default +edge +block +both +3 +2 +150% +-$/.test(line)),
+        lines.join('\n'),
+      );
+    });
+    db.exec('DELETE FROM dead_letters');
+    db.close();
+  });
+
+  test('D10.14 weir send --dry-run tells what a file would change of feeds, and changes nothing', async () => {
+    const env = { ...settings, WEIR_API_KEY: KEY };
+    const file = join(folder, 'signals.ndjson');
+    const write = (count: number) => {
+      const entries = Array.from({ length: count }, (_, i) => block(`10.1.${i >> 7}.${(2 * i) & 255}`));
+      writeFileSync(file, [...entries, block('x')].map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    };
+    const send = (...more: string[]) => command(['send', file, '--url', server.url, '--list', 'edge', '--dry-run', ...more], env);
+    write(3);
+    const one = await send();
+    assert.deepEqual(
+      [one.code, one.stdout.split('\n').slice(1)],
+      [
+        1,
+        [
+          '3 signals would be processed, 1 failed',
+          'edge (block): 3 entries of 2, 3 more',
+          'workspace default (block): 3 entries of 131072, 3 more',
+          '',
+        ],
+      ],
+    );
+    write(1500);
+    const { stdout } = await send('--json');
+    const { sent, dry_run } = JSON.parse(stdout) as { sent: number; dry_run: { batches: number; feeds: Record<string, unknown>[] } };
+    assert.deepEqual([sent, dry_run.batches], [1500, 2]);
+    assert.deepEqual(
+      dry_run.feeds.map(({ name, entries_before, entries_change, entry_limit }) => [name, entries_before, entries_change, entry_limit]),
+      [
+        ['edge', 3, 1500, 2],
+        ['default', 3, 1500, 131_072],
+      ],
+    );
+    assert.equal((await getFeed(server.url, KEY)).headers['x-feed-entry-count'], '3');
+    const refused = await send('--replace');
+    assert.deepEqual([refused.code, refused.stderr], [2, 'weir: --dry-run cannot tell what --replace would remove; give one of them\n']);
+  });
+
+  test('D10.17 a server that has stopped leaves no status; one that was killed is forgotten after 30 seconds', async () => {
+    const now = Date.now();
+    assert.deepEqual(
+      readStatusFiles(settings.DATA_DIR, now).map(({ pid }) => pid),
+      [server.pid],
+    );
+    assert.deepEqual(readStatusFiles(settings.DATA_DIR, now + 60_000), []);
+    assert.deepEqual(readStatusFiles(join(folder, 'nowhere'), now), []);
+    await server.kill('SIGTERM');
+    assert.deepEqual(readStatusFiles(settings.DATA_DIR, now), []);
+    const { code, lines } = await status();
+    assert.equal(code, 1);
+    assert.ok(lines[1]!.startsWith('  no server has written its status into DATA_DIR lately'), lines.join('\n'));
+  });
+
+  test('D10.16 engines that do not answer, red checks and landing that stands still need attention', () => {
+    const engine = { kind: 'PostgreSQL', ok: false, reason: 'refused' };
+    const process = {
+      ...{ pid: 7, url: 'http://127.0.0.1:1', roles: ['consumer'], startedAt: 0, feeds: [] },
+      checks: { store: { ok: false, reason: 'down' }, landing: { ok: true, lag_messages: 9, lag_seconds: 61 } },
+    };
+    const parts = {
+      ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
+      ...{ unusedKeys: null, unguarded: null, workspaces: new Map<string, string>() },
+    };
+    assert.deepEqual(statusOf(parts).attention, [
+      'the store does not answer: refused',
+      'store of process 7: down',
+      'landing is 61 seconds behind',
+    ]);
+    const stuck = { ...process, checks: { landing: { ok: false, reason: 'the stream was replaced', lag_messages: 9 } } };
+    assert.deepEqual(statusOf({ ...parts, store: { ...engine, ok: true }, processes: [stuck] }).attention, [
+      'landing: the stream was replaced (9 messages wait)',
+    ]);
+    const { attention } = statusOf({ ...parts, store: { ...engine, ok: true }, processes: [], lag: { messages: 4, isStuck: true } });
+    assert.equal(attention[1], 'landing: nothing lands: no consumer gets on (4 messages wait)');
+  });
+});

@@ -1,0 +1,107 @@
+/** A feed whose snapshot follows the store has the bytes of one that is read anew, over real landings in the embedded store. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
+import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
+import type { BuildResult } from '../../src/feed/builder.ts';
+import type { Variant } from '../../src/feed/variant.ts';
+import { parseNetwork } from '../../src/network/parse.ts';
+import type { GeoDatabase } from '../../src/ports/geo.ts';
+import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { Target } from '../../src/rule.ts';
+import { newBatchId } from '../../src/signal/signal-id.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { seededRandom } from '../support/random.ts';
+
+const VARIANTS: readonly Variant[] = [
+  { document: 'feed', format: 'plain', family: 'both', action: 'block' },
+  { document: 'feed', format: 'csv_indicator', family: 'v4', action: 'block' },
+  { document: 'feed', format: 'plain', family: 'both', action: 'allow' },
+];
+
+test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew; work is in proportion to the change', async (t) => {
+  const store = await openSqliteStore(temporaryFolder(t));
+  t.after(() => store.close());
+  const workspace = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
+  let now = await store.ping();
+  const clock = { now: () => now, monotonic: () => now, after: () => () => undefined };
+  const calls = { snapshot: 0, follow: 0 };
+  const counted = {
+    ...store,
+    snapshot: (...args: Parameters<typeof store.snapshot>) => {
+      calls.snapshot += 1;
+      return store.snapshot(...args);
+    },
+    follow: (...args: Parameters<typeof store.follow>) => {
+      calls.follow += 1;
+      return store.follow(...args);
+    },
+  };
+  const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
+  const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
+  const guard = blockGuards({ ...NO_GUARD_RAILS, self: [] });
+  const parts = { recordFeed: store.recordFeed, geo, guard, phaseOf: () => 'request' as const, clock };
+  const following = feedBuilder({ store: counted, ...parts });
+  const random = seededRandom(5);
+  const { pick, below } = random;
+  const chance = (percent: number) => below(100) < percent;
+
+  let position: number | null = null;
+  async function land(entries: readonly LandingItem['change'][], batchId: string) {
+    const items = entries.map((change, i) => {
+      const record = { offset: (position ?? 0) + i, timestamp: now, key: workspace.id, headers: {}, value: '' };
+      return { record, workspaceId: workspace.id, listId: null, receivedAt: now, batchId, keyId: null, change };
+    });
+    const to: number = (position ?? 0) + items.length;
+    assert.equal(await store.apply({ streamId: 's', partition: 0, from: position, to, items, poison: [], now }), 'landed');
+    position = to;
+  }
+  const network = (): Target => {
+    const text = chance(80)
+      ? `10.${pick([0, 1])}.${below(4)}.${below(256)}/${pick([32, 32, 31, 28])}`
+      : `2001:db8::${pick(['1', '2', 'a:0'])}`;
+    const [address, prefix] = text.split('/');
+    const parsed = parseNetwork(address);
+    assert.ok(typeof parsed !== 'string');
+    if (parsed.family === 6 || prefix === undefined) return { kind: 'ip', network: parsed };
+    const bits = Number(prefix);
+    const mask = bits === 32 ? 0xffff_ffff : (0xffff_ffff << (32 - bits)) >>> 0;
+    return { kind: 'ip', network: { family: 4, address: (parsed.address & mask) >>> 0, prefix: bits } };
+  };
+  const entry = (): LandingItem['change'] => {
+    const action = pick(['block', 'block', 'allow'] as const);
+    if (chance(30)) return { change: 'delete_by_value', kind: 'access_rule', action, target: network() };
+    const levels = { confidence: pick([null, 'low', 'high'] as const), severity: null };
+    const rest = { name: null, reason: null, labels: null, config: null, ruleRef: pick([null, null, 'a', 'b']) };
+    const expiresAt = pick([null, Math.ceil(now / 1000) * 1000 + 3000]);
+    return { change: 'upsert', kind: 'access_rule', rule: { ...rest, ...levels, action, target: network(), expiresAt } };
+  };
+  const bytesOf = (result: BuildResult) => {
+    assert.equal(result.kind, 'feed');
+    return result.kind === 'feed' ? { text: Buffer.from(result.bytes).toString(), hash: result.hash, count: result.entryCount } : undefined;
+  };
+
+  await land(Array.from({ length: 300 }, entry), newBatchId(now));
+  const batches: string[] = [];
+  for (let round = 1; round <= 60; round += 1) {
+    now += 1000;
+    const batchId = newBatchId(now);
+    const undone = chance(15) ? pick(batches) : undefined;
+    await land(undone === undefined ? Array.from({ length: 1 + below(6) }, entry) : [{ change: 'undo', batchId: undone }], batchId);
+    batches.push(batchId);
+    const variant = pick(VARIANTS);
+    const request = {
+      workspaceId: workspace.id,
+      feedId: null,
+      variant,
+      generation: round,
+      confirmedAt: 0,
+      offline: false,
+      previous: undefined,
+    };
+    const fresh = feedBuilder({ store, ...parts });
+    assert.deepEqual(bytesOf(await following.build(request)), bytesOf(await fresh.build(request)), `round ${round}`);
+  }
+  assert.deepEqual(calls, { snapshot: 1, follow: 59 });
+});
