@@ -12,6 +12,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['directory.ts'],
   ['footprint.ts'],
   ['fleet.ts'],
+  ['agents.ts'],
   ['postgres.ts'],
 ];
 

@@ -31,7 +31,7 @@ const db = openDatabase(join(dir, 'weir.db'));
 const now = Date.now();
 db.exec('BEGIN');
 db.prepare("INSERT INTO organizations VALUES (1, ?, 'fleet', 'active', ?)").run(randomUUID(), now);
-const workspace = db.prepare('INSERT INTO workspaces VALUES (?, ?, 1, ?, 1, ?)');
+const workspace = db.prepare('INSERT INTO workspaces (pk, id, organization_pk, name, created_at) VALUES (?, ?, 1, ?, ?)');
 const list = db.prepare("INSERT INTO lists (id, workspace_pk, name, is_default, created_at) VALUES (?, ?, 'default', 1, ?)");
 const rule = db.prepare(
   'INSERT INTO access_rules (list_pk, id, action, v4, levels, target, created_at, updated_at) VALUES (?, ?, 0, ?, 0, ?, ?, ?)',

@@ -4,7 +4,7 @@ import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { RuleFilter, RuleMatch, RuleOrigin, RulePosition, StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
-import { KINDS, type Kind } from '../rule.ts';
+import { type ExpressionRule, KINDS, type Kind } from '../rule.ts';
 import { warningOf } from '../signal/rate-limit.ts';
 import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
@@ -21,16 +21,9 @@ export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/
 /** A stored rule as one line for people. */
 export function ruleLine({ rule }: StoredRule): string {
   const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
+  const warning = 'expression' in rule ? warningOf(rule) : null;
   const shown = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''];
-  return printable(`${shown.join('  ').trimEnd()}${warningText(rule)}`);
-}
-
-/** What agents would ignore of a rule. */
-const warningIn = (rule: StoredRule['rule']): string | null => ('expression' in rule ? warningOf(rule) : null);
-
-function warningText(rule: StoredRule['rule']): string {
-  const warning = warningIn(rule);
-  return warning === null ? '' : `  warning: ${warning}`;
+  return printable([...shown, ...(warning === null ? [] : [`warning: ${warning}`])].join('  ').trimEnd());
 }
 
 /** A rule with the batch and the key that wrote it last. */
@@ -57,7 +50,7 @@ export async function namesIn(store: StoreReads, workspace: string): Promise<Nam
 
 /** A rule with what agents would ignore of it. */
 function listedJson(stored: StoredRule): Record<string, unknown> {
-  const warning = warningIn(stored.rule);
+  const warning = 'expression' in stored.rule ? warningOf(stored.rule) : null;
   return warning === null ? ruleJson(stored) : { ...ruleJson(stored), warning };
 }
 
@@ -115,8 +108,14 @@ function cells({ stored: { rule, listId }, origin }: OriginRule, { lists, keys }
   const row =
     'target' in rule
       ? [rule.action, formatTarget(rule.target), lists.get(listId ?? '') ?? listId, until, ...from, rule.reason]
-      : [rule.action, rule.type, until, ...from, rule.reason, `${rule.expression}${warningText(rule)}`];
+      : [rule.action, rule.type, until, ...from, withWarning(rule), rule.expression];
   return row.map((cell, i) => (cell === null ? null : clipped(printable(cell), i === row.length - 1 ? Number.POSITIVE_INFINITY : WIDEST)));
+}
+
+/** The reason of a rule, and what agents would ignore of it. */
+function withWarning(rule: ExpressionRule): string | null {
+  const warning = warningOf(rule);
+  return warning === null ? rule.reason : [rule.reason ?? '', `warning: ${warning}`].join(' ').trim();
 }
 
 const clipped = (cell: string, most: number) => (cell.length > most ? `${cell.slice(0, most - 1)}…` : cell);

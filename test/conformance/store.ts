@@ -947,6 +947,7 @@ export function storeConformance(driver: StoreDriver): void {
     const {
       lists: [asFound],
       feeds: _,
+      expressionRevision: __,
       ...headFound
     } = (await store.findNamed(workspace.id, 'edge'))!;
     assert.deepEqual(
