@@ -108,14 +108,14 @@ function cells({ stored: { rule, listId }, origin }: OriginRule, { lists, keys }
   const row =
     'target' in rule
       ? [rule.action, formatTarget(rule.target), lists.get(listId ?? '') ?? listId, until, ...from, rule.reason]
-      : [rule.action, rule.type, until, ...from, withWarning(rule), rule.expression];
+      : [rule.action, rule.type, until, ...from, rule.reason, withWarning(rule)];
   return row.map((cell, i) => (cell === null ? null : clipped(printable(cell), i === row.length - 1 ? Number.POSITIVE_INFINITY : WIDEST)));
 }
 
-/** The reason of a rule, and what agents would ignore of it. */
-function withWarning(rule: ExpressionRule): string | null {
+/** The expression of a rule, and what agents would ignore of the rule. */
+function withWarning(rule: ExpressionRule): string {
   const warning = warningOf(rule);
-  return warning === null ? rule.reason : [rule.reason ?? '', `warning: ${warning}`].join(' ').trim();
+  return warning === null ? rule.expression : `${rule.expression}  (warning: ${warning})`;
 }
 
 const clipped = (cell: string, most: number) => (cell.length > most ? `${cell.slice(0, most - 1)}…` : cell);
