@@ -119,4 +119,31 @@ describe('D13 documents over time', () => {
       assert.notEqual(zipped.headers.etag, first.headers.etag);
     }
   });
+
+  test('D13.3 131,072 rules of a kind are served, one more is 413; so are as many direct networks of an agent', async () => {
+    const LIMIT = 131_072;
+    for (const more of [0, 1]) {
+      const { store, replica } = world();
+      store.setWafRule('a');
+      const { snapshot } = store;
+      store.snapshot = async (...args) => {
+        const [, , , sink, whole] = args;
+        const take = (rule: Parameters<NonNullable<typeof whole>['take']>[0]) => {
+          for (let n = 0; n < LIMIT + more; n++) whole?.take(rule);
+        };
+        for (let n = 0; n < LIMIT + more; n++) sink?.v4(n, 'block', 2 * n, 32, 0, 0);
+        return snapshot.call(store, args[0], args[1], args[2], sink, whole && { kinds: sink === undefined ? whole.kinds : [], take });
+      };
+      const page = await replica.getDocument(`${RULES}?limit=1`);
+      const config = await replica.getDocument('/config');
+      const statuses = [page.status, config.status];
+      assert.deepEqual(statuses, more === 0 ? [200, 200] : [413, 413]);
+      if (more === 0) continue;
+      for (const { fault } of [page, config]) {
+        assert.equal(fault?.message, 'The document exceeds the maximum number of entries');
+        assert.deepEqual({ ...fault.details, hint: '' }, { entries: LIMIT + 1, limit: LIMIT, hint: '' });
+        assert.equal(fault.headers?.['X-Feed-Entry-Count'], String(LIMIT + 1));
+      }
+    }
+  });
 });

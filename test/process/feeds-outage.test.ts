@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type FeedWorld, lapsing, type Space, startFeedWorld } from '../contract/feeds/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import type { Reply } from '../support/http.ts';
+import { ask, bearer, type Reply } from '../support/http.ts';
 import { noOwnPostgres, type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { eventually } from '../support/weir.ts';
 
@@ -58,7 +58,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
     await postgres?.stop();
   });
 
-  test('D5.16, D5.14, 7.3, D2 killed: the last good snapshot without what lapses, whole or 500, never 401 to 404; back: normal', async () => {
+  test('D5.16, D5.14, D13.5, 7.3, D2 killed: the last good snapshot without what lapses, whole or 500, never 401 to 404; back: normal', async () => {
     const [unseen, writer] = [await space.newKey(), await space.newKey('--permission', 'signal:write')];
     assert.equal((await space.get('', { key: writer })).status, 403);
     const end = Math.ceil(Date.now() / 1000) + 6;
@@ -68,6 +68,10 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
     const edge = await space.get('/edge');
     assert.equal((await space.get('/twice')).status, 409);
     assert.equal(before.headers[STALE], undefined);
+    const enforcer = await space.newKey('--permission', 'rules:read', '--permission', 'config:read');
+    const documents = () =>
+      Promise.all(['/config', '/v1/rules/access'].map((path) => ask(feeds.url(), path, { headers: bearer(enforcer) })));
+    for (const { status } of await documents()) assert.equal(status, 200);
     const readAt = Date.now();
 
     await postgres.kill();
@@ -83,6 +87,11 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
     const unchanged = await space.get('?family=v4', { headers: { 'if-none-match': before.headers.etag } });
     assert.deepEqual([unchanged.status, unchanged.text], [304, '']);
     staleSince(unchanged);
+    for (const document of await documents()) {
+      staleSince(document);
+      assert.equal(document.status, 200);
+      assert.match(document.text, /192\.0\.2\.9/);
+    }
 
     // What was not asked for before is built from the snapshot: other formats, families, codings, the digest.
     const csv = await space.get('/edge?format=csv_indicator');

@@ -165,7 +165,7 @@ describe('a made-up kind of rule', () => {
     const run = (...args: string[]) => commands.commandText(args, settings);
     const rules = async (workspace: string) =>
       (JSON.parse(await run('rule', 'ls', '--workspace', workspace, '--kind', 'dns_rule', '--json')) as Record<string, unknown>[]).map(
-        ({ id: _, ...rule }) => rule,
+        ({ id: _, batch_id: __, key_id: ___, ...rule }) => rule,
       );
 
     const api = (await (await fetch(`${server.url}/docs/signal/swagger/json`)).json()) as {
@@ -201,6 +201,14 @@ describe('a made-up kind of rule', () => {
       return found;
     });
     assert.equal(await run('dead-letter', 'ls', '--json'), '[]\n');
+    const read = async (path: string) => (await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).json();
+    const { rules: document } = (await read('/v1/rules/dns')) as { rules: { rule_ref: string }[] };
+    assert.deepEqual(
+      document.map(({ rule_ref }) => rule_ref),
+      ['d:2', 'd:1'],
+    );
+    const { config } = (await read('/config')) as { config: { dns_rules: { rules: object[] } } };
+    assert.equal(config.dns_rules.rules.length, 2);
 
     const file = join(data, 'default.ndjson');
     await run('export', file, '--workspace', 'default');
