@@ -110,7 +110,8 @@ suite('a machine that cannot be used', () => {
   for (const HOME of [undefined, '/dev/null/none']) {
     test(`D1.7 HOME is ${HOME ?? 'missing'}: weir does not need it`, async (t) => {
       const folder = temporaryFolder(t);
-      const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), HOME };
+      // Without guard rails a first start says so.
+      const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), MIN_PREFIX_V4: '8', HOME };
       const server = await startWeir({ ...settings, BOOTSTRAP_API_KEY: KEY });
       t.after(() => server.kill('SIGKILL'));
       const { code, stderr } = await weir(['org', 'ls'], settings);
