@@ -106,7 +106,7 @@ export function followConformance(driver: StoreDriver): void {
           }
         }
       }),
-      { numRuns: name === 'sqlite' ? 60 : 25, seed: 11 },
+      { numRuns: name === 'sqlite' ? 40 : 20, seed: 11 },
     );
     assert.ok(followedSteps > 100);
   });

@@ -238,7 +238,7 @@ export function undoConformance(driver: StoreDriver): void {
         assert.deepEqual(await real.rules(), before);
         assert.equal(await real.count(), before.length);
       }),
-      { numRuns: name === 'sqlite' ? 150 : 60, seed: 7 },
+      { numRuns: name === 'sqlite' ? 100 : 30, seed: 7 },
     );
   });
 }
