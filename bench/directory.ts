@@ -100,10 +100,10 @@ async function start(count: number) {
   return {
     weir,
     unknown: (n: number) => ask(feed(`unknown ${n}`), 404),
-    /** A dry run, because the syncs of the disk would hide what finding the list costs. */
+    /** An entry that is refused, because the syncs of the disk would hide what finding the list costs. */
     post(n: number) {
-      const event = { type: 'access_rules', action: 'block', ip: `10.0.${(n >> 8) & 255}.${n & 255}` };
-      return ask(url(`/v1/signal?dry_run=1&list=${encodeURIComponent(listName(n % FEW))}`), 200, JSON.stringify([event]));
+      const event = { type: 'access_rules', action: 'block', ip: `10.0.${(n >> 8) & 255}.${n & 255}.0` };
+      return ask(url(`/v1/signal?list=${encodeURIComponent(listName(n % FEW))}`), 206, JSON.stringify([event]));
     },
     firstPoll: (n: number) => ask(feed(listName(Math.floor((n * count) / FIRST_POLLS))), 200),
     again: () => ask(feed('default'), 200),

@@ -95,7 +95,15 @@ export const deafClients: Check = async (settings) => {
     const { text } = await ask(url, '/healthz');
     // A connection that the server has reset ends in an error as soon as somebody reads.
     const open = await Promise.all(
-      sockets.map((socket) => Promise.race([once(socket.resume(), 'close').then(() => 0), sleep(2000).then(() => 1)])),
+      sockets.map((socket) =>
+        Promise.race([
+          once(socket.resume(), 'close').then(
+            () => 0,
+            () => 0,
+          ),
+          sleep(2000).then(() => 1),
+        ]),
+      ),
     );
     for (const socket of sockets) socket.destroy();
     return [
