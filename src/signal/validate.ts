@@ -1,10 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
-
-/** Text that every store can keep: no U+0000, no lone surrogate. */
-export function isStorableText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
+import { isStorableText } from './storable-text.ts';
 
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
 interface JsonLimits {
