@@ -34,6 +34,7 @@ import { startFailureLog } from './runtime/failed-keys.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
+import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
@@ -63,6 +64,9 @@ export interface Service {
 
 /** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
 const STOP_LIMIT = 8_000;
+
+/** In ms. */
+const HOUR = 3_600_000;
 
 /** Dead letters that metrics count at most. */
 const DEAD_LETTERS_COUNTED = 10_000;
@@ -110,6 +114,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       log,
     );
     closing.push(() => geo.close());
+    const { geoUpdateHours } = config;
+    if (geoUpdateHours !== undefined) {
+      closing.push(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
+    }
 
     const watch = new FeedWatch((level, message) => {
       log(level, message);

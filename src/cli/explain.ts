@@ -9,6 +9,7 @@ import { loadGeo } from '../geo/load.ts';
 import type { RuleOrigin } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
+import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
@@ -35,7 +36,7 @@ export function explainCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), name, 'workspace');
         const options = {
           store,
-          geo: geoDatabase(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir)),
+          geo: geoDatabase(await loadGeo(geoFiles(config), config.dataDir)),
           guard: blockGuards(serviceGuardRails(config)),
           now: instantOf(systemClock),
         };

@@ -30,7 +30,7 @@ export const KAFKA_USER = { username: 'weir', password: 'correct-horse' };
 export interface KafkaBroker {
   /** host:port without encryption, where everybody may do everything. */
   readonly brokers: string[];
-  /** With `secured`: SASL over TLS (PLAIN and SCRAM-SHA-256), and TLS with a client certificate. */
+  /** With `secured`: SASL over TLS (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512), and TLS with a client certificate. */
   readonly saslBrokers: string[];
   readonly tlsBrokers: string[];
   /** With `secured`: PEM files; `cert` and `key` belong to User:CN=weir. */
@@ -69,10 +69,10 @@ async function startBroker(jars: string, { secured, options }: { readonly secure
     properties,
     propertiesText({ folder, plain, controller, sasl: secured ? sasl : undefined, tls: secured ? tls : undefined }),
   );
-  const scram = `SCRAM-SHA-256=[name=${KAFKA_USER.username},password=${KAFKA_USER.password}]`;
+  const scram = ['SCRAM-SHA-256', 'SCRAM-SHA-512'].map((each) => `${each}=[name=${KAFKA_USER.username},password=${KAFKA_USER.password}]`);
   await java(jars, options, 'kafka.tools.StorageTool', [
     ...['format', '--config', properties, `--cluster-id=${randomBytes(16).toString('base64url')}`],
-    ...(secured ? ['--add-scram', scram] : []),
+    ...(secured ? scram.flatMap((each) => ['--add-scram', each]) : []),
   ]);
 
   let child: ChildProcess;
@@ -152,9 +152,10 @@ function propertiesText({ folder, plain, controller, sasl, tls }: Layout): strin
     Object.assign(properties, {
       'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
       'super.users': 'User:ANONYMOUS',
-      'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256',
+      'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
       'listener.name.sasl_ssl.plain.sasl.jaas.config': `org.apache.kafka.common.security.plain.PlainLoginModule required user_${KAFKA_USER.username}="${KAFKA_USER.password}";`,
       'listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config': 'org.apache.kafka.common.security.scram.ScramLoginModule required;',
+      'listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config': 'org.apache.kafka.common.security.scram.ScramLoginModule required;',
       'listener.name.ssl.ssl.client.auth': 'required',
       'ssl.keystore.type': 'PEM',
       'ssl.keystore.location': join(folder, 'broker.pem'),
