@@ -229,7 +229,7 @@ export interface BatchInfo {
   readonly landedAt: number;
   /** Entries that have landed. */
   readonly entries: number;
-  /** The batch that it undid, and the newest that undid it. */
+  /** The batch that it undid, and the newest undo of it that stands. */
   readonly undoes: string | null;
   readonly undoneBy: string | null;
 }
