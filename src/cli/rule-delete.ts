@@ -1,6 +1,7 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
 import { WeirError } from '../errors.ts';
+import { readDuration } from '../manage/duration.ts';
 import { operate } from '../manage/operate.ts';
 import { deletions } from '../manage/rule-deletion.ts';
 import { meeting, type RuleConditions } from '../manage/rule-search.ts';
@@ -12,7 +13,7 @@ import type { AddCommand } from './command.ts';
 import { findList } from './context.ts';
 import { asOperator, confirm, rulePorts, waiting } from './operations.ts';
 import { ruleLine } from './rules.ts';
-import { inWorkspace, oneOf, pick, readDuration } from './usage.ts';
+import { inWorkspace, oneOf, pick } from './usage.ts';
 
 const SAMPLE = 10;
 
