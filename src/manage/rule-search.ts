@@ -104,7 +104,7 @@ export interface RulePage {
 }
 
 /**
- * A page of the rules that meet the conditions. It looks at some ten thousand rules at most, so it may have fewer than were asked for,
+ * A page of the rules that meet the conditions. Its work is bounded, so it may have fewer than were asked for,
  * or none, although others follow: only `next` tells.
  */
 export async function rulePage(

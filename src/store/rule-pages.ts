@@ -11,10 +11,8 @@ import { all, one, type Value, type Work } from './work.ts';
 
 /** Rules fetched at a time. */
 const PAGE = 1000;
-/** Rules of a list that a search without an index looks at in one statement. */
-const WINDOW = 4000;
-/** Statements of one step at most: lists without any rule cost one each. */
-const STEP_STATEMENTS = 50;
+/** Pages of one step at most: those of lists without any rule, and of rules that a search without an index does not find. */
+const STEP_PAGES = 25;
 const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
 /** How a dialect is told which index to use; empty where it finds that out by itself. */
@@ -64,12 +62,12 @@ export async function* ruleRows(
 export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: StepFilter): Work<RuleStep> {
   const source = yield* sourceOf(workspaceId, filter);
   const rules: StoredRule[] = [];
-  let statements = 0;
+  let pages = 0;
   for (const { first, page, rule, place } of source === undefined ? [] : stepStretches(source, filter, indexedBy)) {
     for (let after: Key | undefined = first; after !== undefined; ) {
-      if (rules.length >= filter.limit || statements === STEP_STATEMENTS) return { rules, next: place(after) };
+      if (rules.length >= filter.limit || pages === STEP_PAGES) return { rules, next: place(after) };
       const { rows, next }: Page = yield* page(after, Math.min(PAGE, filter.limit - rules.length));
-      statements += 1;
+      pages += 1;
       for (const row of rows) rules.push(rule(row));
       after = next;
     }
@@ -211,10 +209,10 @@ function accessPage(search: Search, listPk: number, after: Value, now: number, l
   return wholePage(['id'], `SELECT * FROM ${from} ORDER BY id LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
 }
 
-/** The rules of the next window of a list that meet the condition; none of them may. */
+/** Those of the next rules of a list that meet the condition; none of them may. */
 function* windowPage({ condition, values }: Search, listPk: number, after: Value, now: number, limit: number): Work<Page> {
   const end = yield* one(
-    `SELECT max(id) AS last, count(*) AS rules FROM (SELECT id FROM access_rules WHERE list_pk = $1 AND id > $2 ORDER BY id LIMIT ${WINDOW}) found`,
+    `SELECT max(id) AS last, count(*) AS rules FROM (SELECT id FROM access_rules WHERE list_pk = $1 AND id > $2 ORDER BY id LIMIT ${PAGE}) found`,
     listPk,
     Number(after),
   );
@@ -229,7 +227,7 @@ function* windowPage({ condition, values }: Search, listPk: number, after: Value
     Number(last),
   );
   if (rows.length === limit) return { rows, next: [Number(rows[limit - 1].id)] };
-  return { rows, next: Number(rules) < WINDOW ? undefined : [Number(last)] };
+  return { rows, next: Number(rules) < PAGE ? undefined : [Number(last)] };
 }
 
 function searchOf(match: RuleMatch | undefined): Search {
