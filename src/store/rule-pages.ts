@@ -206,7 +206,9 @@ function accessPage(search: Search, listPk: number, after: Value, now: number, l
     WHERE list_pk = $1 AND action IN (0, 1) AND ${condition} AND rule_ref ${ref} AND +id > $2 AND ${ACTIVE}`,
   );
   const from = indexed === 'yes' ? `(${byTarget.join(' UNION ALL ')}) found` : `access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE}`;
-  return wholePage(['id'], `SELECT * FROM ${from} ORDER BY id LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
+  // The sign keeps PostgreSQL from walking through the list in the order of its ids until it has found so many.
+  const order = indexed === 'yes' ? '+id' : 'id';
+  return wholePage(['id'], `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
 }
 
 /** Those of the next rules of a list that meet the condition; none of them may. */
