@@ -12,17 +12,20 @@ import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
+import { accessLog } from './http/access-log.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
 import { newHttpCounts } from './http/counts.ts';
+import { deviceLedger, pollOf } from './http/device-ledger.ts';
 import { feedEndpoint } from './http/feeds/answer.ts';
 import { documentEndpoint } from './http/feeds/document.ts';
 import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import { clientAddress } from './http/source.ts';
 import type { HttpCounts } from './ports/http-counts.ts';
 import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
@@ -40,6 +43,7 @@ import { createLogger } from './runtime/logging.ts';
 import { type BuildCounts, countBuilds, newBuildCounts } from './runtime/metrics/builds.ts';
 import { metricsPage } from './runtime/metrics/metrics.ts';
 import { type ProcessWatch, watchProcess } from './runtime/metrics/process.ts';
+import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
@@ -120,7 +124,16 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const counts = newHttpCounts();
-    const authentication = authenticator({ store, now, monotonic, counts });
+    const addressOf = clientAddress(config.trustProxy);
+    const devices = feedThread && deviceLedger(now);
+    const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
+      devices &&
+      ((group, { raw }, digest) => {
+        if (group !== 'signal' && raw !== undefined) devices.noteRefused(digest, pollOf(raw, addressOf(raw), { status: 401 }));
+      });
+    const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
+    const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
+    closing.push(() => past?.stop());
     closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
@@ -145,6 +158,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
         deadLetters: landing && (() => store.deadLetterCount(DEAD_LETTERS_COUNTED)),
         builds: feedThread && measures.builds,
         feeds: cache,
+        devices: past?.counts,
         geo: geo.data,
         certificateExpiry: tls?.expiresAt,
         process: measures.process,
@@ -168,6 +182,8 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       monotonic,
       counts,
       metrics,
+      devices,
+      access: config.accessLog ? accessLog((line) => logger.info(line, 'request'), addressOf) : undefined,
       tls,
       logger,
     });

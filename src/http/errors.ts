@@ -39,6 +39,8 @@ export interface HttpFault {
   /** The rows of a signal 400, or the object of a feed error. */
   readonly details?: readonly object[] | object | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Whose request it is, where that is known; no part of the answer. */
+  readonly by?: { readonly keyId: string; readonly workspaceId: string };
 }
 
 /** The body of an error: signal `{error, message, code}` with `details` on 400, all others `{success, error, details}`. */

@@ -1,6 +1,10 @@
 import type { AccountReads } from '../ports/account-store.ts';
+import type { DeviceReads } from '../ports/devices.ts';
+import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
+import { deviceCounts, devicePage, keysByHash } from './devices.ts';
+import { feedDays } from './feed-days.ts';
 import { composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
@@ -10,7 +14,9 @@ import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { all, one, type Work } from './work.ts';
 
-type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
+type SharedReads = DeviceReads &
+  HistoryReads &
+  Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
   Pick<
     RuleReads,
     | 'position'
@@ -59,6 +65,10 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    feedDays: (workspaceId, feedId, days) => read(feedDays(workspaceId, feedId, days)),
+    devices: (workspaceId, page) => read(devicePage(workspaceId, page)),
+    keysByHash: (hashes) => read(keysByHash(hashes)),
+    deviceCounts: (since) => read(deviceCounts(since)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
