@@ -31,6 +31,8 @@ import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
 import type { Stream } from './ports/stream.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
+import { startAuditLog } from './runtime/audit-log.ts';
+import { loggedChecks } from './runtime/check-log.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
 import { startFailureLog } from './runtime/failed-keys.ts';
@@ -120,7 +122,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       statusFile?.soon();
     }, now);
     const takesSignals = config.roles.includes('signals');
-    const appends = watchAppends(stream, monotonic);
+    const appends = watchAppends(stream, monotonic, log);
     const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const counts = newHttpCounts();
@@ -137,15 +139,18 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     closing.push(startFailureLog(authentication.takeFailed, log));
     closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
-    const ready = readiness({
-      store,
-      stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
-      landing,
-      lag: () => unlanded(stream, store),
-      feeds: feedThread,
-      draining: () => draining,
-      now,
-    });
+    const ready = loggedChecks(
+      readiness({
+        store,
+        stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
+        landing,
+        lag: () => unlanded(stream, store),
+        feeds: feedThread,
+        draining: () => draining,
+        now,
+      }),
+      log,
+    );
     const cache =
       feedThread &&
       feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
@@ -202,6 +207,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
       throw error;
     });
+    closing.push(startAuditLog(store, log));
     if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
 
     const { port } = app.server.address() as { port: number };

@@ -1,8 +1,9 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import { LIMITS } from '../signal/limits.ts';
+import { readTraceparent } from '../signal/traceparent.ts';
 import type { AccessLog } from './access-log.ts';
 import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
@@ -101,6 +102,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     onBusy: () => {
       counts.limited.body_bytes += 1;
     },
+    traceOf: ({ headers }: IncomingMessage) => readTraceparent(headers.traceparent),
   };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [

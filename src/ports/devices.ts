@@ -46,6 +46,8 @@ export interface DeviceReads {
   devices(workspaceId: string, page: DevicePage): Promise<Device[]>;
   /** How many devices pull regularly, and how many of those have stopped since an instant (ms) and are not back. */
   deviceCounts(since: number): Promise<{ readonly pulling: number; readonly stopped: number }>;
+  /** The workspace of a key, also of one that is not valid; undefined when there is no such key. */
+  workspaceOfKey(keyId: string): Promise<string | undefined>;
   /** The keys with these SHA-256, revoked and expired ones too, each with its place among the given ones. */
   keysByHash(hashes: readonly Uint8Array[]): Promise<ReadonlyMap<number, KeyName>>;
 }

@@ -1,10 +1,11 @@
 /** A whole store: rules and accounts behind one driver. */
 import type { AccountReads, AccountWrites } from './account-store.ts';
+import type { AuditReads } from './audit.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { RuleReads, RuleWrites } from './rule-store.ts';
 
-export interface StoreReads extends RuleReads, AccountReads, DeviceReads, HistoryReads {
+export interface StoreReads extends RuleReads, AccountReads, AuditReads, DeviceReads, HistoryReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
   ping(): Promise<number>;
 }

@@ -154,7 +154,7 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
   );
   const devices = rows.map(deviceOf);
   const newest = yield* newestModified(
-    workspaceId,
+    Number(workspace.pk),
     devices.flatMap(({ documents }) => documents),
   );
   return devices.map((device) => shown(device, workspaceId, newest));
@@ -165,30 +165,48 @@ type NewestModified = ReadonlyMap<string, number>;
 const documentKey = ({ feedId, format, family, action }: Pick<DeviceDocument, 'feedId' | 'format' | 'family' | 'action'>) =>
   JSON.stringify([feedId, format, family, action]);
 
-/** Documents that one statement asks for. */
+/** Documents, feeds or keys that one statement asks for. */
 const ASKED = 100;
 
-function* newestModified(workspaceId: string, documents: readonly DeviceDocument[]): Work<NewestModified> {
-  const wanted = [...new Map(documents.map((document) => [documentKey(document), document])).values()];
+function* newestModified(workspacePk: number, documents: readonly DeviceDocument[]): Work<NewestModified> {
+  const places = yield* feedPlaces(documents.flatMap(({ feedId }) => feedId ?? []));
+  const wanted = [...new Map(documents.map((document) => [documentKey(document), document])).values()].flatMap((document) => {
+    const place = document.feedId === null ? 0 : places.get(document.feedId);
+    return place === undefined ? [] : [{ place, document }];
+  });
   const newest = new Map<string, number>();
   for (let at = 0; at < wanted.length; at += ASKED) {
     const slice = wanted.slice(at, at + ASKED);
-    const values = slice.map((_, i) => `(${[2, 3, 4, 5].map((n) => `CAST($${i * 4 + n} AS TEXT)`)})`);
+    const values = slice.map((_, i) => {
+      const types = ['INTEGER', 'TEXT', 'TEXT', 'TEXT', 'INTEGER'];
+      return `(${types.map((type, n) => `CAST($${i * types.length + n + 2} AS ${type})`)})`;
+    });
     const rows = yield* all(
-      `WITH wanted (feed, format, family, action) AS (VALUES ${values})
-       SELECT x.feed, x.format, x.family, x.action, r.since FROM wanted x JOIN workspaces w ON w.id = $1
-       LEFT JOIN lists l ON l.id = x.feed AND l.workspace_pk = w.pk LEFT JOIN feeds f ON f.id = x.feed AND f.workspace_pk = w.pk
-       JOIN feed_records r ON r.workspace_pk = w.pk AND r.list_pk = coalesce(l.pk, -f.pk, 0) AND r.format = x.format
-       AND r.family = x.family AND r.action = x.action WHERE x.feed IS NULL OR l.pk IS NOT NULL OR f.pk IS NOT NULL`,
-      workspaceId,
-      ...slice.flatMap(({ feedId, format, family, action }) => [feedId, format, family, action]),
+      `WITH wanted (place, format, family, action, n) AS (VALUES ${values})
+       SELECT x.n, r.since FROM wanted x JOIN feed_records r ON r.workspace_pk = $1 AND r.list_pk = x.place AND r.format = x.format
+       AND r.family = x.family AND r.action = x.action`,
+      workspacePk,
+      ...slice.flatMap(({ place, document: { format, family, action } }, i) => [place, format, family, action, i]),
     );
-    for (const { feed, format, family, action, since } of rows) {
-      const name = { feedId: feed === null ? null : String(feed), format: String(format), family: String(family), action: String(action) };
-      newest.set(documentKey(name), Number(since));
-    }
+    for (const { n, since } of rows) newest.set(documentKey(slice[Number(n)]!.document), Number(since));
   }
   return newest;
+}
+
+/** Where the records of feeds lie: a list's number, or a composed feed's with a minus. */
+function* feedPlaces(ids: readonly string[]): Work<Map<string, number>> {
+  const places = new Map<string, number>();
+  const wanted = [...new Set(ids)];
+  for (let at = 0; at < wanted.length; at += ASKED) {
+    const slice = wanted.slice(at, at + ASKED);
+    const given = slice.map((_, i) => `$${i + 1}`);
+    const rows = yield* all(
+      `SELECT id, pk AS place FROM lists WHERE id IN (${given}) UNION ALL SELECT id, -pk AS place FROM feeds WHERE id IN (${given})`,
+      ...slice,
+    );
+    for (const { id, place } of rows) places.set(String(id), Number(place));
+  }
+  return places;
 }
 
 /** `deviceCounts` of the port. */
@@ -196,6 +214,12 @@ export function* deviceCounts(since: number): Work<Awaited<ReturnType<DeviceRead
   const pulling = yield* one('SELECT count(*) AS devices FROM devices WHERE due_at IS NOT NULL');
   const stopped = yield* one('SELECT count(*) AS devices FROM devices WHERE stopped_at >= $1', since);
   return { pulling: Number(pulling!.devices), stopped: Number(stopped!.devices) };
+}
+
+/** `workspaceOfKey` of the port. */
+export function* workspaceOfKey(keyId: string): Work<string | undefined> {
+  const row = yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.id = $1', keyId);
+  return row && String(row.id);
 }
 
 /** `keysByHash` of the port. */
