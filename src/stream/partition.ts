@@ -5,6 +5,7 @@ import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { decodeSignalRecord } from '../signal/message.ts';
+import { readTraceparent } from '../signal/traceparent.ts';
 import { positionOutside } from './halt.ts';
 import { pause } from './retry.ts';
 
@@ -88,6 +89,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
       if (result === 'fenced') return 'fenced';
       onLanded(records.length);
+      for (const line of landingLines(partition, records, performance.now() - begun)) log(line.level, line.message);
       for (const { offset, defect } of defects) {
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
@@ -102,6 +104,23 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
   }
   onRead(undefined);
   return 'ended';
+}
+
+/** Traces of one landing that have a line each. */
+const TRACES = 20;
+
+/** What is said of a landing: a line for each trace that it had a part in, at debug else (SPEC D16.4). */
+function landingLines(partition: number, records: readonly StreamRecord[], ms: number): { level: 'debug' | 'info'; message: string }[] {
+  const [first, last] = [records[0]!, records.at(-1)!];
+  const place = `${partitionName(partition)}, offsets ${first.offset} to ${last.offset}, ${ms.toFixed(1)} ms`;
+  const traces = Map.groupBy(records, ({ headers }) => readTraceparent(headers.traceparent));
+  return [...traces]
+    .slice(0, TRACES)
+    .map(([trace, { length }]) =>
+      trace === undefined
+        ? { level: 'debug', message: `landed ${length} messages (${place})` }
+        : { level: 'info', message: `landed ${length} messages of traceparent ${trace} (${place})` },
+    );
 }
 
 interface DecodedRecords {

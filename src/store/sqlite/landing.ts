@@ -5,6 +5,7 @@ import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../ru
 import { formatTarget } from '../../signal/target.ts';
 import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
+import { countOperation, DayCounts } from '../feed-days.ts';
 import { operate } from '../operations.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import { drive, transaction } from './database.ts';
@@ -49,6 +50,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
   const segments = segmentsOf(known);
   drive(db, writeSegments(segments, { now }));
   const counts = new RuleCountChanges();
+  const days = new DayCounts(known);
   const [lists, workspaces, expressions] = [new Set<number>(), new Set<number>(), new Set<number>()];
   const note = (workspace: number, more: number, changed: readonly number[]) => {
     if (more !== 0) counts.add(workspace, more);
@@ -63,6 +65,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
       const done = drive(db, operate({ workspace, list, seq, operation: change }));
       note(workspace, done.more, done.lists);
       if (done.expressions) expressions.add(workspace);
+      drive(db, countOperation(days, { workspace, seq, change, ...done }));
       continue;
     }
     const isAccess = change.kind === 'access_rule';
@@ -76,6 +79,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
     note(workspace, more, isAccess ? [list] : []);
     if (!isAccess) expressions.add(workspace);
   }
+  drive(db, days.write(now));
   return { counts, lists, workspaces, expressions, poison };
 }
 
