@@ -1,8 +1,13 @@
 /** What an operation works with: ports, and who asks for what. The command line and the HTTP layer each make one. */
-import type { Author } from '../account/caller.ts';
+import type { Author, Caller } from '../account/caller.ts';
 import type { Permission } from '../account/permission.ts';
+import type { Schemes } from '../expression/scheme.ts';
+import type { FeedExplainer } from '../feed/explain/explain.ts';
+import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
 import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { Message } from '../ports/stream.ts';
+import type { Submission } from './submission.ts';
 
 /** What operations ask of the service. What a process does not have is undefined. */
 export interface ManagePorts {
@@ -11,11 +16,25 @@ export interface ManagePorts {
   readonly now: () => number;
   /** Lists of a workspace; 0 = no limit. */
   readonly maxLists: number;
+  /** Appends to the stream; resolves when the messages are durable. */
+  publish(messages: readonly Message[]): Promise<void>;
+  /** Waits until what is on the stream has landed, for 2 s; how many messages are left. */
+  untilLanded(): Promise<number>;
+  readonly submission: Submission;
+  /** undefined where this process builds no feeds. */
+  readonly explainer: FeedExplainer | undefined;
+  /** The last known sizes of the feeds of this process. */
+  readonly feeds: () => readonly WatchedFeed[];
+  readonly schemes: Schemes;
+  /** Gives other work of this thread its turn. */
+  pause(): Promise<void>;
 }
 
 /** One call of an operation. */
 export interface ManageContext extends ManagePorts {
   readonly workspaceId: string;
+  /** The key that asks. */
+  readonly caller: Caller;
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
   readonly permissions: readonly Permission[] | null;
