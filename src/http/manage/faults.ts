@@ -29,6 +29,7 @@ export function refusalOf({ listId, feedId, permissions }: Caller, { permission 
 const STATUSES: Partial<Record<ErrorCode, number>> = {
   NOT_FOUND: 404,
   REFUSED: 409,
+  ANSWERED_BEFORE: 409,
   FORBIDDEN: 403,
   CHANGED: 412,
   USAGE: 400,

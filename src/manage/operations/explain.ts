@@ -63,9 +63,9 @@ const EXPLAINED = Type.Object(
   },
 );
 
-/** A feed with the size that it had when it was built last. */
+/** A feed with the size that it had when it was built last in the family that is explained. */
 function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed[]): FeedJson {
-  const size = known.find((each) => each.feedId === feed.id && each.action === action && each.family === feed.family);
+  const size = known.find((each) => each.action === action && each.family === feed.family);
   if (size === undefined) return feed;
   return { ...feed, entries: size.entries, max_entries: size.limit, over_cap: size.entries > size.limit };
 }
@@ -102,9 +102,12 @@ export const EXPLAIN_OPERATIONS: readonly Operation[] = [
         LIMIT,
         'the explanation',
       );
-      const sizes = known().filter((each) => each.workspaceId === workspaceId);
       const feeds = explanationJson(explained, await namesIn(store, workspaceId));
-      return { target: formatTarget(target), action, feeds: feeds.map((each) => sized(each, action, sizes)) };
+      return {
+        target: formatTarget(target),
+        action,
+        feeds: feeds.map((each) => sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? [])),
+      };
     },
     show: (body) => ({ body }),
   }),
