@@ -53,6 +53,7 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   restoreKeys: true,
   rememberAnswer: true,
   dropDeadLetter: true,
+  noteChange: true,
   adoptStream: true,
   noteFeedSizes: true,
   noteDevices: true,
