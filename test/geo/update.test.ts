@@ -163,8 +163,8 @@ test('D17.7 when the next try is due: after the time set, and within an hour of 
     triedAt: 1000 * HOUR,
     kinds: { country: { result, text: '', download: null } },
   });
-  const hours = (state: UpdateState | undefined, startedAt: number, random: number, every = 24) =>
-    nextTry(state, every * HOUR, startedAt * HOUR, random) / HOUR - 1000;
+  const hours = (state: UpdateState | undefined, startedAt: number, random: number, every = 24, now = 1200) =>
+    nextTry(state, every * HOUR, startedAt * HOUR, random, now * HOUR) / HOUR - 1000;
   assert.deepEqual(
     [
       hours(last('new'), 900, 0),
@@ -174,8 +174,9 @@ test('D17.7 when the next try is due: after the time set, and within an hour of 
       hours(last('failed'), 900, 0, 0.5),
       hours(last('new'), 1100, 0),
       hours(undefined, 1000, 0.5) * 120,
+      hours(last('new'), 900, 0, 24, 950),
     ].map((each) => Number(each.toFixed(6))),
-    [24, 25.2, 24, 1, 0.5, 100, 1],
+    [24, 25.2, 24, 1, 0.5, 100, 1, -100],
   );
 });
 
