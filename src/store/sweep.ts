@@ -1,6 +1,7 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
 import type { RuleWrites } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
+import { ANSWER_KEPT } from './answers.ts';
 import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
 import { all, one, run, type Work } from './work.ts';
@@ -13,7 +14,7 @@ const LIST_TABLES = KINDS.map((kind) => RULE_KINDS[kind])
   .map(({ table }) => table);
 
 /** `sweep` of the port. */
-export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
+export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
   const changes = new RuleCountChanges();
   let removed = 0;
   const list = yield* one('SELECT list_pk FROM deleted_lists ORDER BY list_pk LIMIT 1');
@@ -34,6 +35,7 @@ export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit 
   for (const table of ['dead_letters', 'audit']) {
     removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
   }
+  removed += yield* run(`DELETE FROM answers WHERE ${atMost('answers', 'at < $1')}`, now - ANSWER_KEPT, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   yield* writeRuleCounts(changes);
   if (removed === 0) yield* foldRuleCounts();
