@@ -56,6 +56,7 @@ export interface Config {
   readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
+  readonly accessLog: boolean;
   readonly logLevel: string;
   readonly drainSeconds: number;
   readonly streamRetentionHours: number;
@@ -395,6 +396,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: undefined,
     parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
+  },
+  accessLog: {
+    variable: 'ACCESS_LOG',
+    fallback: '0',
+    parse: (value) => oneOf(['0', '1'])(value) === '1',
+    meaning: '1: a line of the log for each request, and an `X-Request-Id` in each answer',
   },
   logLevel: { variable: 'LOG_LEVEL', fallback: 'info', parse: oneOf(LOG_LEVELS), meaning: `one of ${LOG_LEVELS.join(', ')}` },
   drainSeconds: {
