@@ -422,7 +422,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
 const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [], protectedNetworks: [] };
 
 /** Settings whose values no fault repeats. */
-const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl'];
+const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl', 'geoUpdateUrl'];
 
 /** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
