@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import about from '../package.json' with { type: 'json' };
 import { areOff, blockGuards, mayBlock, type ServiceGuardRails } from './account/guard-rails.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -54,6 +55,7 @@ import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
 import { processesOn, type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
+import { startTracing } from './runtime/tracing.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
 
@@ -104,7 +106,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const schemes = await schemesOf(config, loadingGeo);
   const measures = startMeasures(config);
   closing.push(() => measures?.process.close());
-  const engine = await startEngine(config, log);
+  const tracing = config.otelEndpoint === undefined ? undefined : await startTracing(config.otelEndpoint, about.version, log);
+  closing.push(() => tracing?.close());
+  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing));
   closing.push(() => engine.close());
   const { store, stream } = engine;
   try {
@@ -228,6 +232,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       devices,
       access: config.accessLog ? accessLog((line) => logger.info(line, 'request'), addressOf) : undefined,
       tls,
+      tracer: tracing,
       logger,
     });
     // Only the ports can still be refused: a key that is made now is always shown.
