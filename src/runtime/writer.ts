@@ -53,6 +53,8 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   restoreKeys: true,
   dropDeadLetter: true,
   adoptStream: true,
+  openSession: true,
+  closeSession: true,
   connect: true,
   startConsumer: true,
   landing: true,

@@ -1,5 +1,6 @@
 import type { AccountReads } from '../ports/account-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
+import type { SessionReads } from '../ports/session-store.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
 import { composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
@@ -8,9 +9,11 @@ import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
+import { findSession } from './sessions.ts';
 import { all, one, type Work } from './work.ts';
 
-type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
+type SharedReads = SessionReads &
+  Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
   Pick<
     RuleReads,
     | 'position'
@@ -59,6 +62,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    findSession: (hash) => read(findSession(hash)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);

@@ -13,7 +13,7 @@ const LIST_TABLES = KINDS.map((kind) => RULE_KINDS[kind])
   .map(({ table }) => table);
 
 /** `sweep` of the port. */
-export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
+export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
   const changes = new RuleCountChanges();
   let removed = 0;
   const list = yield* one('SELECT list_pk FROM deleted_lists ORDER BY list_pk LIMIT 1');
@@ -34,6 +34,7 @@ export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit 
   for (const table of ['dead_letters', 'audit']) {
     removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
   }
+  removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   yield* writeRuleCounts(changes);
   if (removed === 0) yield* foldRuleCounts();

@@ -8,6 +8,10 @@ import type { RateLimiter } from './rate-limit.ts';
 export interface Gate {
   /** Decides at once when the authenticator does, else with a promise. */
   admit(asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The same for who proves otherwise whose key he uses: `digest` is the SHA-256 of the key, latin1. */
+  admitKey(digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The answer to a failed proof that is no key. */
+  refuse(asker: Asker): HttpFault;
   /** Decides for a caller that is recognised from memory; undefined for any other request, which `admit` has to decide. */
   admitRecognised(authorization: string | undefined): Caller | HttpFault | undefined;
 }
@@ -43,11 +47,13 @@ export function gate(
       ? answer
       : { status: 403, message: `The API key does not have the permission ${permission}` };
   }
+  const judged = (answer: Caller | HttpFault | Promise<Caller | HttpFault>) =>
+    answer instanceof Promise ? answer.then(judge) : judge(answer);
+
   return {
-    admit(asker) {
-      const answer = authenticator.authenticate(group, asker);
-      return answer instanceof Promise ? answer.then(judge) : judge(answer);
-    },
+    admit: (asker) => judged(authenticator.authenticate(group, asker)),
+    admitKey: (digest, asker) => judged(authenticator.authenticateKey(group, digest, asker)),
+    refuse: (asker) => authenticator.refuse(group, asker),
     admitRecognised(authorization) {
       const caller = authenticator.recognise(group, authorization);
       return caller && judge(caller);
