@@ -3,7 +3,7 @@ import { PROTECT_RULE, protectedWord } from './account/guard-rails.ts';
 import { LIMITS } from './signal/limits.ts';
 
 /** The parts of the service that a process may run. */
-export const ROLES = ['signals', 'consumer', 'feeds'] as const;
+export const ROLES = ['signals', 'consumer', 'feeds', 'manage'] as const;
 export type Role = (typeof ROLES)[number];
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -48,6 +48,7 @@ export interface Config {
   readonly minPrefixV4: number;
   readonly minPrefixV6: number;
   readonly rateLimitFeeds: number;
+  readonly rateLimitManage: number;
   readonly bodyBudgetMb: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
@@ -338,6 +339,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: '6000',
     parse: integer(0, 1_000_000_000),
     meaning: 'feed requests per key and minute in this process; 0 = no limit',
+  },
+  rateLimitManage: {
+    variable: 'RATE_LIMIT_MANAGE',
+    fallback: '600',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'management requests per key and minute in this process; 0 = no limit',
   },
   bodyBudgetMb: {
     variable: 'BODY_BUDGET_MB',

@@ -10,6 +10,12 @@ const ERROR_CODES = [
   'NOT_FOUND',
   /** The call cannot be done as things are. */
   'REFUSED',
+  /** The caller may not do this. */
+  'FORBIDDEN',
+  /** What was to be changed is not as the caller knows it. */
+  'CHANGED',
+  /** A request with this idempotency key was answered before. */
+  'ANSWERED_BEFORE',
   /** The operator's geo file cannot be used. */
   'GEO_FILE',
   /** The store does not answer or refuses the connection. */

@@ -163,6 +163,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
       answerAgent: documents && agentEndpoint(documents),
+      manage: config.roles.includes('manage') ? { store, now, maxLists: config.maxLists } : undefined,
       readiness: ready,
       draining: () => draining,
       monotonic,

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import type { ManagePorts } from '../manage/context.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import { LIMITS } from '../signal/limits.ts';
@@ -16,6 +17,8 @@ import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
 import { feedRoutes, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
+import { identifyByKey } from './manage/identify.ts';
+import { registerManage } from './manage/routes.ts';
 import { type MetricsPage, registerMetrics } from './metrics.ts';
 import { groupOf, unhandled } from './routes.ts';
 import { type AnswerRules, rulesRoutes } from './rules/answer.ts';
@@ -32,6 +35,7 @@ export interface AppParts {
     /** Requests per key and minute; 0 = no limit. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
+    readonly rateLimitManage: number;
     /** Request bodies in memory at one time, MiB. */
     readonly bodyBudgetMb: number;
     /** Open connections, in all and from one address. */
@@ -47,6 +51,8 @@ export interface AppParts {
   readonly answerFeed: AnswerFeed | undefined;
   readonly answerRules: AnswerRules | undefined;
   readonly answerAgent: AnswerAgent | undefined;
+  /** undefined where this process does not manage. */
+  readonly manage?: ManagePorts | undefined;
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
@@ -66,10 +72,10 @@ const STALLED = 30_000;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
-/** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
+/** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls } = parts;
+  const { counts = newHttpCounts(), metrics, tls, manage } = parts;
   const gateOf = (group: Group, perMinute: number) => {
     const onLimit = () => {
       counts.limited[`${group}_requests`] += 1;
@@ -77,14 +83,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit);
   };
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
-  const signals = submitSignals && {
-    gate: gateOf('signal', settings.rateLimitSignals),
-    budget: bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts),
-    submit: submitSignals,
-    onBusy: () => {
-      counts.limited.body_bytes += 1;
-    },
+  const budget = bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts);
+  const onBusy = () => {
+    counts.limited.body_bytes += 1;
   };
+  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [
     answerFeed && feedRoutes(polledGate('feed'), answerFeed),
@@ -129,9 +132,13 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   leaveBodies(app);
-  answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...polled.map(({ group }) => group)]);
+  const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
+  answerUnhandled(app, [...own, ...polled.map(({ group }) => group)]);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled);
+  if (manage !== undefined) {
+    registerManage(app, { identify: identifyByKey(gateOf('manage', settings.rateLimitManage)), budget, ports: manage, onBusy });
+  }
   registerHealth(app, readiness);
   registerDocs(app, settings.baseUrl);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { AGENT_API } from './agent/openapi.ts';
 import { jsonAnswer, NO_SNIFFING, send } from './answer.ts';
 import { FEED_API } from './feeds/openapi.ts';
+import { MANAGE_API } from './manage/openapi.ts';
 import { apiDocument } from './openapi.ts';
 import { RULES_API } from './rules/openapi.ts';
 import { SIGNAL_API } from './signals/openapi.ts';
@@ -21,7 +22,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const APIS = { signal: SIGNAL_API, feeds: FEED_API, rules: RULES_API, agent: AGENT_API };
+const APIS = { signal: SIGNAL_API, feeds: FEED_API, rules: RULES_API, agent: AGENT_API, manage: MANAGE_API };
 
 /** Where the documentation of each group is. */
 const PAGES = Object.fromEntries(Object.keys(APIS).map((group) => [group, `/docs/${group}/swagger/`]));

@@ -51,6 +51,7 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   deleteFeed: true,
   restoreLists: true,
   restoreKeys: true,
+  rememberAnswer: true,
   dropDeadLetter: true,
   adoptStream: true,
   openSession: true,

@@ -1,5 +1,7 @@
 import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
+import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
+import { nameFault } from '../account/name.ts';
 
 /** Text that every store can keep: no U+0000, no lone surrogate. */
 export function isStorableText(text: string): boolean {
@@ -47,7 +49,16 @@ const ajv = new Ajv({
   removeAdditional: false,
   useDefaults: false,
 });
-ajv.addFormat('text', isStorableText);
+/** The formats of texts, with what is wrong with a text that has not got it. */
+const FORMATS: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly message: string }>> = {
+  text: { fits: isStorableText, message: 'must not hold U+0000 or a lone surrogate' },
+  name: {
+    fits: (text) => isStorableText(text) && nameFault(text) === null,
+    message: 'must have 1 to 200 characters and no control characters',
+  },
+  protected: { fits: (text) => protectedWord(text) !== undefined, message: `must be a network, or one of: ${NETWORK_SETS.join(', ')}` },
+};
+for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
 ajv.addKeyword({
   keyword: 'x-json',
   type: 'object',
@@ -94,13 +105,22 @@ interface Limits {
 const range = (_: Params, { minimum, maximum }: Limits) => `must be an integer from ${minimum} to ${maximum}`;
 const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
   required: () => 'is required',
-  type: ({ type }, schema) => (type === 'integer' ? range({}, schema) : `must be ${type === 'object' ? 'an' : 'a'} ${type}`),
+  type: ({ type }, schema) => typeMessage(type as string | readonly string[], schema),
   minimum: range,
   maximum: range,
-  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as string[]).join(', ')}`,
+  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${allowedValue}`,
   maxLength: ({ limit }) => `must be at most ${limit} characters`,
   minLength: () => 'must not be empty',
   pattern: ({ pattern }) => `must match ${pattern}`,
-  format: () => 'must not hold U+0000 or a lone surrogate',
+  format: ({ format }) => FORMATS[String(format)]!.message,
+  maxItems: ({ limit }) => `must have at most ${limit} items`,
+  minItems: ({ limit }) => `must have at least ${limit}`,
 };
+
+/** `type` is a list where null is allowed too. */
+function typeMessage(type: string | readonly string[], schema: Limits): string {
+  const [main, other] = [type].flat();
+  if (main === 'integer') return range({}, schema) + (other === undefined ? '' : `, or ${other}`);
+  return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;
+}

@@ -1,9 +1,12 @@
 import type { AccountReads } from '../ports/account-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import type { SessionReads } from '../ports/session-store.ts';
+import { earlierAnswer } from './answers.ts';
+import { auditPage } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
 import { composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
+import { feedPage, keyPage, listPage } from './pages.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows } from './rule-pages.ts';
@@ -13,7 +16,7 @@ import { findSession } from './sessions.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = SessionReads &
-  Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
+  Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
     | 'position'
@@ -32,6 +35,8 @@ type SharedReads = SessionReads &
   >;
 
 const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
+const WORKSPACE = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk WHERE w.id = $1';
+const KEY = 'SELECT * FROM keys WHERE id = $2 AND workspace_pk = (SELECT pk FROM workspaces WHERE id = $1)';
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
 const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
@@ -46,6 +51,19 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
     savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
     feeds: (workspaceId) => read(composedFeeds(workspaceId)),
+    async workspace(workspaceId) {
+      const row = await read(one(WORKSPACE, workspaceId));
+      return row && workspaceOf(row);
+    },
+    async key(workspaceId, id) {
+      const row = await read(one(KEY, workspaceId, id));
+      return row && keyOf(row, workspaceId);
+    },
+    listPage: (workspaceId, page) => read(listPage(workspaceId, page)),
+    feedPage: (workspaceId, page) => read(feedPage(workspaceId, page)),
+    keyPage: (workspaceId, page) => read(keyPage(workspaceId, page)),
+    auditPage: (workspaceId, page) => read(auditPage(workspaceId, page)),
+    earlierAnswer: (workspaceId, request, since) => read(earlierAnswer(workspaceId, request, since)),
     defaultList: (workspaceId) => read(defaultList(workspaceId)),
     listCount: (workspaceId) => read(listCount(workspaceId)),
     async position(streamId, partition) {

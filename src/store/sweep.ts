@@ -1,6 +1,7 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
 import type { RuleWrites } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
+import { ANSWER_KEPT } from './answers.ts';
 import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
 import { all, one, run, type Work } from './work.ts';
@@ -35,6 +36,7 @@ export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, l
     removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
   }
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
+  removed += yield* run(`DELETE FROM answers WHERE ${atMost('answers', 'at < $1')}`, now - ANSWER_KEPT, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   yield* writeRuleCounts(changes);
   if (removed === 0) yield* foldRuleCounts();

@@ -1313,7 +1313,15 @@ export function storeConformance(driver: StoreDriver): void {
     const first = await store.bootstrap({ hash, prefix: 'boot', onlyWhenEmpty: true });
     assert.equal(first.created, true);
     const caller = await store.findCaller(hash);
-    assert.deepEqual(caller?.permissions, ['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read']);
+    assert.deepEqual(caller?.permissions, [
+      'signal:write',
+      'feed:read',
+      'manage',
+      'rules:read',
+      'config:read',
+      'rules:write',
+      'keys:write',
+    ]);
     assert.deepEqual(
       (await store.workspaces()).map((w) => w.name),
       ['default'],

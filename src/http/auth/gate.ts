@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import type { Permission } from '../../account/permission.ts';
+import { allows, type Permission } from '../../account/permission.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import type { Asker, Authenticator } from './authenticator.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -16,11 +16,13 @@ export interface Gate {
   admitRecognised(authorization: string | undefined): Caller | HttpFault | undefined;
 }
 
-const PERMISSIONS: Record<Group, Permission> = {
+/** null: each address of the group says what it needs. */
+const PERMISSIONS: Record<Group, Permission | null> = {
   signal: 'signal:write',
   feed: 'feed:read',
   rules: 'rules:read',
   agent: 'config:read',
+  manage: null,
 };
 
 /**
@@ -43,9 +45,7 @@ export function gate(
     }
     if (answer.subscription !== 'active') return { status: 402 };
     const permission = PERMISSIONS[group];
-    return answer.permissions.includes(permission)
-      ? answer
-      : { status: 403, message: `The API key does not have the permission ${permission}` };
+    return permission === null || allows(answer.permissions, permission) ? answer : missing(permission);
   }
   const judged = (answer: Caller | HttpFault | Promise<Caller | HttpFault>) =>
     answer instanceof Promise ? answer.then(judge) : judge(answer);
@@ -60,3 +60,9 @@ export function gate(
     },
   };
 }
+
+/** The fault of a key without a permission. */
+export const missing = (permission: Permission): HttpFault => ({
+  status: 403,
+  message: `The API key does not have the permission ${permission}`,
+});
