@@ -54,6 +54,7 @@ export interface Config {
   readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
+  readonly console: boolean;
   readonly logLevel: string;
   readonly drainSeconds: number;
   readonly streamRetentionHours: number;
@@ -375,6 +376,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: undefined,
     parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
+  },
+  console: {
+    variable: 'CONSOLE',
+    fallback: 'on',
+    parse: onOff,
+    meaning: 'on: the role manage serves the web console at /console/ too',
   },
   logLevel: { variable: 'LOG_LEVEL', fallback: 'info', parse: oneOf(LOG_LEVELS), meaning: `one of ${LOG_LEVELS.join(', ')}` },
   drainSeconds: {

@@ -64,7 +64,10 @@ export function readConsole(): ConsoleFiles {
   const imports = Object.fromEntries(Object.entries(LIBRARIES).map(([name, { path }]) => [name, address(path)]));
   const importMap = JSON.stringify({ imports });
   const preloads = modulesOf(contents, ENTRY).map((path) => `<link rel="modulepreload" href="${address(path)}">`);
-  const page = template.replaceAll('{{files}}', address('').slice(0, -1)).replace('{{importmap}}', importMap).replace('{{preloads}}', preloads.join('\n'));
+  const page = template
+    .replaceAll('{{files}}', address('').slice(0, -1))
+    .replace('{}', importMap)
+    .replace('<!-- preloads -->', preloads.join('\n'));
   return {
     version,
     files: new Map([...contents].map(([path, bytes]) => [path, fileOf(TYPES[extname(path)]!, bytes)])),

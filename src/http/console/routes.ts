@@ -131,7 +131,9 @@ async function readSignIn({ raw }: FastifyRequest, budget: BodyBudget): Promise<
     const actor = typeof name === 'string' ? readActor(encodeURIComponent(name)) : null;
     if (typeof key !== 'string' || key.trim() === '') return fault('key', 'must be an API key');
     if (actor === null) return fault('name', 'must be your name, for the audit log');
-    return typeof actor === 'string' ? { key: key.trim(), actor } : fault('name', 'must be at most 100 characters and no control characters');
+    return typeof actor === 'string'
+      ? { key: key.trim(), actor }
+      : fault('name', 'must be at most 100 characters and no control characters');
   } finally {
     holding.release();
   }
