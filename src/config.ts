@@ -38,6 +38,8 @@ export interface Config {
   readonly feedCacheMb: number;
   readonly geoCountryFile: string | undefined;
   readonly geoAsnFile: string | undefined;
+  readonly geoUpdateHours: number | undefined;
+  readonly geoUpdateUrl: string;
   readonly schemesFile: string | undefined;
   readonly rateLimitSignals: number;
   readonly rateLimitEntries: number;
@@ -109,6 +111,12 @@ const url =
     }
     return value;
   };
+
+const folderUrl: Parse<string> = (value) => {
+  const { username, search, hash } = new URL(url(['http:', 'https:'])(value));
+  if (username + search + hash !== '') throw new Error('must be an address without user, query and fragment');
+  return value.replace(/\/+$/, '');
+};
 
 const broker: Parse<string> = (value) => {
   const port = Number(value.slice(value.lastIndexOf(':') + 1));
@@ -285,6 +293,18 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: undefined,
     parse: text,
     meaning: 'your own CSV or MMDB file of ASN ranges instead of the packaged data',
+  },
+  geoUpdateHours: {
+    variable: 'GEO_UPDATE_HOURS',
+    fallback: undefined,
+    parse: integer(1, 8760),
+    meaning: 'how often `weir geo update` runs by itself; never when unset',
+  },
+  geoUpdateUrl: {
+    variable: 'GEO_UPDATE_URL',
+    fallback: 'https://github.com/sapics/ip-location-db/releases/download/latest',
+    parse: folderUrl,
+    meaning: 'address of the folder that `weir geo update` fetches its files from',
   },
   schemesFile: {
     variable: 'SCHEMES_FILE',

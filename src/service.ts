@@ -12,6 +12,7 @@ import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
+import { geoStatus } from './geo/status.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
@@ -23,6 +24,7 @@ import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import type { ProcessStatus } from './manage/status.ts';
 import type { HttpCounts } from './ports/http-counts.ts';
 import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
@@ -34,6 +36,7 @@ import { startFailureLog } from './runtime/failed-keys.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
+import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
@@ -42,7 +45,7 @@ import { metricsPage } from './runtime/metrics/metrics.ts';
 import { type ProcessWatch, watchProcess } from './runtime/metrics/process.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
-import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
+import { processesOn, type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
@@ -63,6 +66,9 @@ export interface Service {
 
 /** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
 const STOP_LIMIT = 8_000;
+
+/** In ms. */
+const HOUR = 3_600_000;
 
 /** Dead letters that metrics count at most. */
 const DEAD_LETTERS_COUNTED = 10_000;
@@ -110,6 +116,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       log,
     );
     closing.push(() => geo.close());
+    const { geoUpdateHours } = config;
+    if (geoUpdateHours !== undefined) {
+      closing.push(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
+    }
 
     const watch = new FeedWatch((level, message) => {
       log(level, message);
@@ -154,6 +164,13 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       report: (err) => logger.error({ err }, 'the metrics could not be read'),
     };
 
+    const startedAt = now();
+    let url = '';
+    const ownStatus = async (): Promise<ProcessStatus> => ({
+      ...{ pid: process.pid, url, roles: config.roles, startedAt },
+      ...{ checks: await ready(), feeds: watch.feeds() },
+    });
+
     const app = createApp({
       settings: config,
       authenticator: authentication,
@@ -163,7 +180,20 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
       answerAgent: documents && agentEndpoint(documents),
-      manage: config.roles.includes('manage') ? { store, now, maxLists: config.maxLists } : undefined,
+      manage: config.roles.includes('manage')
+        ? {
+            store,
+            now,
+            maxLists: config.maxLists,
+            guardRails,
+            feeds: feedThread && watch,
+            service: {
+              engines: enginesOf(config),
+              processes: processesOn(config.dataDir, ownStatus),
+              geo: () => geoStatus(geo.data(), now()),
+            },
+          }
+        : undefined,
       readiness: ready,
       draining: () => draining,
       monotonic,
@@ -190,14 +220,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
 
     const { port } = app.server.address() as { port: number };
-    const url = localUrlOf(config.host, port, scheme);
+    url = localUrlOf(config.host, port, scheme);
     if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
-    const startedAt = now();
-    statusFile = startStatusFile(
-      config.dataDir,
-      async () => ({ pid: process.pid, url, roles: config.roles, startedAt, checks: await ready(), feeds: watch.feeds() }),
-      log,
-    );
+    statusFile = startStatusFile(config.dataDir, ownStatus, log);
     closing.push(statusFile.stop);
     stdout.write(`weir ready on ${urlOf(config.host, port, scheme)}\n`);
     return {
@@ -283,6 +308,12 @@ function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Con
     logFailure: (err, what) => logger.error({ err }, what),
   });
 }
+
+/** What the engines are, as people call them. */
+const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
+  store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
+  stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
+});
 
 const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
 

@@ -20,8 +20,9 @@ import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from './limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
 import type { Signal } from './schema.ts';
 import { batchOf } from './signal-id.ts';
+import { isStorableText } from './storable-text.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
-import { compile, isStorableText } from './validate.ts';
+import { compile } from './validate.ts';
 
 /** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
 interface SignalContext {

@@ -23,6 +23,16 @@ export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
   });
 }
 
+/** `feed` of the port. */
+export function* composedFeed(workspaceId: string, id: string): Work<ComposedFeed | undefined> {
+  const row = yield* one(
+    'SELECT f.* FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE f.id = $1 AND w.id = $2',
+    id,
+    workspaceId,
+  );
+  return row && feedOf(row, workspaceId, yield* membersOf(row));
+}
+
 type FeedManagement = Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed'>;
 
 export function feedManagement(transact: Transact): FeedManagement {

@@ -4,12 +4,12 @@ import type { SessionReads } from '../ports/session-store.ts';
 import { earlierAnswer } from './answers.ts';
 import { auditPage } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
-import { composedFeeds } from './feeds.ts';
+import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
-import { type IndexedBy, ruleRows } from './rule-pages.ts';
+import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { findSession } from './sessions.ts';
@@ -26,6 +26,7 @@ type SharedReads = SessionReads &
     | 'ruleCount'
     | 'countRules'
     | 'rules'
+    | 'ruleStep'
     | 'batches'
     | 'batch'
     | 'undoPreview'
@@ -51,6 +52,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
     savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
     feeds: (workspaceId) => read(composedFeeds(workspaceId)),
+    feed: (workspaceId, id) => read(composedFeed(workspaceId, id)),
     async workspace(workspaceId) {
       const row = await read(one(WORKSPACE, workspaceId));
       return row && workspaceOf(row);
@@ -82,6 +84,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     findSession: (hash) => read(findSession(hash)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
+    ruleStep: (workspaceId, filter) => read(ruleStep(indexedBy, workspaceId, filter)),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },

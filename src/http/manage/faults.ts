@@ -26,7 +26,14 @@ export function refusalOf({ listId, feedId, permissions }: Caller, { permission 
 }
 
 /** The status of each error that a caller can act on. */
-const STATUSES: Partial<Record<ErrorCode, number>> = { NOT_FOUND: 404, REFUSED: 409, FORBIDDEN: 403, CHANGED: 412, USAGE: 400 };
+const STATUSES: Partial<Record<ErrorCode, number>> = {
+  NOT_FOUND: 404,
+  REFUSED: 409,
+  ANSWERED_BEFORE: 409,
+  FORBIDDEN: 403,
+  CHANGED: 412,
+  USAGE: 400,
+};
 
 /** The fault of an error that an operation has rejected with; undefined where the caller can do nothing about it. */
 export function faultOf(error: unknown): HttpFault | undefined {
