@@ -70,13 +70,13 @@ export function useLiveWork(name, work, { every = POLL } = {}) {
       if (!stopped) timer = setTimeout(tick, every);
     };
     const tick = () => {
-      if (document.visibilityState === 'visible') refresh().finally(next);
+      if (document.visibilityState === 'visible') void refresh().finally(next);
       else next();
     };
     const onVisible = () => {
       if (document.visibilityState === 'visible') void refresh();
     };
-    refresh().finally(next);
+    void refresh().finally(next);
     document.addEventListener('visibilitychange', onVisible);
     return () => {
       stopped = true;
