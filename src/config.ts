@@ -57,6 +57,7 @@ export interface Config {
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
   readonly console: boolean;
+  readonly accessLog: boolean;
   readonly logLevel: string;
   readonly drainSeconds: number;
   readonly streamRetentionHours: number;
@@ -402,6 +403,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: 'on',
     parse: onOff,
     meaning: 'on: the role manage serves the web console at /console/ too',
+  },
+  accessLog: {
+    variable: 'ACCESS_LOG',
+    fallback: '0',
+    parse: (value) => oneOf(['0', '1'])(value) === '1',
+    meaning: '1: a line of the log for each request, and an `X-Request-Id` in each answer',
   },
   logLevel: { variable: 'LOG_LEVEL', fallback: 'info', parse: oneOf(LOG_LEVELS), meaning: `one of ${LOG_LEVELS.join(', ')}` },
   drainSeconds: {

@@ -71,7 +71,7 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
     async open(request, key, actor) {
       const refusal = foreign(request);
       if (refusal !== undefined) return refusal;
-      const caller = await gate.admit({ ip: request.ip, headers: { authorization: `Bearer ${key}` } });
+      const caller = await gate.admit({ ip: request.ip, raw: request.raw, headers: { authorization: `Bearer ${key}` } });
       if ('status' in caller) return caller;
       if (!mayRead(caller)) return MAY_NOT_READ;
       const id = randomBytes(32).toString('base64url');
