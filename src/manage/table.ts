@@ -1,5 +1,7 @@
 import type { Operation } from './operation.ts';
+import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
+import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
@@ -15,5 +17,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...FEED_OPERATIONS,
   ...KEY_OPERATIONS,
   ...STATUS_OPERATIONS,
+  ...CONTENT_OPERATIONS,
+  ...ACTIVITY_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ];
