@@ -139,7 +139,7 @@ const COLUMNS = [
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
   { label: 'Reason', cell: ({ reason, rule_ref: ref }) => html`<bdi>${reason ?? ref ?? ''}</bdi>` },
   {
-    label: 'Key',
+    label: 'Sent by',
     cell: ({ key_name: name, batch_id: batch }) =>
       batch === null ? html`<bdi>${name ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name ?? 'batch'}</a>`,
   },
