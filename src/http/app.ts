@@ -8,6 +8,8 @@ import { errorAnswer, send } from './answer.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import type { BouncerEndpoints } from './bouncers/answer.ts';
+import { registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { countRequest, newHttpCounts } from './counts.ts';
 import { registerDocs } from './docs.ts';
@@ -43,10 +45,11 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
   readonly submitSignals: SubmitSignals | undefined;
-  /** undefined where this process does not serve feeds; with them it serves rules and agents. */
+  /** undefined where this process does not serve feeds; with them it serves rules, agents and bouncers. */
   readonly answerFeed: AnswerFeed | undefined;
   readonly answerRules: AnswerRules | undefined;
   readonly answerAgent: AnswerAgent | undefined;
+  readonly bouncers: BouncerEndpoints | undefined;
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
@@ -68,7 +71,8 @@ const MAX_PARAM_LENGTH = 2400;
 
 /** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
+  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
+  const { readiness, draining, monotonic, logger } = parts;
   const { counts = newHttpCounts(), metrics, tls } = parts;
   const gateOf = (group: Group, perMinute: number) => {
     const onLimit = () => {
@@ -129,9 +133,14 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   leaveBodies(app);
-  answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...polled.map(({ group }) => group)]);
+  answerUnhandled(app, [
+    ...(signals ? (['signal'] as const) : []),
+    ...polled.map(({ group }) => group),
+    ...(bouncers ? (['bouncer'] as const) : []),
+  ]);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled);
+  if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
   registerHealth(app, readiness);
   registerDocs(app, settings.baseUrl);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);

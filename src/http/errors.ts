@@ -1,5 +1,5 @@
-/** The groups of endpoints. Those of signals have a shape of error body of their own (spec 7.2), the others share one (spec 7.3). */
-export type Group = 'signal' | 'feed' | 'rules' | 'agent';
+/** The groups of endpoints. Those of signals (spec 7.2) and of bouncers (SPEC D14.11) have shapes of error body of their own, the others share one (spec 7.3). */
+export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'bouncer';
 
 /** The name of each error status in signal bodies. */
 const NAMES: Record<number, string> = {
@@ -41,8 +41,15 @@ export interface HttpFault {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The body of an error: signal `{error, message, code}` with `details` on 400, all others `{success, error, details}`. */
+/** What bouncers' own clients know. */
+const BOUNCER_TEXTS: Record<number, string> = { ...TEXTS, 403: 'access forbidden' };
+
+/** The status of an error in a group: to bouncers a key that is not known is a forbidden one (SPEC D14.11). */
+export const statusIn = (group: Group, status: number): number => (group === 'bouncer' && status === 401 ? 403 : status);
+
+/** The body of an error: signal `{error, message, code}` with `details` on 400, bouncer `{message}`, all others `{success, error, details}`. */
 export function errorBody(group: Group, { status, message, details }: HttpFault): string {
+  if (group === 'bouncer') return JSON.stringify({ message: message ?? BOUNCER_TEXTS[statusIn(group, status)] });
   if (group !== 'signal') return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
   const name = NAMES[status] ?? NAMES[500];
   return JSON.stringify({

@@ -23,6 +23,9 @@ const ROUTES: readonly Route[] = [
   }),
   { path: /^(\/v1)?\/config$/, name: '/config', allow: 'GET, HEAD', group: 'agent' },
   { path: /^(\/v1)?\/authcheck$/, name: '/authcheck', allow: 'GET, HEAD', group: 'agent' },
+  { path: /^\/v1\/decisions\/stream$/, name: '/v1/decisions/stream', allow: 'GET, HEAD', group: 'bouncer' },
+  { path: /^\/v1\/decisions$/, name: '/v1/decisions', allow: 'GET, HEAD', group: 'bouncer' },
+  { path: /^\/v1\/usage-metrics$/, name: '/v1/usage-metrics', allow: 'POST', group: 'bouncer' },
   { path: /^\/healthz$/, name: '/healthz', allow: 'GET, HEAD', group: undefined },
   { path: /^\/readyz$/, name: '/readyz', allow: 'GET, HEAD', group: undefined },
 ];
@@ -32,6 +35,7 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
   [/^\/v1\/threat(\/|$)/, 'feed'],
   [/^\/v1\/rules(\/|$)/, 'rules'],
   [/^(\/v1)?\/(config|authcheck)$/, 'agent'],
+  [/^\/v1\/(decisions|usage-metrics)(\/|$)/, 'bouncer'],
 ];
 
 /** The path and query of a request target; a proxy may have sent a whole URL. */

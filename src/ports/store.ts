@@ -1,13 +1,14 @@
 /** A whole store: rules and accounts behind one driver. */
 import type { AccountReads, AccountWrites } from './account-store.ts';
+import type { BouncerReads, BouncerWrites } from './bouncer-store.ts';
 import type { RuleReads, RuleWrites } from './rule-store.ts';
 
-export interface StoreReads extends RuleReads, AccountReads {
+export interface StoreReads extends RuleReads, AccountReads, BouncerReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
   ping(): Promise<number>;
 }
 
-export interface StoreWrites extends RuleWrites, AccountWrites {
+export interface StoreWrites extends RuleWrites, AccountWrites, BouncerWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;
 }

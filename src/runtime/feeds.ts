@@ -15,7 +15,15 @@ export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer {
   shutdown(): Promise<void>;
 }
 
-const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, preview: true, useGeo: true, ping: true, shutdown: true };
+const METHODS: MethodNames<FeedThreadMethods> = {
+  build: true,
+  decisions: true,
+  forget: true,
+  preview: true,
+  useGeo: true,
+  ping: true,
+  shutdown: true,
+};
 
 /** What the feed thread is started with. */
 export interface FeedThreadData {
@@ -67,6 +75,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules
   thread();
   return {
     build: (request) => thread().methods.build(request),
+    decisions: (request) => thread().methods.decisions(request),
     forget: (...document) => thread().methods.forget(...document),
     preview: (request) => thread().methods.preview(request),
     async useGeo(next) {

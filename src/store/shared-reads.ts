@@ -1,6 +1,8 @@
 import type { AccountReads } from '../ports/account-store.ts';
+import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
+import { bouncerReads } from './bouncers.ts';
 import { composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
@@ -10,7 +12,8 @@ import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { all, one, type Work } from './work.ts';
 
-type SharedReads = Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
+type SharedReads = BouncerReads &
+  Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
   Pick<
     RuleReads,
     | 'position'
@@ -38,6 +41,7 @@ const ACTIVE = activeCount('$1', '$2');
 export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy): SharedReads {
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
+    ...bouncerReads(read),
     organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
     workspaces: () => rows(WORKSPACES, workspaceOf),
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),

@@ -12,8 +12,11 @@ const LIST_TABLES = KINDS.map((kind) => RULE_KINDS[kind])
   .filter(({ scope }) => scope === 'list')
   .map(({ table }) => table);
 
+/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`feed/build/told.ts`). */
+const TOLD_KEPT = 21 * 86_400_000;
+
 /** `sweep` of the port. */
-export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
+export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
   const changes = new RuleCountChanges();
   let removed = 0;
   const list = yield* one('SELECT list_pk FROM deleted_lists ORDER BY list_pk LIMIT 1');
@@ -34,6 +37,7 @@ export function* sweep(atMost: AtMost, { rulesExpiredBefore, auditBefore, limit 
   for (const table of ['dead_letters', 'audit']) {
     removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
   }
+  removed += yield* run(`DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')}`, now - TOLD_KEPT, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   yield* writeRuleCounts(changes);
   if (removed === 0) yield* foldRuleCounts();

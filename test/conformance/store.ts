@@ -95,6 +95,7 @@ const EDGE: Omit<SavedList, 'id'> = {
   confidence: 'low',
   severity: 'critical',
   subtractAllow: 'workspace',
+  singleAddresses: 256,
 };
 const DEVICE: Omit<SavedFeed, 'id'> = {
   name: 'device',
@@ -106,6 +107,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   confidence: 'medium',
   severity: null,
   subtractAllow: 'on',
+  singleAddresses: 1,
   lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;

@@ -106,9 +106,17 @@ export class ActiveRules {
     if (this.#withV6) this.#select(v6, role, (row, tag) => setOf(tag).v6.pushNetwork(v6.words, row * 4, v6.prefixes[row]));
   }
 
-  /** Calls `take` with the country or ASN of each rule of a role that has one. */
-  eachTarget(role: RuleRole, take: (target: GeoTarget, tag: number) => void): void {
-    this.#select(this.#snapshot.geo, role, (row, tag) => take(this.#snapshot.geoTargets[row], tag));
+  /** Calls `take` with the table and the row of each rule of a role on an address or a network. */
+  eachDirect(role: RuleRole, take: Readonly<Record<'v4' | 'v6', (table: RuleTable, row: number) => void>>): void {
+    const { v4, v6 } = this.#snapshot;
+    if (this.#withV4) this.#select(v4, role, (row) => take.v4(v4, row));
+    if (this.#withV6) this.#select(v6, role, (row) => take.v6(v6, row));
+  }
+
+  /** Calls `take` with the country or ASN of each rule of a role that has one, and with the rule's place. */
+  eachTarget(role: RuleRole, take: (target: GeoTarget, tag: number, table: RuleTable, row: number) => void): void {
+    const { geo, geoTargets } = this.#snapshot;
+    this.#select(geo, role, (row, tag) => take(geoTargets[row], tag, geo, row));
   }
 
   /** Adds the ranges of a country or ASN to a set. */

@@ -9,7 +9,7 @@ const NO_ROLE = 0xff;
 
 /**
  * The rules of a snapshot whose targets are of one kind, as columns of numbers: a million rules must not be a million objects.
- * A rule is a row of 18 bytes, and of `width` 32-bit words in `words` for its address.
+ * A rule is a row of 20 bytes, and of `width` 32-bit words in `words` for its address.
  */
 export class RuleTable {
   readonly width: number;
@@ -23,6 +23,8 @@ export class RuleTable {
   /** Level code and role in one byte: see `roleTag` and `levelsOfTag`. */
   tags = new Uint8Array(FIRST_CAPACITY);
   prefixes = new Uint8Array(FIRST_CAPACITY);
+  /** The number of the list that each rule is of, among those of the snapshot; 0 where that is not known. */
+  lists = new Uint16Array(FIRST_CAPACITY);
   words: Uint32Array;
 
   constructor(width: number) {
@@ -31,7 +33,7 @@ export class RuleTable {
   }
 
   /** Adds a rule and returns its row; the caller writes the address. */
-  add(id: number, role: RuleRole, prefix: number, expires: number, levels: number): number {
+  add(id: number, role: RuleRole, prefix: number, expires: number, levels: number, list = 0): number {
     // What is added to a read later is little.
     if (this.length === this.ids.length) this.#resize(this.length + (this.#isFilled ? FIRST_CAPACITY + (this.length >> 4) : this.length));
     const row = this.length++;
@@ -39,6 +41,7 @@ export class RuleTable {
     this.expires[row] = expires;
     this.tags[row] = levels | roleTag(role);
     this.prefixes[row] = prefix;
+    this.lists[row] = list;
     return row;
   }
 
@@ -63,7 +66,7 @@ export class RuleTable {
   /** Adds all rows of a table of the same width. */
   addAll(other: RuleTable): void {
     for (let from = 0; from < other.length; from++) {
-      const row = this.add(other.ids[from], 'block', other.prefixes[from], other.expires[from], 0);
+      const row = this.add(other.ids[from], 'block', other.prefixes[from], other.expires[from], 0, other.lists[from]);
       this.tags[row] = other.tags[from];
       for (let word = 0; word < this.width; word++) this.words[row * this.width + word] = other.words[from * this.width + word];
     }
@@ -74,6 +77,7 @@ export class RuleTable {
     this.expires = resized(this.expires, capacity);
     this.tags = resized(this.tags, capacity);
     this.prefixes = resized(this.prefixes, capacity);
+    this.lists = resized(this.lists, capacity);
     this.words = resized(this.words, capacity * this.width);
   }
 }
@@ -86,7 +90,7 @@ export const actionOfTag = (tag: number): AccessAction => ((tag & ROLE_MASK) ===
 /** The level code of a tag. */
 export const levelsOfTag = (tag: number): number => tag & LEVEL_MASK;
 
-function resized<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
+function resized<T extends Float64Array | Uint32Array | Uint16Array | Uint8Array>(column: T, length: number): T {
   const wider = new (column.constructor as new (length: number) => T)(length);
   wider.set(column.length > length ? column.subarray(0, length) : column);
   return wider;

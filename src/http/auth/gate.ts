@@ -17,6 +17,7 @@ const PERMISSIONS: Record<Group, Permission> = {
   feed: 'feed:read',
   rules: 'rules:read',
   agent: 'config:read',
+  bouncer: 'feed:read',
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { StoreWrites } from '../../ports/store.ts';
+import { bouncerWrites } from '../bouncers.ts';
 import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
@@ -20,6 +21,7 @@ export function postgresWrites(db: Database): StoreWrites {
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...bouncerWrites(transact),
     async migrate() {
       return { applied: await migrateDatabase(db) };
     },

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../../rule.ts';
+import { bouncerWrites } from '../bouncers.ts';
 import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
@@ -10,10 +11,13 @@ import type { Transact } from '../work.ts';
 import { drive, migrateDatabase, type Patience, patiently, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 
-/** Of the tables of rules, which have no rowid. */
-const PRIMARY_KEYS: Readonly<Record<string, string>> = Object.fromEntries(
-  KINDS.map((kind) => RULE_KINDS[kind]).map(({ scope, table }) => [table, scope === 'list' ? 'list_pk, id' : 'workspace_pk, rule_ref']),
-);
+/** Of the tables that have no rowid. */
+const PRIMARY_KEYS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    KINDS.map((kind) => RULE_KINDS[kind]).map(({ scope, table }) => [table, scope === 'list' ? 'list_pk, id' : 'workspace_pk, rule_ref']),
+  ),
+  told_networks: 'workspace_pk, feed_id, seq',
+};
 
 /**
  * The writes of the embedded store on one connection. The schema must exist: `migrate` runs before everything else,
@@ -28,6 +32,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...bouncerWrites(transact),
     async migrate() {
       return { applied: await locked(() => migrateDatabase(db)) };
     },
