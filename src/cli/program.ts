@@ -7,6 +7,7 @@ import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import { backupCommands } from './backup.ts';
 import { batchCommands } from './batches.ts';
+import { bouncerCommands } from './bouncers.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
@@ -40,6 +41,7 @@ const GROUPS = {
   org: 'organizations and their subscription',
   workspace: 'workspaces',
   key: 'API keys',
+  bouncer: 'clients that pull decisions',
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
   rule: 'rules that are active',
@@ -58,6 +60,7 @@ const COMMANDS = [
   organizationCommands,
   workspaceCommands,
   keyCommands,
+  bouncerCommands,
   listCommands,
   feedCommands,
   ruleCommands,

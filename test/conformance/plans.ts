@@ -11,7 +11,20 @@ export interface Search {
 /** Tables that may have very many rows. */
 const RULES = ['access_rules', 'waf_rules', 'smart_firewall_rules'];
 const BEFORE = RULES.map((table) => `${table}_before`);
-const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records', 'feeds', 'feed_lists'];
+const LARGE = [
+  ...RULES,
+  ...BEFORE,
+  'batches',
+  'lists',
+  'keys',
+  'dead_letters',
+  'audit',
+  'feed_records',
+  'feeds',
+  'feed_lists',
+  'told_networks',
+  'bouncers',
+];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
 
@@ -24,7 +37,7 @@ const MEANT: readonly RegExp[] = [
   // The directory, and the lists of the workspace feed.
   /^SELECT \* FROM lists WHERE workspace_pk = /,
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
-  /^SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = /,
+  /^SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
   /^SELECT id, action, levels, .* WHERE list_pk IN /,
   // The never-block rules of all lists, by an index that has them apart.
@@ -43,6 +56,8 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
+  // The bouncers of a workspace: management.
+  /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
   // The few records of one deleted list or feed.
   /^DELETE FROM feed_records WHERE list_pk = /,
   // The feeds of a workspace with their lists: management.

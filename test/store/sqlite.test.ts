@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
@@ -36,6 +37,7 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 undoConformance(driver);
+bouncerConformance(driver);
 followConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {

@@ -44,6 +44,7 @@ interface BouncerOptions {
 }
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
+export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a JSON object' };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
 const TAKEN = jsonAnswer(201, '{"message":"usage metrics are kept"}', NO_STORE);
 /** The parts of an answer's header that all share. */
@@ -102,7 +103,7 @@ export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: Bo
     },
     usage({ caller, ...who }, body) {
       const metrics = jsonText(body);
-      if (metrics === undefined) return { status: 400, message: 'The body is not a JSON object' };
+      if (metrics === undefined) return NO_OBJECT;
       bouncers.reported(nameOf(caller, who), metrics, now());
       return TAKEN;
     },
@@ -124,7 +125,7 @@ function jsonText(body: Buffer): string | undefined {
   }
 }
 
-const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key is gone' };
+export const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key is gone' };
 
 /** One row for each reason why there are no decisions. */
 const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpFault>> = {
@@ -134,7 +135,7 @@ const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpF
   no_workspace: { status: 403 },
 };
 
-const refusalOf = (found: NoDecisions): HttpFault =>
+export const refusalOf = (found: NoDecisions): HttpFault =>
   found.kind === 'too_large'
     ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${found.hint}` }
     : REFUSALS[found.kind];

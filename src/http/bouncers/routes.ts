@@ -14,7 +14,7 @@ const USAGE = '/v1/usage-metrics';
 
 /** Bytes of usage metrics. */
 const MOST_USAGE = 256 * 1024;
-const TOO_LARGE: HttpFault = {
+export const TOO_LARGE: HttpFault = {
   status: 413,
   message: `Usage metrics have at most ${MOST_USAGE / 1024} KiB`,
   headers: { Connection: 'close' },
