@@ -81,6 +81,13 @@ export const NO_SETTINGS: ListSettings = settingsOf({});
 export const settingsJson = (settings: ListSettings): Record<string, string | number | null> =>
   Object.fromEntries(SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, settings[name]]));
 
+/** What can be edited of a list, as JSON has it. */
+export const listState = ({ name, description, ...settings }: ListSettings & Pick<AccessList, 'name' | 'description'>) => ({
+  name,
+  description,
+  ...settingsJson(settings),
+});
+
 /** What is wrong with a list's description, or null. */
 export const descriptionFault = (text: string): string | null => ([...text].length > 2048 ? 'has at most 2048 characters' : null);
 

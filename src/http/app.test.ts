@@ -79,6 +79,7 @@ function world(given: World = {}) {
       maxConnectionsPerAddress: 1000,
       rateLimitSignals: given.rateLimit ?? 0,
       rateLimitFeeds: given.rateLimit ?? 0,
+      rateLimitManage: given.rateLimit ?? 0,
       bodyBudgetMb: 64,
       baseUrl: undefined,
       ...given.settings,

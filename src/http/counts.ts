@@ -24,6 +24,7 @@ export const newHttpCounts = (): HttpCounts => ({
     rules_requests: 0,
     agent_requests: 0,
     bouncer_requests: 0,
+    manage_requests: 0,
     entries: 0,
     body_bytes: 0,
     failed_authentications: 0,

@@ -5,6 +5,7 @@ import { AGENT_API } from './agent/openapi.ts';
 import { jsonAnswer, NO_SNIFFING, send } from './answer.ts';
 import { BOUNCER_API } from './bouncers/openapi.ts';
 import { FEED_API } from './feeds/openapi.ts';
+import { MANAGE_API } from './manage/openapi.ts';
 import { apiDocument } from './openapi.ts';
 import { RULES_API } from './rules/openapi.ts';
 import { SIGNAL_API } from './signals/openapi.ts';
@@ -22,7 +23,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const APIS = { signal: SIGNAL_API, feeds: FEED_API, rules: RULES_API, agent: AGENT_API, bouncer: BOUNCER_API };
+const APIS = { signal: SIGNAL_API, feeds: FEED_API, rules: RULES_API, agent: AGENT_API, bouncer: BOUNCER_API, manage: MANAGE_API };
 
 /** Where the documentation of each group is. */
 const PAGES = Object.fromEntries(Object.keys(APIS).map((group) => [group, `/docs/${group}/swagger/`]));

@@ -19,6 +19,7 @@ async function listening(t: TestContext) {
       maxConnectionsPerAddress: 1000,
       rateLimitSignals: 0,
       rateLimitFeeds: 0,
+      rateLimitManage: 0,
       bodyBudgetMb: 256,
       baseUrl: undefined,
     },

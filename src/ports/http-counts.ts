@@ -9,6 +9,7 @@ export type LimitName =
   | 'rules_requests'
   | 'agent_requests'
   | 'bouncer_requests'
+  | 'manage_requests'
   | 'entries'
   | 'body_bytes'
   | 'failed_authentications'

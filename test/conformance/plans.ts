@@ -24,6 +24,8 @@ const LARGE = [
   'feed_lists',
   'told_networks',
   'bouncers',
+  'devices',
+  'feed_days',
 ];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
@@ -59,6 +61,8 @@ const MEANT: readonly RegExp[] = [
   // The bouncers of a workspace: management.
   /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
   // The few records of one deleted list or feed.
+  // The few records of one deleted list or feed, and its days.
+  /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,
   // The feeds of a workspace with their lists: management.
   /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
@@ -66,6 +70,11 @@ const MEANT: readonly RegExp[] = [
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,
+  // Beyond the devices that are kept, counted along an index.
+  /^DELETE FROM devices WHERE workspace_pk = .* OFFSET /,
+  /^DELETE FROM devices WHERE last_pull < \(SELECT last_pull FROM devices ORDER BY .* OFFSET /,
+  // Devices that are watched: counted once a minute.
+  /^SELECT count\(\*\) AS devices FROM devices WHERE due_at IS NOT NULL$/,
   // SQLite names the children of a new row, which it looks at only where a foreign key is broken already.
   /^INSERT INTO workspaces /,
 ];

@@ -6,6 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
@@ -38,6 +39,7 @@ const driver: StoreDriver = {
 storeConformance(driver);
 undoConformance(driver);
 bouncerConformance(driver);
+pastConformance(driver);
 followConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {

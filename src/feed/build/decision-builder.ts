@@ -8,7 +8,8 @@ import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import { heldText, streamText } from './decision-json.ts';
 import { type DecisionContent, type DecisionNetworks, decisionContent } from './decisions.ts';
 import { SEVERAL } from './lapses.ts';
-import { ListNumbers, type Snapshot } from './snapshot.ts';
+import { ListNumbers } from './rule-table.ts';
+import type { Snapshot } from './snapshot.ts';
 import { placeAround } from './sorted-networks.ts';
 import { Told, type ToldNetworks } from './told.ts';
 

@@ -1,12 +1,13 @@
 /** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
-import { type AddressSet, addressSet, difference, subtract } from '../../network/address-set.ts';
-import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
+import { type AddressSet, addressSet, subtract } from '../../network/address-set.ts';
+import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6, countV4, countV6 } from '../../network/coalesce.ts';
 import { sortPairs } from '../../network/radix.ts';
-import type { V4Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
-import { ActiveRules, exceptionsOf, takenOut } from './content.ts';
+import { ActiveRules } from './active-rules.ts';
+import { exceptionsOf, feedContent, takenOut } from './content.ts';
 import { type Coverage, type CoveringRules, coverageOf } from './lapses.ts';
+import { networksOf } from './network-key.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Networks of both families, sorted, IPv4 first, with what holds for each. */
@@ -48,28 +49,31 @@ const NOTHING = { networks: 0, addresses: 0 };
 
 /** The decisions of a feed's snapshot, or how many there would be where those are more than the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
-  const { entryLimit, singleAddresses } = parts;
-  const active = new ActiveRules(snapshot, parts.asOf, parts.geo, 'both');
-  const taken = takenOut(active, exceptionsOf(snapshot), parts.guarded);
+  const { asOf, geo, guarded, entryLimit, singleAddresses } = parts;
+  const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
+  const { classes, count, until } = feedContent(snapshot, query, geo);
+  if (singleAddresses === null && count > entryLimit) return { count, until };
+  const { v4, v6 } = classes[0] ?? networksOf([]);
+  const active = new ActiveRules(snapshot, asOf, geo, 'both');
   const rules = activeNetworks(active);
-  const whole = withoutTaken(addressesOf(rules), taken);
-  const { until } = active;
-  const widest = new Networks(coalesceV4(whole.v4), coalesceV6(whole.v6));
-  if (singleAddresses === null) {
-    if (widest.count > entryLimit) return { count: widest.count, until };
-    const all = widest.covered(rules);
-    return { told: all, all, leftOut: NOTHING, until };
-  }
+  const all = coveredBy(rules, v4, v6);
+  if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, until };
+
+  const exceptions = exceptionsOf(snapshot);
+  const allowed = exceptions && snapshot.kept.ranges(active, { ...query, role: exceptions }, geo);
   const bits = Math.floor(Math.log2(singleAddresses));
   const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
-  const single = withoutTaken(addressesOf(narrow), taken);
-  const count = addressCount(single);
-  if (count > entryLimit) return { count, until };
-  const leftOut = difference(whole, single);
+  const single = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
+  const addresses = addressCount(single);
+  if (addresses > entryLimit) return { count: addresses, until };
+  const wide = addressSet([]);
+  for (let i = 0; i < v4.length; i++) wide.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
+  for (let i = 0; i < v6.length; i++) wide.v6.pushNetwork(v6.words, 4 * i, v6.prefixes[i]);
+  const left = withoutTaken(wide, single);
   return {
-    told: new Networks(hostsV4(single.v4), hostsV6(single)).covered(narrow),
-    all: widest.covered(rules),
-    leftOut: { networks: coalesceV4(leftOut.v4).length + coalesceV6(leftOut.v6).length, addresses: addressCount(leftOut) },
+    told: coveredBy(narrow, hostsV4(single), hostsV6(single)),
+    all,
+    leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
     until,
   };
 }
@@ -106,17 +110,18 @@ interface NetworkRules {
 /** The rules that block, those on countries and ASNs as one for each of their networks. */
 function activeNetworks(active: ActiveRules): NetworkRules {
   const rules: NetworkRules = { v4: new NetworkColumns(), v6: new NetworkColumns() };
-  active.eachDirect('block', {
-    v4: ({ words, prefixes, expires, lists }, row) => rules.v4.add(words[row], prefixes[row], expires[row], lists[row]),
-    v6: ({ words, prefixes, expires, lists }, row) =>
-      rules.v6.add([...words.subarray(4 * row, 4 * row + 4)], prefixes[row], expires[row], lists[row]),
-  });
-  active.eachTarget('block', (target, _tag, { expires, lists }, row) => {
+  const { v4: tableV4, v6: tableV6, geo } = active.tables;
+  active.each(tableV4, 'block', (row) => rules.v4.add(tableV4.words[row], tableV4.prefixes[row], tableV4.expires[row], tableV4.lists[row]));
+  active.each(tableV6, 'block', (row) =>
+    rules.v6.add([...tableV6.words.subarray(4 * row, 4 * row + 4)], tableV6.prefixes[row], tableV6.expires[row], tableV6.lists[row]),
+  );
+  active.eachTarget('block', (target, _tag, row) => {
     const ranges = addressSet([]);
     active.addRanges(ranges, target);
     const [v4, v6] = [coalesceV4(ranges.v4), coalesceV6(ranges.v6)];
-    for (let i = 0; i < v4.length; i++) rules.v4.add(v4.addresses[i], v4.prefixes[i], expires[row], lists[row]);
-    for (let i = 0; i < v6.length; i++) rules.v6.add([...v6.words.subarray(4 * i, 4 * i + 4)], v6.prefixes[i], expires[row], lists[row]);
+    for (let i = 0; i < v4.length; i++) rules.v4.add(v4.addresses[i], v4.prefixes[i], geo.expires[row], geo.lists[row]);
+    for (let i = 0; i < v6.length; i++)
+      rules.v6.add([...v6.words.subarray(4 * i, 4 * i + 4)], v6.prefixes[i], geo.expires[row], geo.lists[row]);
   });
   return rules;
 }
@@ -147,7 +152,7 @@ function addressCount({ v4, v6 }: AddressSet): number {
 }
 
 /** Every address as a network of its own. */
-function hostsV4(ranges: V4Ranges): CidrsV4 {
+function hostsV4({ v4: ranges }: AddressSet): CidrsV4 {
   const addresses: number[] = [];
   for (let i = 0; i < ranges.length; i++) {
     for (let address = ranges.pairs[2 * i]; address <= ranges.pairs[2 * i + 1]; address++) addresses.push(address);
@@ -167,30 +172,17 @@ function hostsV6({ v6 }: AddressSet): CidrsV6 {
   return { length, words: Uint32Array.from(words), prefixes: new Uint8Array(length).fill(128) };
 }
 
-/** Networks, and the rules that cover them. */
-class Networks {
-  readonly #v4: CidrsV4;
-  readonly #v6: CidrsV6;
-
-  constructor(v4: CidrsV4, v6: CidrsV6) {
-    this.#v4 = v4;
-    this.#v6 = v6;
+/** Networks with what the rules that cover them say. */
+function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6): DecisionNetworks {
+  const ofV4 = coverageOf(coveringV4(rules.v4), boundsV4(v4.addresses, v4.prefixes));
+  const ofV6 = coverageOf(coveringV6(rules.v6), boundsV6(v6));
+  const count = v4.length + v6.length;
+  const coverage = { lapses: new Float64Array(count), lists: new Int32Array(count) };
+  for (const name of ['lapses', 'lists'] as const) {
+    coverage[name].set(ofV4[name]);
+    coverage[name].set(ofV6[name], v4.length);
   }
-
-  get count(): number {
-    return this.#v4.length + this.#v6.length;
-  }
-
-  covered(rules: NetworkRules): DecisionNetworks {
-    const v4 = coverageOf(coveringV4(rules.v4), boundsV4(this.#v4.addresses, this.#v4.prefixes));
-    const v6 = coverageOf(coveringV6(rules.v6), boundsV6(this.#v6));
-    const coverage = { lapses: new Float64Array(this.count), lists: new Int32Array(this.count) };
-    for (const name of ['lapses', 'lists'] as const) {
-      coverage[name].set(v4[name]);
-      coverage[name].set(v6[name], this.#v4.length);
-    }
-    return { v4: this.#v4, v6: this.#v6, coverage };
-  }
+  return { v4, v6, coverage };
 }
 
 function boundsV4(addresses: ArrayLike<number>, prefixes: ArrayLike<number>) {

@@ -11,6 +11,7 @@ export const CHALLENGES: Record<Group, string[]> = {
   rules: ['Bearer'],
   agent: ['Bearer'],
   bouncer: ['Bearer'],
+  manage: ['Bearer'],
   feed: ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer'],
 };
 

@@ -57,9 +57,9 @@ export function registerBouncers(app: FastifyInstance, gate: Gate, endpoints: Bo
 }
 
 /** Bouncers send their key in a header of their own. */
-function admit(gate: Gate, { ip, headers }: FastifyRequest): ReturnType<Gate['admit']> {
+function admit(gate: Gate, { ip, raw, headers }: FastifyRequest): ReturnType<Gate['admit']> {
   const key = headers['x-api-key'];
-  return gate.admit({ ip, headers: key === undefined ? headers : { authorization: `Bearer ${key}` } });
+  return gate.admit({ ip, raw, headers: key === undefined ? headers : { authorization: `Bearer ${key}` } });
 }
 
 const refuse = (reply: FastifyReply, fault: HttpFault) => send(reply, errorAnswer('bouncer', fault));

@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../../rule.ts';
 import { bouncerWrites } from '../bouncers.ts';
+import { deviceWrites } from '../devices.ts';
+import { noteFeedSize } from '../feed-days.ts';
 import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
@@ -11,12 +13,14 @@ import type { Transact } from '../work.ts';
 import { drive, migrateDatabase, type Patience, patiently, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 
-/** Of the tables that have no rowid. */
+/** Of the tables without rowid. */
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     KINDS.map((kind) => RULE_KINDS[kind]).map(({ scope, table }) => [table, scope === 'list' ? 'list_pk, id' : 'workspace_pk, rule_ref']),
   ),
   told_networks: 'workspace_pk, feed_id, seq',
+  feed_days: 'workspace_pk, list_pk, day',
+  devices: 'workspace_pk, id',
 };
 
 /**
@@ -33,12 +37,18 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...feedManagement(transact),
     ...restore(transact),
     ...bouncerWrites(transact),
+    ...deviceWrites(transact),
     async migrate() {
       return { applied: await locked(() => migrateDatabase(db)) };
     },
     async apply(batch) {
       landing ??= sqliteLanding(db);
       return landing(batch);
+    },
+    async noteFeedSizes(sizes) {
+      transaction(db, () => {
+        for (const size of sizes) drive(db, noteFeedSize(size));
+      });
     },
     recordFeed: async (...args) => drive(db, recordFeed(...args)),
     sweep: async (limits) => transaction(db, () => drive(db, sweep(atMost, limits))),

@@ -1,0 +1,19 @@
+import type { Operation } from './operation.ts';
+import { AUDIT_OPERATIONS } from './operations/audit.ts';
+import { FEED_OPERATIONS } from './operations/feeds.ts';
+import { KEY_OPERATIONS } from './operations/keys.ts';
+import { LIST_OPERATIONS } from './operations/lists.ts';
+import { STATUS_OPERATIONS } from './operations/status.ts';
+import { WHO_OPERATIONS } from './operations/who.ts';
+import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
+
+/** All operations of management. A row is all that there is to one: its route, checks, document and tests follow from it. */
+export const OPERATIONS: readonly Operation[] = [
+  ...WHO_OPERATIONS,
+  ...WORKSPACE_OPERATIONS,
+  ...LIST_OPERATIONS,
+  ...FEED_OPERATIONS,
+  ...KEY_OPERATIONS,
+  ...STATUS_OPERATIONS,
+  ...AUDIT_OPERATIONS,
+];
