@@ -79,7 +79,7 @@ test('D1 settings: every fault is listed at once, one readable line each', () =>
   });
   assert.equal(faults.length, 10);
   assert.equal(faults[0], 'PORT must be a whole number from 0 to 65535, not "65536"');
-  assert.ok(faults.includes('ROLES must be a list of: signals, consumer, feeds, not "signals,nothing"'));
+  assert.ok(faults.includes('ROLES must be a list of: signals, consumer, feeds, manage, not "signals,nothing"'));
   assert.ok(faults.every((fault) => /^[A-Z_]+ must be /.test(fault) && !fault.includes('\n')));
   assert.ok(!faults.join().includes('secret') && !faults.join().includes('short'), 'secrets are not shown');
 });

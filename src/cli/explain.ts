@@ -6,6 +6,7 @@ import { type Explained, explain } from '../feed/explain/explain.ts';
 import type { ExplainedRule, FeedSource, Relation, Verdict } from '../feed/explain/explain-feed.ts';
 import { geoDatabase } from '../geo/database.ts';
 import { loadGeo } from '../geo/load.ts';
+import { findFeed, findList } from '../manage/find.ts';
 import type { RuleOrigin } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
@@ -13,7 +14,6 @@ import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { findFeed, findList } from './context.ts';
 import { type Names, namesIn, originJson, printable } from './rules.ts';
 import { inWorkspace, oneOf, pick, targetOf } from './usage.ts';
 

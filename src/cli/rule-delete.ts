@@ -1,13 +1,13 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
 import { WeirError } from '../errors.ts';
+import { findList } from '../manage/find.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { type JsonObject, KINDS, type Kind } from '../rule.ts';
 import { OPERATION_RULES } from '../signal/message.ts';
 import { operatedJson } from './batches.ts';
 import type { AddCommand } from './command.ts';
-import { findList } from './context.ts';
 import { confirm, type ListOperation, operate, settledReads, waiting } from './operations.ts';
 import { ruleLine } from './rules.ts';
 import { inWorkspace, oneOf, pick, readDuration } from './usage.ts';

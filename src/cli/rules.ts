@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
+import { findList } from '../manage/find.ts';
 import type { RuleFilter, RuleMatch, RuleOrigin, RulePosition, StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { type ExpressionRule, KINDS, type Kind } from '../rule.ts';
@@ -9,7 +10,7 @@ import { warningOf } from '../signal/rate-limit.ts';
 import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, findList, table, workspaceId, writeLine } from './context.ts';
+import { type Context, table, workspaceId, writeLine } from './context.ts';
 import { inWorkspace, oneOf, targetOf, wholeNumber } from './usage.ts';
 
 /** Who wrote a rule last (SPEC D9.5). */

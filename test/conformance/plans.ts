@@ -11,7 +11,7 @@ export interface Search {
 /** Tables that may have very many rows. */
 const RULES = ['access_rules', 'waf_rules', 'smart_firewall_rules'];
 const BEFORE = RULES.map((table) => `${table}_before`);
-const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records', 'feeds', 'feed_lists'];
+const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records', 'feeds', 'feed_lists', 'answers'];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
 
