@@ -44,6 +44,8 @@ test('D1 settings: the defaults are those that are documented', () => {
     feedCacheMb: 256,
     geoCountryFile: undefined,
     geoAsnFile: undefined,
+    geoUpdateHours: undefined,
+    geoUpdateUrl: 'https://github.com/sapics/ip-location-db/releases/download/latest',
     rateLimitSignals: 6000,
     rateLimitEntries: 600_000,
     maxRules: 2_000_000,

@@ -2,15 +2,15 @@
 import { keyParts } from '../account/key.ts';
 import type { AccessList } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
+import { entrySignals, type LineFault, type PlacedEntry } from '../manage/lists/content.ts';
+import { type ListAction, type ListEntry, signalOf } from '../manage/lists/entry.ts';
+import type { FileSignal } from '../manage/lists/items.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AccessRule, Target } from '../rule.ts';
 import { formatTarget, writeTarget } from '../signal/target.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
-import { entrySignals, type LineFault, type PlacedEntry } from './list-file.ts';
-import { type ListAction, type ListEntry, signalOf } from './plain-list.ts';
 import type { Destination, Sender } from './sender.ts';
-import type { FileSignal } from './signal-file.ts';
 import { pick } from './usage.ts';
 
 interface Replacement extends Destination {

@@ -184,6 +184,23 @@ export type RuleMatch =
 /** A rule behind which reading goes on: `id` and list of an access rule, `ruleRef` of another. */
 export type RulePosition = Pick<StoredRule, 'id' | 'listId'> & { readonly ruleRef: string | null };
 
+/** Where `ruleStep` goes on: behind an access rule of a list (0: its first), or behind `order` and `ruleRef` of another. */
+export type StepPlace = { readonly listId: string; readonly id: number } | { readonly order: number | null; readonly ruleRef: string };
+
+/** What `ruleStep` reads. */
+export interface StepFilter extends Omit<RuleFilter, 'after'> {
+  /** undefined: from the beginning. Nothing comes behind a rule whose list is gone. */
+  readonly after?: StepPlace | undefined;
+  /** How many rules are wanted, 1,000 at most. */
+  readonly limit: number;
+}
+
+/** A few rules; `next` is where the rest begins, null where there is none. */
+export interface RuleStep {
+  readonly rules: readonly StoredRule[];
+  readonly next: StepPlace | null;
+}
+
 export interface RuleFilter {
   readonly listId?: string;
   readonly kind: Kind;
@@ -291,6 +308,11 @@ export interface RuleReads {
    * looks at every rule of the lists.
    */
   rules(workspaceId: string, filter: RuleFilter): AsyncIterable<StoredRule>;
+  /**
+   * One step of reading rules, which costs the same however many there are: there may be none in it although others follow. Access rules
+   * come as from `rules`, the others in the order of enforcement: by `order`, those without one behind those with, then by `rule_ref`.
+   */
+  ruleStep(workspaceId: string, filter: StepFilter): Promise<RuleStep>;
   /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as lapsed rules. */
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** One batch; undefined when the workspace has had none of that id lately. */

@@ -4,9 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { blockGuards } from '../account/guard-rails.ts';
-import { systemClock } from '../clock.ts';
+import { instantOf, systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
-import { feedPreviewer } from '../feed/build/preview.ts';
+import type { FeedPreviewer } from '../feed/builder.ts';
+import { EXPLAIN_RULES, explain } from '../feed/explain/explain.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -24,9 +25,15 @@ const store = await openSource(source);
 let database = geoDatabase(geo);
 
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
+// Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
+let previewer: Promise<FeedPreviewer> | undefined;
 const methods: FeedThreadMethods = {
   ...feedBuilder({ ...shared, recordFeed: store.recordFeed, phaseOf: phaseDetector(rules.schemesFile) }),
-  ...feedPreviewer(shared),
+  async preview(request) {
+    previewer ??= import('../feed/build/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
+    return (await previewer).preview(request);
+  },
+  explain: (asked) => explain(asked, { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules: EXPLAIN_RULES }),
   async useGeo(data) {
     database = geoDatabase(data);
   },

@@ -5,11 +5,12 @@ import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { decodeSignalRecord } from '../signal/message.ts';
+import { readTraceparent } from '../signal/traceparent.ts';
 import { positionOutside } from './halt.ts';
 import { pause } from './retry.ts';
 
-/** Records a landing transaction holds at most. */
-const BATCH = 1000;
+/** Records a landing transaction holds at most: where many wait, they share its sync, and the pages that they change. */
+const BATCH = 4000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
 /** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */
@@ -88,6 +89,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
       if (result === 'fenced') return 'fenced';
       onLanded(records.length);
+      for (const line of landingLines(partition, records, performance.now() - begun)) log(line.level, line.message);
       for (const { offset, defect } of defects) {
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
@@ -104,6 +106,23 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
   return 'ended';
 }
 
+/** Traces of one landing that have a line each. */
+const TRACES = 20;
+
+/** What is said of a landing: a line for each trace that it had a part in, at debug else (SPEC D16.4). */
+function landingLines(partition: number, records: readonly StreamRecord[], ms: number): { level: 'debug' | 'info'; message: string }[] {
+  const [first, last] = [records[0]!, records.at(-1)!];
+  const place = `${partitionName(partition)}, offsets ${first.offset} to ${last.offset}, ${ms.toFixed(1)} ms`;
+  const traces = Map.groupBy(records, ({ headers }) => readTraceparent(headers.traceparent));
+  return [...traces]
+    .slice(0, TRACES)
+    .map(([trace, { length }]) =>
+      trace === undefined
+        ? { level: 'debug', message: `landed ${length} messages (${place})` }
+        : { level: 'info', message: `landed ${length} messages of traceparent ${trace} (${place})` },
+    );
+}
+
 interface DecodedRecords {
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];
@@ -118,8 +137,10 @@ function decodeRecords(records: readonly StreamRecord[]): DecodedRecords {
   const defects: { offset: number; defect: unknown }[] = [];
   for (const record of records) {
     const decoded = decodeSignalRecord(record);
-    if (!('poison' in decoded)) items.push({ record, ...decoded });
-    else {
+    if (!('poison' in decoded)) {
+      const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;
+      items.push({ record, workspaceId, listId, receivedAt, batchId, keyId, change });
+    } else {
       poison.push({ record, reason: decoded.poison });
       if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });
     }

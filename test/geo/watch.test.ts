@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GeoData } from '../../src/geo/data.ts';
-import { type GeoFiles, loadGeo } from '../../src/geo/load.ts';
+import { loadGeo } from '../../src/geo/load.ts';
+import type { GeoFiles } from '../../src/geo/sources.ts';
 import { watchGeo } from '../../src/geo/watch.ts';
 import { command, commandText } from '../support/command.ts';
 import { folderOf, rangesByKey } from '../support/geo.ts';
@@ -218,5 +219,5 @@ test('D11.10 weir geo accept: a refused file is taken in the state that it had t
   await until(() => log.length === 5);
   assert.match(log[4], /^refused: /, 'another state needs its own word');
   const { code, stderr } = await command(['geo', 'accept'], { DATA_DIR: cacheDir });
-  assert.deepEqual([code, stderr], [2, 'weir: neither GEO_COUNTRY_FILE nor GEO_ASN_FILE is set\n']);
+  assert.deepEqual([code, stderr], [2, 'weir: neither GEO_COUNTRY_FILE nor GEO_ASN_FILE is set, and nothing was downloaded\n']);
 });

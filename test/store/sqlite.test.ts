@@ -6,6 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
+import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
@@ -37,6 +38,7 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 undoConformance(driver);
+pastConformance(driver);
 followConformance(driver);
 managementConformance(driver);
 

@@ -1,12 +1,12 @@
 /** Reads the file of `weir send`, plain lists in their forms and files of signals, as the signals to send. */
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
-import { WeirError } from '../errors.ts';
-import { isObject } from '../signal/normalize.ts';
+import { WeirError } from '../../errors.ts';
+import { isObject } from '../../signal/normalize.ts';
+import { columnName, type ListDefaults, type ListEntry, namesTarget, type Row, readEntry, rowOf, signalOf } from './entry.ts';
+import { COMMENT, delimiterOf, type FormedInput, firstColumn, requireTargets } from './form.ts';
+import { type FileSignal, type Item, items, readSignals } from './items.ts';
 import { readLines, readUtf8 } from './lines.ts';
-import { COMMENT, delimiterOf, type FormedInput, firstColumn, requireTargets } from './list-form.ts';
-import { columnName, type ListDefaults, type ListEntry, namesTarget, type Row, readEntry, rowOf, signalOf } from './plain-list.ts';
-import { type FileSignal, type Item, items, readSignals } from './signal-file.ts';
 
 /** What a file holds: signals, which are sent as they are, or the entries of a list, each with its place or what is wrong there. */
 export type Content = { readonly signals: AsyncIterable<FileSignal> } | { readonly entries: AsyncIterable<PlacedEntry | LineFault> };
