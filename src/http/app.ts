@@ -1,10 +1,10 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { ManagePorts } from '../manage/context.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
+import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
-import { readTraceparent } from '../signal/traceparent.ts';
 import type { AccessLog } from './access-log.ts';
 import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
@@ -31,6 +31,7 @@ import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
 import { clientAddress } from './source.ts';
+import { namedTrace, requestTraces } from './traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts {
@@ -73,6 +74,8 @@ export interface AppParts {
   readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
   /** undefined: requests are not logged. */
   readonly access?: AccessLog | undefined;
+  /** undefined: requests are no steps of traces. */
+  readonly tracer?: Tracer | undefined;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -84,8 +87,9 @@ const MAX_PARAM_LENGTH = 2400;
 /** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, manage, devices, access } = parts;
-  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : [])];
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer } = parts;
+  const traces = tracer && requestTraces(tracer);
+  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
   const notePoll: OnPoll = (request, key, answered) => {
     access?.identify(request, key.keyId);
@@ -105,7 +109,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const onBusy = () => {
     counts.limited.body_bytes += 1;
   };
-  const traceOf = ({ headers }: IncomingMessage) => readTraceparent(headers.traceparent);
+  const traceOf = traces?.traceOf ?? namedTrace;
   const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [

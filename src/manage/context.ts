@@ -1,10 +1,11 @@
 /** What an operation works with: ports, and who asks for what. The command line and the HTTP layer each make one. */
-import type { Author } from '../account/caller.ts';
+import type { Author, Caller } from '../account/caller.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
 import type { FeedWatch } from '../feed/serve/feed-watch.ts';
 import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { RuleManagement } from './rule-ports.ts';
 import type { ProcessStatus } from './status.ts';
 
 /** One kind of geo data in use. */
@@ -34,7 +35,7 @@ export interface ServiceStatus {
 }
 
 /** What operations ask of the service. What a process does not have is undefined. */
-export interface ManagePorts {
+export interface ManagePorts extends RuleManagement {
   readonly store: StoreReads & StoreWrites;
   /** ms since 1970. */
   readonly now: () => number;
@@ -50,6 +51,8 @@ export interface ManagePorts {
 /** What a function that changes something works with. */
 export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
   readonly workspaceId: string;
+  /** The key that asks. */
+  readonly caller: Caller;
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
   readonly permissions: readonly Permission[] | null;
