@@ -60,6 +60,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     maxConnectionsPerAddress: 1000,
     trustProxy: [],
     baseUrl: undefined,
+    console: true,
     logLevel: 'info',
     drainSeconds: 0,
     streamRetentionHours: 168,

@@ -56,6 +56,7 @@ export interface Config {
   readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
+  readonly console: boolean;
   readonly accessLog: boolean;
   readonly otelEndpoint: string | undefined;
   readonly logLevel: string;
@@ -397,6 +398,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: undefined,
     parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
+  },
+  console: {
+    variable: 'CONSOLE',
+    fallback: 'on',
+    parse: onOff,
+    meaning: 'on: the role manage serves the web console at /console/ too',
   },
   accessLog: {
     variable: 'ACCESS_LOG',

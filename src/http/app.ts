@@ -12,6 +12,8 @@ import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
+import { registerConsole } from './console/routes.ts';
+import { consoleSessions, identifyByEither } from './console/sessions.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { registerDocs } from './docs.ts';
@@ -49,6 +51,8 @@ export interface AppParts {
     readonly maxConnectionsPerAddress: number;
     /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
+    /** Whether the console is served beside the management API. */
+    readonly console: boolean;
   };
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
@@ -159,10 +163,15 @@ export function createApp(parts: AppParts): FastifyInstance {
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
   if (manage !== undefined) {
-    registerManage(app, { identify: identifyByKey(gateOf('manage', settings.rateLimitManage)), budget, ports: manage, onBusy });
+    const manageGate = gateOf('manage', settings.rateLimitManage);
+    const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
+    const sessions = settings.console ? consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure }) : undefined;
+    if (sessions !== undefined) registerConsole(app, { sessions, budget });
+    const byKey = identifyByKey(manageGate);
+    registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
   }
   registerHealth(app, readiness);
-  registerDocs(app, settings.baseUrl);
+  registerDocs(app, settings.baseUrl, manage !== undefined && settings.console);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }

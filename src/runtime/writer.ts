@@ -58,6 +58,8 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   dropDeadLetter: true,
   noteChange: true,
   adoptStream: true,
+  openSession: true,
+  closeSession: true,
   noteFeedSizes: true,
   noteDevices: true,
   markStopped: true,

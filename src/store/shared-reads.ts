@@ -3,6 +3,7 @@ import type { AuditReads, AuditRow } from '../ports/audit.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
+import type { SessionReads } from '../ports/session-store.ts';
 import { earlierAnswer } from './answers.ts';
 import { auditPage } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
@@ -16,9 +17,11 @@ import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
+import { findSession } from './sessions.ts';
 import { all, one, type Work } from './work.ts';
 
-type SharedReads = AuditReads &
+type SharedReads = SessionReads &
+  AuditReads &
   DeviceReads &
   HistoryReads &
   Omit<AccountReads, 'keyRevision' | 'findCaller'> &
@@ -87,6 +90,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    findSession: (hash) => read(findSession(hash)),
     async newestAudit() {
       return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
     },
