@@ -26,6 +26,7 @@ const LARGE = [
   'bouncers',
   'devices',
   'feed_days',
+  'answers',
 ];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
