@@ -82,6 +82,8 @@ export interface AccountReads {
   savedKeys(workspaceId: string): Promise<SavedKey[]>;
   /** The composed feeds of a workspace. */
   feeds(workspaceId: string): Promise<ComposedFeed[]>;
+  /** One composed feed of a workspace; undefined for an unknown one. */
+  feed(workspaceId: string, id: string): Promise<ComposedFeed | undefined>;
   /** One workspace; undefined for an unknown one. */
   workspace(workspaceId: string): Promise<Workspace | undefined>;
   /** One key of a workspace; undefined for an unknown one. */

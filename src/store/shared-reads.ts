@@ -1,19 +1,27 @@
 import type { AccountReads } from '../ports/account-store.ts';
+import type { AuditReads, AuditRow } from '../ports/audit.ts';
+import type { DeviceReads } from '../ports/devices.ts';
+import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import { earlierAnswer } from './answers.ts';
 import { auditPage } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
-import { composedFeeds } from './feeds.ts';
+import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './devices.ts';
+import { feedDays } from './feed-days.ts';
+import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
-import { type IndexedBy, ruleRows } from './rule-pages.ts';
+import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { all, one, type Work } from './work.ts';
 
-type SharedReads = Omit<AccountReads, 'keyRevision' | 'findCaller'> &
+type SharedReads = AuditReads &
+  DeviceReads &
+  HistoryReads &
+  Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
     | 'position'
@@ -23,6 +31,7 @@ type SharedReads = Omit<AccountReads, 'keyRevision' | 'findCaller'> &
     | 'ruleCount'
     | 'countRules'
     | 'rules'
+    | 'ruleStep'
     | 'batches'
     | 'batch'
     | 'undoPreview'
@@ -48,6 +57,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
     savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
     feeds: (workspaceId) => read(composedFeeds(workspaceId)),
+    feed: (workspaceId, id) => read(composedFeed(workspaceId, id)),
     async workspace(workspaceId) {
       const row = await read(one(WORKSPACE, workspaceId));
       return row && workspaceOf(row);
@@ -77,11 +87,26 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    async newestAudit() {
+      return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
+    },
+    auditSince: (id, limit) => read(auditSince(id, limit)),
+    feedDays: (workspaceId, feedId, days) => read(feedDays(workspaceId, feedId, days)),
+    devices: (workspaceId, page) => read(devicePage(workspaceId, page)),
+    workspaceOfKey: (keyId) => read(workspaceOfKey(keyId)),
+    keysByHash: (hashes) => read(keysByHash(hashes)),
+    deviceCounts: (since) => read(deviceCounts(since)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
+    ruleStep: (workspaceId, filter) => read(ruleStep(indexedBy, workspaceId, filter)),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },
   };
+}
+
+function* auditSince(id: number, limit: number): Work<AuditRow[]> {
+  const rows = yield* all('SELECT id, event, object FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
+  return rows.map((row) => ({ id: Number(row.id), event: String(row.event), object: String(row.object) }));
 }
 
 function* mapped<T>(text: string, of: (row: Row) => T, values: readonly string[]): Work<T[]> {

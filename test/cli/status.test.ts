@@ -4,7 +4,7 @@ import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
-import { statusOf } from '../../src/cli/status-report.ts';
+import { statusOf } from '../../src/manage/status.ts';
 import { readStatusFiles } from '../../src/runtime/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';

@@ -13,6 +13,7 @@ import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
@@ -173,6 +174,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
 
   const statements = recordStatements();
   storeConformance({ name: 'postgres', open });
+  pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
 

@@ -31,7 +31,7 @@ const PREPARED = `
   INSERT INTO feeds (id, workspace_pk, name, all_lists, created_at) SELECT 'f' || n, 1 + n % 100, n, n % 2, 0 FROM generate_series(1, 1000) n;
   INSERT INTO feed_lists SELECT 1 + n % 1000, n FROM generate_series(1, 1000) n;
   INSERT INTO access_rules (v4, expires_at, created_at, updated_at, list_pk, action, levels, target, rule_ref)
-    SELECT n, n, 0, 0, 1 + n % 2 * (n % 1000), 0, 0, n, CASE WHEN n % 4 < 2 THEN n END FROM generate_series(1, 10000) n;
+    SELECT n, n, 0, 0, 1 + n % 5, 0, 0, n, CASE WHEN n % 4 < 2 THEN n END FROM generate_series(1, 10000) n;
   INSERT INTO waf_rules (workspace_pk, rule_ref, type, expression, action, expires_at, created_at, updated_at)
     SELECT 1 + n % 100, n, 'custom', 'x', 'block', n, 0, 0 FROM generate_series(1, 5000) n;
   INSERT INTO smart_firewall_rules SELECT * FROM waf_rules;
@@ -39,10 +39,14 @@ const PREPARED = `
     SELECT 1 + n % 100, 1 + n % 1000, n * 10, n * 10 + 9, 'b' || n, CASE WHEN n % 50 = 0 THEN 'b' || (n - 1) END, n, n
     FROM generate_series(1, 2000) n;
   INSERT INTO access_rules_before (changed, existed, id, v4, created_at, updated_at, seq, list_pk, action, levels, target, rule_ref)
-    SELECT n + 5000, 1, n, n, 0, 0, n, 1 + n % 2 * (n % 1000), 0, 0, n, CASE WHEN n % 4 < 2 THEN n END FROM generate_series(1, 10000) n;
+    SELECT n + 5000, 1, n, n, 0, 0, n, 1 + n % 5, 0, 0, n, CASE WHEN n % 4 < 2 THEN n END FROM generate_series(1, 10000) n;
   INSERT INTO waf_rules_before (workspace_pk, changed, existed, id, rule_ref, type, expression, action, created_at, updated_at, seq)
     SELECT 1 + n % 100, n + 5000, 1, n, n, 'custom', 'x', 'block', 0, 0, n FROM generate_series(1, 5000) n;
   INSERT INTO smart_firewall_rules_before SELECT * FROM waf_rules_before;
+  INSERT INTO devices SELECT 1 + n % 100, 'd' || n, 'k' || n % 500, 'a', n, n, n, n, n, n, n, n, n, n, 200, 1, '[]', n, n, NULL
+    FROM generate_series(1, 20000) n;
+  INSERT INTO feed_days (workspace_pk, list_pk, day) SELECT 1 + n % 100, n % 1000, n FROM generate_series(1, 20000) n;
+  INSERT INTO feed_records SELECT 1 + n % 100, n % 1000, 'f' || n % 4, 'v' || n, 'a', 'h', n, n FROM generate_series(1, 20000) n;
   ANALYZE;
   SET enable_seqscan = off;
   SET enable_hashjoin = off;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../account/caller.ts';
 import { within } from '../../clock.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
@@ -15,6 +16,8 @@ import { unknownKeys } from './unknown-keys.ts';
 /** The parts of a request that authentication reads. */
 export interface Asker {
   readonly ip: string;
+  /** The request itself. */
+  readonly raw?: IncomingMessage;
   readonly headers: { readonly authorization?: string };
 }
 
@@ -42,6 +45,8 @@ interface AuthenticatorOptions {
   readonly monotonic: () => number;
   /** Where wrong keys, and what is refused for them, are counted. */
   readonly counts?: Pick<HttpCounts, 'failedAuthentications' | 'limited'>;
+  /** Is told of each request with a key that is not valid, by the SHA-256 of the key: a character for each byte. */
+  readonly onInvalid?: (group: Group, asker: Asker, digest: string) => void;
 }
 
 /** How long the store may take to find a caller, ms. */
@@ -58,7 +63,7 @@ const TOO_MANY_LOOK_UPS: HttpFault = { status: 429, headers: { 'Retry-After': '1
 const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
 
 /** Authenticates API keys: from memory where it may, else from the store. Gathers when each key was last used. */
-export function authenticator({ store, now, monotonic, counts = newHttpCounts() }: AuthenticatorOptions): Authenticator {
+export function authenticator({ store, now, monotonic, counts = newHttpCounts(), onInvalid }: AuthenticatorOptions): Authenticator {
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
   const unknown = unknownKeys(MOST_UNKNOWN);
@@ -120,9 +125,10 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts() 
   }
 
   /** The answer to wrong credentials. */
-  function refuse(group: Group, { ip }: Asker): HttpFault {
+  function refuse(group: Group, asker: Asker, digest: string | undefined): HttpFault {
+    if (digest !== undefined) onInvalid?.(group, asker, digest);
     counts.failedAuthentications += 1;
-    if (!failures.count(ip, monotonic())) return challenge(group);
+    if (!failures.count(asker.ip, monotonic())) return challenge(group);
     counts.limited.failed_authentications += 1;
     return TOO_MANY_FAILURES;
   }
@@ -132,8 +138,8 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts() 
       const { authorization = '' } = asker.headers;
       if (authorization === '') return challenge(group);
       const digest = digestOf(group, authorization);
-      if (digest === undefined || isUnknown(digest)) return refuse(group, asker);
-      return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker));
+      if (digest === undefined || isUnknown(digest)) return refuse(group, asker, digest);
+      return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest));
     },
     recognise(group, authorization) {
       const digest = digestOf(group, authorization);

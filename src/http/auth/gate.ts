@@ -23,7 +23,7 @@ const PERMISSIONS: Record<Group, Permission | null> = {
 
 /**
  * The gate of a group. It checks in the order 401, 429, 402, 403 (spec 5). `monotonic`: ms of a clock that is never set; `onLimit` is
- * called for each request that the limiter refuses.
+ * called for each request that the limiter refuses, `onKey` for each that `admit` finds the key of.
  */
 export function gate(
   group: Group,
@@ -31,22 +31,27 @@ export function gate(
   limiter: RateLimiter,
   monotonic: () => number,
   onLimit: () => void = () => {},
+  onKey: (asker: Asker, keyId: string) => void = () => {},
 ): Gate {
+  function judgeAsker(asker: Asker, answer: Caller | HttpFault): Caller | HttpFault {
+    if ('keyId' in answer) onKey(asker, answer.keyId);
+    return judge(answer);
+  }
   function judge(answer: Caller | HttpFault): Caller | HttpFault {
     if ('status' in answer) return answer;
     const wait = limiter.take(answer.keyId, monotonic());
     if (wait > 0) {
       onLimit();
-      return { status: 429, headers: { 'Retry-After': String(wait) } };
+      return { status: 429, headers: { 'Retry-After': String(wait) }, by: answer };
     }
-    if (answer.subscription !== 'active') return { status: 402 };
+    if (answer.subscription !== 'active') return { status: 402, by: answer };
     const permission = PERMISSIONS[group];
-    return permission === null || allows(answer.permissions, permission) ? answer : missing(permission);
+    return permission === null || allows(answer.permissions, permission) ? answer : { ...missing(permission), by: answer };
   }
   return {
     admit(asker) {
       const answer = authenticator.authenticate(group, asker);
-      return answer instanceof Promise ? answer.then(judge) : judge(answer);
+      return answer instanceof Promise ? answer.then((found) => judgeAsker(asker, found)) : judgeAsker(asker, answer);
     },
     admitRecognised(authorization) {
       const caller = authenticator.recognise(group, authorization);

@@ -1,7 +1,6 @@
 /** The operations of management as routes: who asks, may he, what does he ask for, in this order (SPEC D15.1 to D15.12). */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hasCode } from '../../errors.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
@@ -108,6 +107,7 @@ function contextOf(
   return {
     ...ports,
     workspaceId: caller.workspaceId,
+    caller,
     by: { keyId: caller.keyId, actor: actor as string | null },
     permissions: caller.permissions,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
@@ -125,10 +125,10 @@ async function perform(operation: Operation, context: ManageContext | HttpFault,
   try {
     return (await doneBefore(operation, context)) ?? (await doNow(operation, context, given));
   } catch (error) {
-    // Another request with the same key was quicker.
-    const earlier = hasCode(error, 'ANSWERED_BEFORE') ? await doneBefore(operation, context) : undefined;
-    if (earlier !== undefined) return earlier;
     const fault = faultOf(error);
+    // Another request with the same Idempotency-Key may have been quicker.
+    const earlier = fault === undefined ? undefined : await doneBefore(operation, context);
+    if (earlier !== undefined) return earlier;
     if (fault === undefined) throw error;
     return fault.status === 412 ? { ...fault, ...(await currentState(operation, context, given)) } : fault;
   }

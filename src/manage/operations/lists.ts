@@ -3,10 +3,11 @@ import { Type } from 'typebox';
 import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { changeOptions, type ManageContext } from '../context.ts';
+import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findList } from '../find.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { Description, Name, SETTABLE, SETTINGS, settingsPatch } from './settings.ts';
+import { Deleted, Description, Name, SETTABLE, SETTINGS, settingsPatch } from './settings.ts';
 
 /** Makes a list. Rejects with REFUSED when the workspace has as many as it may, or a feed of that name. */
 export const createList = (
@@ -52,6 +53,7 @@ const EXAMPLE = {
   description: 'hosts that scan us',
   default: false,
   ...settingsJson({ ...NO_SETTINGS, maxEntries: 50_000 }),
+  feed: FEED_STATE_EXAMPLE,
 };
 
 const List = Type.Object(
@@ -62,12 +64,15 @@ const List = Type.Object(
     description: Description,
     default: Type.Boolean({ description: 'Access rules land there when nothing names another list; it cannot be deleted.' }),
     ...SETTINGS,
+    feed: FeedState,
   },
   { title: 'List', examples: [EXAMPLE] },
 );
 
+const listBody = (list: AccessList, context: ManageContext) => ({ ...listJson(list), feed: feedStateJson(context, list.id) });
+
 /** The answer to every request that leaves a list as it is now. */
-const shown = (list: AccessList): Outcome => ({ body: listJson(list), tag: stateTag(listState(list)) });
+const shown = (list: AccessList, context: ManageContext): Outcome => ({ body: listBody(list, context), tag: stateTag(listState(list)) });
 
 const UNKNOWN = 'there is no list "edge"';
 
@@ -82,7 +87,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     answer: pageSchema('Lists', 'lists', List, EXAMPLE),
     audit: null,
     run: ({ store, workspaceId }, { query }) => store.listPage(workspaceId, pageRequest(query, BY_NUMBER)),
-    show: (page) => ({ body: pageBody('lists', page, listJson) }),
+    show: (page, context) => ({ body: pageBody('lists', page, (list) => listBody(list, context)) }),
   }),
   operation({
     name: 'getList',
@@ -109,7 +114,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     refusals: { 409: 'the workspace has a feed called "edge"; lists and feeds share their names' },
     examples: [{ name: 'edge', description: 'hosts that scan us', max_entries: 50_000 }],
     run: (context, { body }) => createList(context, { ...settingsPatch(body), name: body.name }),
-    show: (list) => ({ ...shown(list), status: 201, location: `/lists/${list.id}` }),
+    show: (list, context) => ({ ...shown(list, context), status: 201, location: `/lists/${list.id}` }),
   }),
   operation({
     name: 'changeList',
@@ -132,10 +137,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     method: 'DELETE',
     path: '/lists/{list}',
     permission: 'manage',
-    answer: Type.Object(
-      { id: Type.String({ format: 'uuid' }), deleted: Type.Boolean() },
-      { title: 'Deleted', examples: [{ id: EXAMPLE.id, deleted: true }] },
-    ),
+    answer: Deleted,
     audit: 'list deleted',
     edits: true,
     refusals: { 404: UNKNOWN, 409: 'the default list of a workspace cannot be deleted' },

@@ -1,12 +1,12 @@
 /** Reads the file of `weir send`, plain lists in their forms and files of signals, as the signals to send. */
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
-import { WeirError } from '../errors.ts';
-import { isObject } from '../signal/normalize.ts';
+import { WeirError } from '../../errors.ts';
+import { isObject } from '../../signal/normalize.ts';
+import { columnName, type ListDefaults, type ListEntry, namesTarget, type Row, readEntry, rowOf, signalOf } from './entry.ts';
+import { COMMENT, delimiterOf, type FormedInput, firstColumn, requireTargets } from './form.ts';
+import { type FileSignal, type Item, items, readSignals } from './items.ts';
 import { readLines, readUtf8 } from './lines.ts';
-import { COMMENT, delimiterOf, type FormedInput, firstColumn, requireTargets } from './list-form.ts';
-import { columnName, type ListDefaults, type ListEntry, namesTarget, type Row, readEntry, rowOf, signalOf } from './plain-list.ts';
-import { type FileSignal, type Item, items, readSignals } from './signal-file.ts';
 
 /** What a file holds: signals, which are sent as they are, or the entries of a list, each with its place or what is wrong there. */
 export type Content = { readonly signals: AsyncIterable<FileSignal> } | { readonly entries: AsyncIterable<PlacedEntry | LineFault> };
@@ -41,10 +41,10 @@ export async function readContent({ format, chunks }: FormedInput, defaults: Lis
   }
 }
 
-/** The signals of entries as they are sent now; `say` is told how many entries had expired. */
+/** The signals of entries as they are sent now; `onExpired` is told how many had expired, where some had. */
 export async function* entrySignals(
   entries: AsyncIterable<PlacedEntry | LineFault>,
-  say: (text: string) => void,
+  onExpired: (count: number) => void,
 ): AsyncGenerator<FileSignal | LineFault> {
   let expired = 0;
   for await (const each of entries) {
@@ -52,7 +52,7 @@ export async function* entrySignals(
     if (found === undefined) expired += 1;
     else yield { ...found, place: each.place };
   }
-  if (expired > 0) say(`${expired} entries have expired and were left out`);
+  if (expired > 0) onExpired(expired);
 }
 
 /** A row and where it stands, or why there is none. */

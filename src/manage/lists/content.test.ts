@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entrySignals, readContent } from './list-file.ts';
-import { type Format, findForm } from './list-form.ts';
-import type { ListDefaults } from './plain-list.ts';
+import { entrySignals, readContent } from './content.ts';
+import type { ListDefaults } from './entry.ts';
+import { type Format, findForm } from './form.ts';
 
 const NONE: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
 

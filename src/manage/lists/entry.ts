@@ -1,11 +1,11 @@
 /** The entries of plain lists of addresses (docs/signals.md): their fields, how a row gives them, and the signal each stands for. */
-import { hasCode, WeirError } from '../errors.ts';
-import type { JsonObject, Target } from '../rule.ts';
-import { LIMITS } from '../signal/limits.ts';
-import { isObject } from '../signal/normalize.ts';
-import { readTarget, writeTarget } from '../signal/target.ts';
-import type { FileSignal } from './signal-file.ts';
-import { readDuration } from './usage.ts';
+import { hasCode, WeirError } from '../../errors.ts';
+import type { JsonObject, Target } from '../../rule.ts';
+import { LIMITS } from '../../signal/limits.ts';
+import { isObject } from '../../signal/normalize.ts';
+import { readTarget, writeTarget } from '../../signal/target.ts';
+import { readDuration } from '../duration.ts';
+import type { FileSignal } from './items.ts';
 
 /** What an entry asks for: a rule, or the end of those that block its value. */
 export const LIST_ACTIONS = ['block', 'allow', 'unblock'] as const;

@@ -1,5 +1,5 @@
 /** The lines of a file or a pipe. Only LF ends a line: U+2028, U+2029, NEL, vertical tab and form feed are text. */
-import { WeirError } from '../errors.ts';
+import { WeirError } from '../../errors.ts';
 
 /** Bytes that a line has at most: as many as the service takes in one request. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;

@@ -3,10 +3,8 @@
  * the file: nothing is read as a number or a text and written again. `items` reads the same two forms for lists.
  */
 
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { WeirError } from '../errors.ts';
-import { createEntryScanner } from '../signal/scan.ts';
+import { WeirError } from '../../errors.ts';
+import { createEntryScanner } from '../../signal/scan.ts';
 import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';
 
 export type Version = 1 | 2;
@@ -18,20 +16,6 @@ export interface FileSignal {
   readonly json: Buffer;
   /** Where it stands in the file, such as `line 7`; absent where signals are known by their number. */
   readonly place?: string;
-}
-
-export interface Input {
-  readonly chunks: AsyncIterable<Buffer>;
-  /** Bytes in all; undefined when that is not known beforehand. */
-  readonly size: number | undefined;
-}
-
-/** Opens a file, a pipe, or standard input for "-". */
-export async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { chunks: process.stdin, size: undefined };
-  const found = await stat(file).catch(() => undefined);
-  if (found === undefined || found.isDirectory()) throw new WeirError('USAGE', `the file "${file}" cannot be read`);
-  return { chunks: createReadStream(file), size: found.isFile() ? found.size : undefined };
 }
 
 /** The signals one by one. Throws USAGE at the first that is none, is not UTF-8, or is of another version than those before it. */

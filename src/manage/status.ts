@@ -1,10 +1,22 @@
-/** What `weir status` shows, and what of it needs attention (SPEC D10.15 to D10.17). */
+/** What runs, how full feeds are, and what of it needs attention (SPEC D10.15 to D10.17). */
 
+import type { KeyInfo } from '../account/key.ts';
 import { isoTime } from '../clock.ts';
 import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
 import type { Check } from '../ports/health.ts';
-import type { ProcessStatus } from '../runtime/status-file.ts';
-import { table } from './context.ts';
+
+/** What a process knows of itself. */
+export interface ProcessStatus {
+  readonly pid: number;
+  /** Where it listens. */
+  readonly url: string;
+  readonly roles: readonly string[];
+  /** ms since 1970. */
+  readonly startedAt: number;
+  /** What `/readyz` shows. */
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly feeds: readonly WatchedFeed[];
+}
 
 /** An engine that the settings name; `reason` says why it does not answer. */
 export interface EngineStatus {
@@ -21,6 +33,21 @@ export interface UnusedKey {
   /** ISO 8601; null: never. */
   readonly last_used_at: string | null;
 }
+
+/** A key that was not used for so long is told, ms. */
+const UNUSED = 7 * 86_400_000;
+
+/** Whether a key is valid and nobody has used it for a week, although it is as old; `now` in ms. */
+export const isUnused = ({ revokedAt, expiresAt, lastUsedAt, createdAt }: KeyInfo, now: number): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > now) && (lastUsedAt ?? createdAt) < now - UNUSED;
+
+export const unusedKeyJson = ({ id, name, prefix, lastUsedAt }: KeyInfo, workspace: string): UnusedKey => ({
+  id,
+  name,
+  prefix,
+  workspace,
+  last_used_at: isoTime(lastUsedAt),
+});
 
 /** What was found; what could not be asked is null. */
 export interface StatusParts {
@@ -46,7 +73,7 @@ const LATE = 60;
 
 type Found = ReturnType<typeof foundOf>;
 
-/** What `weir status --json` prints. */
+/** What `weir status --json` prints, and the API answers of one workspace. */
 export interface Status extends Found {
   /** A line for each thing that needs attention. */
   readonly attention: readonly string[];
@@ -123,63 +150,3 @@ function attentionOf(found: Found): string[] {
     ...(unguarded?.length ? [`guard rails are off in ${unguarded.join(', ')} (docs/deployment.md)`] : []),
   ];
 }
-
-const UNKNOWN = 'unknown';
-/** Feeds that people are shown: those with the least room. */
-const SHOWN = 20;
-
-/** The status for people. */
-export function statusText(status: Status): string {
-  const {
-    attention,
-    engines,
-    processes,
-    landing,
-    feeds,
-    geo,
-    dead_letters: letters,
-    unused_keys: unused,
-    guard_rails_off: unguarded,
-  } = status;
-  const engine = ({ kind, ok }: EngineStatus) => `${kind}${ok ? '' : ', does not answer'}`;
-  const lag = landing && `${landing.lag_messages ?? UNKNOWN} messages, ${landing.lag_seconds ?? UNKNOWN} seconds behind`;
-  const fullest = feeds.toSorted((a, b) => b.cap_use_percent - a.cap_use_percent);
-  return [
-    attention.length === 0 ? 'nothing needs attention' : 'needs attention:',
-    ...attention.map((line) => `  ${line}`),
-    '',
-    ...[
-      ['store', engine(engines.store)],
-      ['stream', engine(engines.stream)],
-      ['landing', lag ?? UNKNOWN],
-      ...processes.map(({ pid, url, roles, started_at: started }) => [
-        'process',
-        `${pid} on ${url}: ${roles.join(', ')}, since ${started}`,
-      ]),
-      ['geo data', geo === null ? UNKNOWN : `countries ${geo.country_age_days} days old, ASNs ${geo.asn_age_days} days old`],
-      ['dead letters', letters ?? UNKNOWN],
-      ['guard rails', unguarded === null ? UNKNOWN : unguarded.length === 0 ? 'on' : `off in ${unguarded.join(', ')}`],
-      ['unused keys', unused === null ? UNKNOWN : `${unused.length} not seen for a week`],
-    ].map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`),
-    ...(unused ?? []).map(
-      (key) => `  ${key.id} ${key.prefix} ${key.name ?? '-'} of ${key.workspace}, last seen ${key.last_used_at ?? 'never'}`,
-    ),
-    ...(feeds.length === 0 ? [] : ['', feedTable(fullest.slice(0, SHOWN))]),
-    ...(feeds.length > SHOWN ? [`and ${feeds.length - SHOWN} more with more room; --json shows all`] : []),
-  ].join('\n');
-}
-
-const feedTable = (feeds: Status['feeds']): string =>
-  table(
-    ['WORKSPACE', 'FEED', 'ACTION', 'FAMILY', 'ENTRIES', 'CAP', 'USE', 'STALE SINCE'],
-    feeds.map(({ workspace, id, name, action, family, rated, entries, entry_limit: limit, cap_use_percent: use, stale_since: stale }) => [
-      workspace,
-      id === null ? null : name,
-      action,
-      `${family}${rated ? ' (csv_indicator)' : ''}`,
-      entries,
-      limit,
-      `${use}%`,
-      stale,
-    ]),
-  );

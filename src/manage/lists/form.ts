@@ -1,6 +1,6 @@
 /** In which form is the file of `weir send`? */
-import { WeirError } from '../errors.ts';
-import { columnName, namesTarget, readValue } from './plain-list.ts';
+import { WeirError } from '../../errors.ts';
+import { columnName, namesTarget, readValue } from './entry.ts';
 
 /** The forms that the content of a file can have; `suricata` is told by the command line only. */
 export const FORMATS = ['text', 'csv', 'json', 'ndjson', 'suricata'] as const;
