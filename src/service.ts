@@ -1,13 +1,15 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import about from '../package.json' with { type: 'json' };
 import { areOff, blockGuards, mayBlock, type ServiceGuardRails } from './account/guard-rails.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import type { FeedBuilder } from './feed/builder.ts';
+import { Bouncers } from './feed/serve/bouncers.ts';
 import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
@@ -19,14 +21,16 @@ import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
+import { bouncerEndpoints } from './http/bouncers/answer.ts';
 import { newHttpCounts } from './http/counts.ts';
 import { deviceLedger, pollOf } from './http/device-ledger.ts';
 import { feedEndpoint } from './http/feeds/answer.ts';
 import { documentEndpoint } from './http/feeds/document.ts';
 import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
+import { managedSubmission } from './http/signals/managed.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
-import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import { type SignalParts, signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { ActivityCounter } from './ports/activity.ts';
@@ -36,6 +40,7 @@ import type { Store } from './ports/store.ts';
 import type { Stream } from './ports/stream.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
+import { bouncerLog, startBouncerLedger } from './runtime/bouncer-ledger.ts';
 import { loggedChecks } from './runtime/check-log.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
@@ -55,6 +60,7 @@ import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
 import { processesOn, type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
+import { startTracing } from './runtime/tracing.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
 
@@ -105,7 +111,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const schemes = await schemesOf(config, loadingGeo);
   const measures = startMeasures(config);
   closing.push(() => measures?.process.close());
-  const engine = await startEngine(config, log);
+  const tracing = config.otelEndpoint === undefined ? undefined : await startTracing(config.otelEndpoint, about.version, log);
+  closing.push(() => tracing?.close());
+  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing));
   closing.push(() => engine.close());
   const { store, stream } = engine;
   try {
@@ -169,6 +177,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const cache =
       feedThread &&
       feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
+    const bouncers = new Bouncers(bouncerLog(log));
+    if (cache !== undefined) {
+      closing.push(startBouncerLedger(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written')));
+    }
     const documents = cache && documentEndpoint(cache, now, feedReport(logger));
     const metrics: MetricsPage | undefined = measures && {
       render: metricsPage({
@@ -199,11 +211,14 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals
-        ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries }, logger)
+        ? signalSubmission(
+            signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries }, logger),
+          )
         : undefined,
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
       answerAgent: documents && agentEndpoint(documents),
+      bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
       manage: config.roles.includes('manage')
         ? {
             store,
@@ -219,6 +234,14 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
               processes: processesOn(config.dataDir, ownStatus),
               geo: () => geoStatus(geo.data(), now()),
             },
+            publish: (messages) => stream.publish(messages),
+            untilLanded: () => caughtUp(stream, store),
+            submission: managedSubmission(
+              signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries }, logger),
+            ),
+            explainer: feedThread,
+            schemes,
+            pause: () => nextTurn(),
           }
         : undefined,
       readiness: ready,
@@ -230,6 +253,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       activity,
       access: config.accessLog ? accessLog((line) => logger.info(line, 'request'), addressOf) : undefined,
       tls,
+      tracer: tracing,
       logger,
     });
     // Only the ports can still be refused: a key that is made now is always shown.
@@ -326,10 +350,10 @@ interface SignalJudges {
   readonly noteEntries: ActivityCounter['entries'] | undefined;
 }
 
-function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SubmitSignals {
+function signalParts(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SignalParts {
   const { schemes, geo, guardRails, forecast, counts, noteEntries } = parts;
   const guardOf = blockGuards(guardRails);
-  return signalSubmission({
+  return {
     store,
     stream,
     entryLimit: rateLimiter(config.rateLimitEntries),
@@ -346,7 +370,7 @@ function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Con
     counts,
     noteEntries,
     logFailure: (err, what) => logger.error({ err }, what),
-  });
+  };
 }
 
 /** What the engines are, as people call them. */
@@ -374,7 +398,11 @@ function feedCache(builder: FeedBuilder, config: Config, engine: Engine, geo: Ge
 
 /** Waits until what was accepted before has landed; undefined where another process lands. */
 const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
-  roles.includes('consumer') ? () => caughtUp(stream, store) : undefined;
+  roles.includes('consumer')
+    ? async () => {
+        await caughtUp(stream, store);
+      }
+    : undefined;
 
 const forecastFrom = (previewer: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, log: Log): FeedForecast =>
   feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

@@ -1,17 +1,19 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
+import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
-import { readTraceparent } from '../signal/traceparent.ts';
 import type { AccessLog } from './access-log.ts';
 import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
 import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import type { BouncerEndpoints } from './bouncers/answer.ts';
+import { registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { registerConsole } from './console/routes.ts';
 import { consoleSessions, identifyByEither } from './console/sessions.ts';
@@ -34,6 +36,7 @@ import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
 import { clientAddress } from './source.ts';
+import { namedTrace, requestTraces } from './traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts {
@@ -57,10 +60,11 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
   readonly submitSignals: SubmitSignals | undefined;
-  /** undefined where this process does not serve feeds; with them it serves rules and agents. */
+  /** undefined where this process does not serve feeds; with them it serves rules, agents and bouncers. */
   readonly answerFeed: AnswerFeed | undefined;
   readonly answerRules: AnswerRules | undefined;
   readonly answerAgent: AnswerAgent | undefined;
+  readonly bouncers: BouncerEndpoints | undefined;
   /** undefined where this process does not manage. */
   readonly manage?: ManagePorts | undefined;
   readonly readiness: Readiness;
@@ -80,6 +84,8 @@ export interface AppParts {
   readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
   /** undefined: requests are not logged. */
   readonly access?: AccessLog | undefined;
+  /** undefined: requests are no steps of traces. */
+  readonly tracer?: Tracer | undefined;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -90,9 +96,11 @@ const MAX_PARAM_LENGTH = 2400;
 
 /** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, activity } = parts;
-  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : [])];
+  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
+  const { readiness, draining, monotonic, logger } = parts;
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer, activity } = parts;
+  const traces = tracer && requestTraces(tracer);
+  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
   const notePoll: OnPoll = (request, key, answered) => {
     access?.identify(request, key.keyId);
@@ -113,7 +121,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const onBusy = () => {
     counts.limited.body_bytes += 1;
   };
-  const traceOf = ({ headers }: IncomingMessage) => readTraceparent(headers.traceparent);
+  const traceOf = traces?.traceOf ?? namedTrace;
   const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [
@@ -159,9 +167,10 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   leaveBodies(app);
   const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
-  answerUnhandled(app, [...own, ...polled.map(({ group }) => group)]);
+  answerUnhandled(app, [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])]);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
+  if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
   if (manage !== undefined) {
     const manageGate = gateOf('manage', settings.rateLimitManage);
     const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;

@@ -107,6 +107,7 @@ function contextOf(
   return {
     ...ports,
     workspaceId: caller.workspaceId,
+    caller,
     by: { keyId: caller.keyId, actor: actor as string | null },
     permissions: caller.permissions,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
