@@ -7,7 +7,7 @@ import { blockGuards } from '../account/guard-rails.ts';
 import { instantOf, systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
 import { feedPreviewer } from '../feed/build/preview.ts';
-import { EXPLAIN_RULES, explain } from '../feed/explain/explain.ts';
+import { EXPLAIN_RULES, EXPLAIN_TOLD, explain } from '../feed/explain/explain.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -28,7 +28,15 @@ const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails
 const methods: FeedThreadMethods = {
   ...feedBuilder({ ...shared, recordFeed: store.recordFeed, phaseOf: phaseDetector(rules.schemesFile) }),
   ...feedPreviewer(shared),
-  explain: (asked) => explain(asked, { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules: EXPLAIN_RULES }),
+  explain: (asked) =>
+    explain(asked, {
+      store,
+      geo: database,
+      guard: shared.guard,
+      now: instantOf(systemClock),
+      mostRules: EXPLAIN_RULES,
+      mostTold: EXPLAIN_TOLD,
+    }),
   async useGeo(data) {
     database = geoDatabase(data);
   },
