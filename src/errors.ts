@@ -49,3 +49,11 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 
 /** Whether an error has this code, whichever thread it comes from. */
 export const hasCode = (error: unknown, code: ErrorCode): error is Error & { code: ErrorCode } => codeOf(error) === code;
+
+/** Node's codes for a certificate that does not pass. */
+const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Why a server's certificate is not trusted, without the advice that Node adds for its own options; undefined for other errors. */
+export function untrustedReason(error: Error & { readonly code?: unknown }): string | undefined {
+  return UNTRUSTED.test(String(error.code)) ? error.message.split(';')[0] : undefined;
+}

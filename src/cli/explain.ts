@@ -10,6 +10,7 @@ import { explanationJson, type FeedJson, type RuleJson } from '../manage/explana
 import { namesIn } from '../manage/rule-json.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
+import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
@@ -35,7 +36,7 @@ export function explainCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), name, 'workspace');
         const options = {
           store,
-          geo: geoDatabase(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir)),
+          geo: geoDatabase(await loadGeo(geoFiles(config), config.dataDir)),
           guard: blockGuards(serviceGuardRails(config)),
           now: instantOf(systemClock),
         };

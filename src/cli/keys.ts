@@ -4,9 +4,13 @@ import { type KeyInfo, makeKey } from '../account/key.ts';
 import { PERMISSIONS, type Permission } from '../account/permission.ts';
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
+import type { Device } from '../ports/devices.ts';
+import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
 import { findFeed, findList, table, workspaceId } from './context.ts';
-import { inWorkspace, noOptions, oneOf, readName, wholeNumber } from './usage.ts';
+import { allDevices, deviceLine } from './devices.ts';
+import { confirm } from './operations.ts';
+import { inWorkspace, oneOf, readName, wholeNumber } from './usage.ts';
 
 const keyJson = (key: KeyInfo) => ({
   id: key.id,
@@ -70,13 +74,38 @@ export function keyCommands(add: AddCommand): void {
         ]),
       ),
   });
-  add('key revoke <id>', 'revoke a key, for good', noOptions, {
-    async run(context, [id]) {
-      if (!(await (await context.store()).revokeKey(id))) throw new WeirError('USAGE', `there is no key "${id}"`);
-      return { id, revoked: true };
+  add(
+    'key revoke <id>',
+    'revoke a key, for good; names the devices that have used it lately, and asks',
+    (c) => c.option('--yes', 'do it without asking'),
+    {
+      async run(context, [id], { yes }) {
+        const store = await context.store();
+        const used = yes ? [] : await recentDevices(store, id);
+        if (used.length > 0) await confirm(context, usedBy(id, used), yes);
+        if (!(await store.revokeKey(id))) throw new WeirError('USAGE', `there is no key "${id}"`);
+        return { id, revoked: true };
+      },
+      show: (key) => `key ${key.id} is revoked`,
     },
-    show: (key) => `key ${key.id} is revoked`,
-  });
+  );
+}
+
+/** A device that has pulled within this time is one that uses its key, ms. */
+const LATELY = 600_000;
+/** Devices that are named. */
+const NAMED = 20;
+
+/** The devices that have used a key in the last ten minutes. */
+async function recentDevices(store: StoreReads, keyId: string): Promise<Device[]> {
+  const workspace = await store.workspaceOfKey(keyId);
+  return workspace === undefined ? [] : allDevices(store, workspace, { keyId, since: (await store.ping()) - LATELY });
+}
+
+function usedBy(id: string, devices: readonly Device[]): string {
+  const lines = devices.slice(0, NAMED).map(deviceLine);
+  const others = devices.length > NAMED ? [`  and ${devices.length - NAMED} others`] : [];
+  return [`key ${id} was used in the last ten minutes by`, ...lines, ...others].join('\n');
 }
 
 function collectPermission(text: string, before: Permission[] = []): Permission[] {

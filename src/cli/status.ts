@@ -7,6 +7,7 @@ import { loadGeo } from '../geo/load.ts';
 import { geoStatus } from '../geo/status.ts';
 import { type EngineStatus, isUnused, type StatusParts, statusOf, type UnusedKey, unusedKeyJson } from '../manage/status.ts';
 import type { StoreReads } from '../ports/store.ts';
+import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { readStatusFiles } from '../runtime/status-file.ts';
 import { unlanded } from '../stream/lag.ts';
@@ -43,7 +44,7 @@ async function readParts(context: Context): Promise<StatusParts> {
     if (isMissing) throw new WeirError('USAGE', `there is no DATA_DIR ${config.dataDir}`);
     return readLag(context);
   });
-  const geo = await attempt(() => loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, cacheDir));
+  const geo = await attempt(() => loadGeo(geoFiles(config), cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
   return {
     store: engine(config.databaseUrl === undefined ? 'embedded' : 'PostgreSQL', stored),

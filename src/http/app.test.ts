@@ -81,6 +81,7 @@ function world(given: World = {}) {
       rateLimitManage: given.rateLimit ?? 0,
       bodyBudgetMb: 64,
       baseUrl: undefined,
+      console: false,
       ...given.settings,
     },
     draining: () => given.draining ?? false,

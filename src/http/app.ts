@@ -3,29 +3,37 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type F
 import type { ManagePorts } from '../manage/context.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
+import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
+import type { AccessLog } from './access-log.ts';
 import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
-import type { Authenticator } from './auth/authenticator.ts';
+import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
-import { countRequest, newHttpCounts } from './counts.ts';
+import { registerConsole } from './console/routes.ts';
+import { consoleSessions, identifyByEither } from './console/sessions.ts';
+import { newHttpCounts } from './counts.ts';
+import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
-import { feedRoutes, polledShortcut, registerPolled } from './feeds/routes.ts';
+import { feedRoutes, type OnPoll, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
 import { identifyByKey } from './manage/identify.ts';
 import { registerManage } from './manage/routes.ts';
 import { type MetricsPage, registerMetrics } from './metrics.ts';
+import { requestCount } from './request-watch.ts';
 import { groupOf, unhandled } from './routes.ts';
 import { type AnswerRules, rulesRoutes } from './rules/answer.ts';
 import { closeServer, createHttpServer, refuseConnection } from './server.ts';
 import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
+import { clientAddress } from './source.ts';
+import { namedTrace, requestTraces } from './traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts {
@@ -43,6 +51,8 @@ export interface AppParts {
     readonly maxConnectionsPerAddress: number;
     /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
+    /** Whether the console is served beside the management API. */
+    readonly console: boolean;
   };
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
@@ -64,6 +74,12 @@ export interface AppParts {
   readonly metrics?: MetricsPage | undefined;
   /** undefined: plain HTTP. */
   readonly tls?: TlsSource | undefined;
+  /** undefined where nobody looks at what polls. */
+  readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
+  /** undefined: requests are not logged. */
+  readonly access?: AccessLog | undefined;
+  /** undefined: requests are no steps of traces. */
+  readonly tracer?: Tracer | undefined;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -75,19 +91,30 @@ const MAX_PARAM_LENGTH = 2400;
 /** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, manage } = parts;
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer } = parts;
+  const traces = tracer && requestTraces(tracer);
+  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
+  const addressOf = clientAddress(settings.trustProxy);
+  const notePoll: OnPoll = (request, key, answered) => {
+    access?.identify(request, key.keyId);
+    devices?.note(key, pollOf(request, addressOf(request), answered));
+  };
+  const onKey = (asker: Asker, keyId: string) => {
+    if (access !== undefined && asker.raw !== undefined) access.identify(asker.raw, keyId);
+  };
   const gateOf = (group: Group, perMinute: number) => {
     const onLimit = () => {
       counts.limited[`${group}_requests`] += 1;
     };
-    return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit);
+    return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit, onKey);
   };
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
   const budget = bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts);
   const onBusy = () => {
     counts.limited.body_bytes += 1;
   };
-  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy };
+  const traceOf = traces?.traceOf ?? namedTrace;
+  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [
     answerFeed && feedRoutes(polledGate('feed'), answerFeed),
@@ -95,7 +122,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     answerRules && rulesRoutes(polledGate('rules'), answerRules),
   ].filter((endpoint) => endpoint !== undefined);
 
-  const shortcut = polled.length > 0 ? polledShortcut(polled, report) : undefined;
+  const shortcut = polled.length > 0 ? polledShortcut(polled, report, notePoll) : undefined;
   const limitConnections = connectionLimiter(
     {
       most: settings.maxConnections,
@@ -113,8 +140,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     childLoggerFactory: (parent) => parent,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     serverFactory(handler) {
-      const count = metrics && ((target: string, status: number, ms: number) => countRequest(counts, target, status, ms / 1000));
-      const server = createHttpServer({ handler, shortcut, draining, count, tls });
+      const server = createHttpServer({ handler, shortcut, draining, watches, tls });
       limitConnections(server);
       servers.push(server);
       return server;
@@ -135,12 +161,17 @@ export function createApp(parts: AppParts): FastifyInstance {
   const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
   answerUnhandled(app, [...own, ...polled.map(({ group }) => group)]);
   if (signals !== undefined) registerSignals(app, signals);
-  registerPolled(app, polled);
+  registerPolled(app, polled, notePoll);
   if (manage !== undefined) {
-    registerManage(app, { identify: identifyByKey(gateOf('manage', settings.rateLimitManage)), budget, ports: manage, onBusy });
+    const manageGate = gateOf('manage', settings.rateLimitManage);
+    const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
+    const sessions = settings.console ? consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure }) : undefined;
+    if (sessions !== undefined) registerConsole(app, { sessions, budget });
+    const byKey = identifyByKey(manageGate);
+    registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
   }
   registerHealth(app, readiness);
-  registerDocs(app, settings.baseUrl);
+  registerDocs(app, settings.baseUrl, manage !== undefined && settings.console);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }

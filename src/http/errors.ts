@@ -45,6 +45,8 @@ export interface HttpFault {
   /** The resource as it is, where a change expected another state (412). */
   readonly current?: object | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Whose request it is, where that is known; no part of the answer. */
+  readonly by?: { readonly keyId: string; readonly workspaceId: string };
 }
 
 /** Whether the errors of a group have the shape of signals. */

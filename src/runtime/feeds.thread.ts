@@ -6,8 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { blockGuards } from '../account/guard-rails.ts';
 import { instantOf, systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
-import { feedPreviewer } from '../feed/build/preview.ts';
-import { EXPLAIN_RULES, EXPLAIN_TOLD, explain } from '../feed/explain/explain.ts';
+import type { FeedPreviewer } from '../feed/builder.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -25,18 +24,25 @@ const store = await openSource(source);
 let database = geoDatabase(geo);
 
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
+// Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
+let previewer: Promise<FeedPreviewer> | undefined;
 const methods: FeedThreadMethods = {
   ...feedBuilder({ ...shared, recordFeed: store.recordFeed, phaseOf: phaseDetector(rules.schemesFile) }),
-  ...feedPreviewer(shared),
-  explain: (asked) =>
-    explain(asked, {
+  async preview(request) {
+    previewer ??= import('../feed/build/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
+    return (await previewer).preview(request);
+  },
+  async explain(asked) {
+    const { EXPLAIN_RULES, EXPLAIN_TOLD, explain } = await import('../feed/explain/explain.ts');
+    return explain(asked, {
       store,
       geo: database,
       guard: shared.guard,
       now: instantOf(systemClock),
       mostRules: EXPLAIN_RULES,
       mostTold: EXPLAIN_TOLD,
-    }),
+    });
+  },
   async useGeo(data) {
     database = geoDatabase(data);
   },

@@ -1,12 +1,8 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { nameFault } from '../account/name.ts';
-
-/** Text that every store can keep: no U+0000, no lone surrogate. */
-export function isStorableText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
+import { isStorableText } from './storable-text.ts';
 
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
 interface JsonLimits {
@@ -77,10 +73,14 @@ export interface FieldFault {
   readonly message: string;
 }
 
-/** Compiles a schema into a function that lists every fault of a value, in the schema's order, one a field. */
+/**
+ * Makes of a schema a function that lists every fault of a value, in the schema's order, one a field. The schema is compiled at the first
+ * call: most threads and commands ask for few of the schemas that they load, and all of them took a fifth of a start.
+ */
 export function compile(schema: TSchema): (value: unknown) => FieldFault[] {
-  const validate = ajv.compile(schema);
+  let validate: ValidateFunction | undefined;
   return (value) => {
+    validate ??= ajv.compile(schema);
     if (validate(value)) return NONE;
     const faults = new Map<string, FieldFault>();
     for (const error of validate.errors!) {

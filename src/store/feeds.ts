@@ -73,6 +73,7 @@ export function feedManagement(transact: Transact): FeedManagement {
         yield* run('DELETE FROM feeds WHERE pk = $1', pk);
         yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', pk);
         yield* run('DELETE FROM feed_records WHERE list_pk = $1', -pk);
+        yield* run('DELETE FROM feed_days WHERE workspace_pk = $1 AND list_pk = $2', workspacePk, -pk);
         yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE feed_id = $1`, feedId);
         yield* moveKeyRevision();
         yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });

@@ -3,7 +3,7 @@ import { feedRevision } from '../account/feed.ts';
 import { type ListSettings, settingsOf } from '../account/list.ts';
 import { levelCode } from '../feed/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
-import { isStorableText } from '../signal/validate.ts';
+import { isStorableText } from '../signal/storable-text.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 

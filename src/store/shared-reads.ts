@@ -1,8 +1,14 @@
 import type { AccountReads } from '../ports/account-store.ts';
+import type { AuditReads, AuditRow } from '../ports/audit.ts';
+import type { DeviceReads } from '../ports/devices.ts';
+import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
+import type { SessionReads } from '../ports/session-store.ts';
 import { earlierAnswer } from './answers.ts';
 import { auditPage } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
+import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './devices.ts';
+import { feedDays } from './feed-days.ts';
 import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
@@ -11,9 +17,14 @@ import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
+import { findSession } from './sessions.ts';
 import { all, one, type Work } from './work.ts';
 
-type SharedReads = Omit<AccountReads, 'keyRevision' | 'findCaller'> &
+type SharedReads = SessionReads &
+  AuditReads &
+  DeviceReads &
+  HistoryReads &
+  Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
     | 'position'
@@ -79,12 +90,27 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    findSession: (hash) => read(findSession(hash)),
+    async newestAudit() {
+      return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
+    },
+    auditSince: (id, limit) => read(auditSince(id, limit)),
+    feedDays: (workspaceId, feedId, days) => read(feedDays(workspaceId, feedId, days)),
+    devices: (workspaceId, page) => read(devicePage(workspaceId, page)),
+    workspaceOfKey: (keyId) => read(workspaceOfKey(keyId)),
+    keysByHash: (hashes) => read(keysByHash(hashes)),
+    deviceCounts: (since) => read(deviceCounts(since)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     ruleStep: (workspaceId, filter) => read(ruleStep(indexedBy, workspaceId, filter)),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },
   };
+}
+
+function* auditSince(id: number, limit: number): Work<AuditRow[]> {
+  const rows = yield* all('SELECT id, event, object FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
+  return rows.map((row) => ({ id: Number(row.id), event: String(row.event), object: String(row.object) }));
 }
 
 function* mapped<T>(text: string, of: (row: Row) => T, values: readonly string[]): Work<T[]> {

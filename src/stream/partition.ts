@@ -4,12 +4,14 @@ import type { Log } from '../ports/log.ts';
 import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
+import type { TracedLanding } from '../ports/trace.ts';
 import { decodeSignalRecord } from '../signal/message.ts';
+import { readTraceparent } from '../signal/traceparent.ts';
 import { positionOutside } from './halt.ts';
 import { pause } from './retry.ts';
 
-/** Records a landing transaction holds at most. */
-const BATCH = 1000;
+/** Records a landing transaction holds at most: where many wait, they share its sync, and the pages that they change. */
+const BATCH = 4000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
 /** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */
@@ -28,6 +30,10 @@ export interface PartitionParts {
   /** ms since 1970. */
   readonly now: () => number;
   readonly log: Log;
+  /** Whether each landing is logged; else those that are part of a trace. */
+  readonly debug?: boolean | undefined;
+  /** Is told of what has landed of traces. */
+  readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
   /** Called after each read that went well, with its records landed. */
   readonly onProgress: () => void;
   /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */
@@ -88,6 +94,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
       if (result === 'fenced') return 'fenced';
       onLanded(records.length);
+      tell(parts, records, performance.now() - begun);
       for (const { offset, defect } of defects) {
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
@@ -104,6 +111,22 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
   return 'ended';
 }
 
+/** Traces of one landing that are told. */
+const TRACES = 20;
+
+/** Tells of a landing that took `ms`: by a line and a step for each trace that it has a part in, at debug for the rest (SPEC D16.4). */
+function tell({ partition, now, log, debug = false, onTraced }: PartitionParts, records: readonly StreamRecord[], ms: number): void {
+  const endedAt = now();
+  const place = `${partitionName(partition)}, offsets ${records[0]!.offset} to ${records.at(-1)!.offset}, ${ms.toFixed(1)} ms`;
+  const traces = Map.groupBy(records, ({ headers }) => readTraceparent(headers.traceparent));
+  if (debug) log('debug', `landed ${records.length} messages (${place})`);
+  traces.delete(undefined);
+  for (const [traceparent, { length: messages }] of [...traces].slice(0, TRACES)) {
+    log('info', `landed ${messages} messages of traceparent ${traceparent} (${place})`);
+    onTraced?.({ traceparent: traceparent!, messages, partition, begunAt: endedAt - ms, endedAt });
+  }
+}
+
 interface DecodedRecords {
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];
@@ -118,8 +141,10 @@ function decodeRecords(records: readonly StreamRecord[]): DecodedRecords {
   const defects: { offset: number; defect: unknown }[] = [];
   for (const record of records) {
     const decoded = decodeSignalRecord(record);
-    if (!('poison' in decoded)) items.push({ record, ...decoded });
-    else {
+    if (!('poison' in decoded)) {
+      const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;
+      items.push({ record, workspaceId, listId, receivedAt, batchId, keyId, change });
+    } else {
       poison.push({ record, reason: decoded.poison });
       if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });
     }

@@ -560,7 +560,9 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'workspace ls': ['--json'],
     'key create': ['--workspace', '--permission', '--list', '--feed', '--name', '--expires-in'],
     'key ls': ['--workspace'],
-    'key revoke': ['--json'],
+    'key revoke': ['--yes'],
+    'device ls': ['--workspace', '--key'],
+    history: ['--workspace', '--days'],
     'list create': [
       '--workspace',
       '--description',

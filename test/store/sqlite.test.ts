@@ -5,6 +5,7 @@ import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.t
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
@@ -36,6 +37,7 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 undoConformance(driver);
+pastConformance(driver);
 followConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {

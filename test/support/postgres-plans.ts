@@ -44,6 +44,10 @@ const PREPARED = `
   INSERT INTO waf_rules_before (workspace_pk, changed, existed, id, rule_ref, type, expression, action, created_at, updated_at, seq)
     SELECT 1 + n % 100, n + 5000, 1, n, n, 'custom', 'x', 'block', 0, 0, n FROM generate_series(1, 5000) n;
   INSERT INTO smart_firewall_rules_before SELECT * FROM waf_rules_before;
+  INSERT INTO devices SELECT 1 + n % 100, 'd' || n, 'k' || n % 500, 'a', n, n, n, n, n, n, n, n, n, n, 200, 1, '[]', n, n, NULL
+    FROM generate_series(1, 20000) n;
+  INSERT INTO feed_days (workspace_pk, list_pk, day) SELECT 1 + n % 100, n % 1000, n FROM generate_series(1, 20000) n;
+  INSERT INTO feed_records SELECT 1 + n % 100, n % 1000, 'f' || n % 4, 'v' || n, 'a', 'h', n, n FROM generate_series(1, 20000) n;
   ANALYZE;
   SET enable_seqscan = off;
   SET enable_hashjoin = off;

@@ -87,8 +87,8 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Fee
   snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
   const rendered = await renderAt(second, snapshot, request, geo, options);
   const { generation, readAt, takenAt, head } = snapshot;
-  const { entryCount, entryLimit } = rendered;
-  const made = { geoVersion: geo.version, asOf: second, entryCount, entryLimit };
+  const { entryCount, v4Count, entryLimit } = rendered;
+  const made = { geoVersion: geo.version, asOf: second, entryCount, v4Count, entryLimit };
   const revision = revisionOf(request.variant.document, head);
   const source = { generation, readAt, takenAt, revision, name: head.profile.name, ...made };
   if (rendered.kind === 'too_large') {

@@ -1,4 +1,5 @@
 import { type AccessAction, RULE_ROLES, type RuleRole } from '../../rule.ts';
+import type { GeoTarget } from '../geo-cost.ts';
 
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
@@ -50,9 +51,13 @@ export class RuleTable {
 
   /** Removes the rules with these ids, and those that have expired at `now` (whole seconds; 0: none has). */
   remove(ids: ReadonlySet<number>, now: number): void {
+    // What changes is mostly new.
+    let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const id of ids) [lowest, highest] = [Math.min(lowest, id), Math.max(highest, id)];
     for (let row = 0; row < this.length; row++) {
       const expires = this.expires[row];
-      if (!(expires !== 0 && expires <= now) && !ids.has(this.ids[row])) continue;
+      const id = this.ids[row];
+      if (!(expires !== 0 && expires <= now) && !(id >= lowest && id <= highest && ids.has(id))) continue;
       this.ids[row] = NO_RULE;
       this.tags[row] = NO_ROLE;
       this.expires[row] = 0;
@@ -76,6 +81,15 @@ export class RuleTable {
     this.prefixes = resized(this.prefixes, capacity);
     this.words = resized(this.words, capacity * this.width);
   }
+}
+
+/** Rules by the family of their networks, and those on countries and ASNs. */
+export interface RuleTables {
+  readonly v4: RuleTable;
+  readonly v6: RuleTable;
+  readonly geo: RuleTable;
+  /** The target of each row of `geo`. */
+  readonly geoTargets: GeoTarget[];
 }
 
 /** The bits of a tag that hold the role: compare with `tag & ROLE_MASK`. */

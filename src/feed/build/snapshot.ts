@@ -6,19 +6,11 @@ import type { BuildRequest } from '../builder.ts';
 import { DOCUMENTS, type DocumentKind } from '../document.ts';
 import type { GeoTarget } from '../geo-cost.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
-import { RuleTable } from './rule-table.ts';
+import { KeptRanges } from './kept-ranges.ts';
+import { RuleTable, type RuleTables } from './rule-table.ts';
 
 /** When a rule expires, whole seconds; 0 = never. */
 export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
-
-/** Rules by the family of their networks, and those on countries and ASNs. */
-export interface RuleTables {
-  readonly v4: RuleTable;
-  readonly v6: RuleTable;
-  readonly geo: RuleTable;
-  /** The target of each row of `geo`. */
-  readonly geoTargets: GeoTarget[];
-}
 
 /** The rules of one kind as they are stored. More than a document may hold are only counted. */
 export interface StoredRules {
@@ -40,6 +32,8 @@ export interface Snapshot extends RuleTables {
   takenAt: number;
   /** Whole rules, of the kinds that the document shows. */
   readonly stored: ReadonlyMap<Kind, StoredRules>;
+  /** What the builds of its variants share. */
+  readonly kept: KeptRanges;
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
   renewalsAskedThrough: number;
 }
@@ -129,6 +123,7 @@ export async function followSnapshot(
   v6.addAll(changes.tableV6);
   geo.addAll(changes.tableGeo);
   geoTargets.push(...changes.geoTargets);
+  snapshot.kept.forgetUnused();
   return { ...snapshot, head, generation, readAt: now, takenAt: head.takenAt, renewalsAskedThrough: secondOf(now.wall) };
 }
 
@@ -152,5 +147,15 @@ export async function readSnapshot(
   };
   const head = await store.snapshot(workspaceId, feedId, now.wall, networks ? columns : undefined, { kinds, take });
   if (head === undefined) return undefined;
-  return { head, generation, readAt: now, takenAt: head.takenAt, ...columns.tables(), stored, renewalsAskedThrough: secondOf(now.wall) };
+  const kept = new KeptRanges();
+  return {
+    head,
+    generation,
+    readAt: now,
+    takenAt: head.takenAt,
+    ...columns.tables(),
+    stored,
+    kept,
+    renewalsAskedThrough: secondOf(now.wall),
+  };
 }

@@ -4,6 +4,7 @@ import type { AccessAction } from '../../rule.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Family, Variant } from '../variant.ts';
 import { afterBuild, type FeedEvent, type FeedSize, FRESH, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
+import { FeedSizes } from './feed-sizes.ts';
 
 /** Which feed. */
 export interface FeedName {
@@ -47,6 +48,8 @@ export class FeedWatch {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #feeds = new Map<string, FeedState>();
+  /** How large block feeds are, for the history of feeds. */
+  readonly sizes = new FeedSizes();
 
   constructor(log: Log, now: () => number) {
     this.#log = log;
@@ -54,7 +57,12 @@ export class FeedWatch {
   }
 
   /** Notes a build of a variant, which is also one of all variants with the same entries. */
-  built(feed: FeedName, variant: Variant, { name, ...size }: FeedSize & { readonly name: string }): void {
+  built(
+    feed: FeedName,
+    variant: Variant,
+    { name, v4Count = 0, ...size }: FeedSize & { readonly name: string; readonly v4Count?: number | undefined },
+  ): void {
+    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, size.entries - v4Count);
     const key = keyOf(feed);
     const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
     this.#feeds.set(key, state);
@@ -96,6 +104,7 @@ export class FeedWatch {
   /** A feed that is gone, or that nobody asks for any more. */
   forget(feed: FeedName): void {
     this.#feeds.delete(keyOf(feed));
+    this.sizes.forget(feed);
   }
 
   /** The last known sizes of the block feeds of a workspace. */
