@@ -24,6 +24,7 @@ const LARGE = [
   'feed_lists',
   'devices',
   'feed_days',
+  'answers',
 ];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';

@@ -13,6 +13,7 @@ import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
@@ -177,6 +178,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
+  managementConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = new Map(statements);

@@ -5,6 +5,7 @@ import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.t
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
@@ -39,6 +40,7 @@ storeConformance(driver);
 undoConformance(driver);
 pastConformance(driver);
 followConformance(driver);
+managementConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];
