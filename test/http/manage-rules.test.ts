@@ -1,4 +1,4 @@
-/** Rules in the management API: found, made, removed, imported, undone, explained (SPEC D15.31 to D15.43). */
+/** Rules in the management API: found, made, removed, imported, undone, explained (SPEC D15.31 to D15.40). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Batches of the last seven days, and undoing them (SPEC D15.39, D15.40). */
+/** Batches of the last seven days, and undoing them (SPEC D15.37). */
 import { Type } from 'typebox';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';

@@ -1,4 +1,4 @@
-/** Messages of the workspace that could not be landed (SPEC D4.6, D15.42). */
+/** Messages of the workspace that could not be landed (SPEC D4.6, D15.39). */
 import { Type } from 'typebox';
 import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';

@@ -1,4 +1,4 @@
-/** Why an address is in feeds, or is not (SPEC D10, D15.41). */
+/** Why an address is in feeds, or is not (SPEC D10, D15.38). */
 import { Type } from 'typebox';
 import { within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** Rules: found, made, removed (SPEC D15.31 to D15.37). */
+/** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 import { Type } from 'typebox';
 import { WeirError } from '../../errors.ts';
 import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
