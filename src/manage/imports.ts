@@ -1,4 +1,4 @@
-/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.3, D15.38). */
+/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.3, D15.36). */
 import type { Caller } from '../account/caller.ts';
 import { hasCode } from '../errors.ts';
 import { LIMITS } from '../signal/limits.ts';

@@ -1,4 +1,4 @@
-/** Importing files of entries or signals (SPEC D15.38). */
+/** Importing files of entries or signals (SPEC D15.36). */
 import { Type } from 'typebox';
 import { readDuration } from '../duration.ts';
 import { type Imported, importFile, MOST_IMPORTED } from '../imports.ts';
