@@ -111,7 +111,9 @@ suite('management', () => {
   /** Blocks an address; the batch that did it. */
   async function makeBatch(value: string): Promise<string> {
     const { status, body } = await call('POST', '/rules', admin, { value });
-    assert.equal(status, 200);
+    // 202 on a busy machine.
+    if (status !== 202) assert.equal(status, 200);
+    else await eventually(async () => assert.equal((await get(`/batches/${body.batches[0]}`)).status, 200));
     return body.batches[0]!;
   }
   /** What a GET has to be asked with. */
@@ -274,7 +276,7 @@ suite('management', () => {
       for (const name of names(row)) ids[name] = await RESOURCES[name]!();
       const body = await bodyOf(row);
       const answer = await call(row.method, target(row.path, ids), admin, body, { ...preconditions(row), 'x-actor': 'Ren%C3%A9e' });
-      assert.ok(answer.status === 200 || answer.status === 201, `${row.name}: ${answer.text}`);
+      assert.ok([200, 201, 202].includes(answer.status), `${row.name}: ${answer.text}`);
       const [entry] = (await get('/audit?limit=1')).body.entries;
       assert.deepEqual([entry!.event, entry!.key_id, entry!.actor], [row.audit, who.key_id, 'Renée'], row.name);
       assert.ok(answer.text.includes(entry!.object), row.name);
