@@ -29,6 +29,7 @@ async function listening(t: TestContext) {
     submitSignals: async () => ({ status: 500 }),
     answerRules: undefined,
     answerAgent: undefined,
+    bouncers: undefined,
     answerFeed: () => ({ status: 500 }),
     readiness: async () => ({ store: { ok: true } }),
     monotonic: now,

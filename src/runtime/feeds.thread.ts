@@ -15,6 +15,9 @@ import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
 import { phaseDetector } from './phases.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
 
+/** What feeds write. */
+type FeedWrites = Pick<StoreWrites, 'recordFeed' | 'recordTold'>;
+
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
@@ -27,7 +30,7 @@ const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails
 // Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
 let previewer: Promise<FeedPreviewer> | undefined;
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ ...shared, recordFeed: store.recordFeed, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...feedBuilder({ ...shared, recordFeed: store.recordFeed, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
   async preview(request) {
     previewer ??= import('../feed/build/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
     return (await previewer).preview(request);
@@ -55,14 +58,14 @@ const methods: FeedThreadMethods = {
 const body = (value: unknown) => (value as { bytes?: Uint8Array<ArrayBuffer> } | undefined)?.bytes;
 serveCalls(port, methods, (value) => [body(value)?.buffer ?? []].flat());
 
-async function openSource(from: FeedSource): Promise<StoreReads & Pick<StoreWrites, 'recordFeed'> & { close(): Promise<void> }> {
+async function openSource(from: FeedSource): Promise<StoreReads & FeedWrites & { close(): Promise<void> }> {
   if ('databaseUrl' in from)
     return (await import('../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
   const reads = openSqliteReads(from.dataDir);
-  const { recordFeed } = remoteCalls<Pick<StoreWrites, 'recordFeed'>>(from.writes, { recordFeed: true });
+  const writes = remoteCalls<FeedWrites>(from.writes, { recordFeed: true, recordTold: true });
   return {
     ...reads,
-    recordFeed,
+    ...writes,
     async close() {
       await reads.close();
       from.writes.close();

@@ -108,6 +108,7 @@ const EDGE: Omit<SavedList, 'id'> = {
   confidence: 'low',
   severity: 'critical',
   subtractAllow: 'workspace',
+  singleAddresses: 256,
 };
 const DEVICE: Omit<SavedFeed, 'id'> = {
   name: 'device',
@@ -119,6 +120,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   confidence: 'medium',
   severity: null,
   subtractAllow: 'on',
+  singleAddresses: 1,
   lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;

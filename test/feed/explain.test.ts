@@ -31,7 +31,14 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
   const met = { in: 0, partly: 0, out: 0 };
   for (let round = 0; round < ROUNDS; round++) {
     const { store, clock, workspace, geo, spans, options } = await world(random);
-    const builder = feedBuilder({ ...options, recordFeed: store.recordFeed, geo: () => geo, phaseOf: () => 'request', clock });
+    const builder = feedBuilder({
+      ...options,
+      recordFeed: store.recordFeed,
+      recordTold: store.recordTold,
+      geo: () => geo,
+      phaseOf: () => 'request',
+      clock,
+    });
     const sources = [null, ...(await store.directory(workspace.id))!.lists, ...(await store.feeds(workspace.id))];
     for (const generation of [1, 2]) {
       for (const action of ACCESS_ACTIONS) {

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
@@ -38,6 +39,7 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 undoConformance(driver);
+bouncerConformance(driver);
 pastConformance(driver);
 followConformance(driver);
 managementConformance(driver);
