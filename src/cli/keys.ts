@@ -1,26 +1,17 @@
 /** `weir key`. */
 
-import { type KeyInfo, makeKey } from '../account/key.ts';
 import { PERMISSIONS, type Permission } from '../account/permission.ts';
-import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
+import { byCommand } from '../manage/context.ts';
+import { findFeed, findList } from '../manage/find.ts';
+import { createKey, keyJson } from '../manage/operations/keys.ts';
+import type { Device } from '../ports/devices.ts';
+import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
-import { findFeed, findList, table, workspaceId } from './context.ts';
-import { inWorkspace, noOptions, oneOf, readName, wholeNumber } from './usage.ts';
-
-const keyJson = (key: KeyInfo) => ({
-  id: key.id,
-  prefix: key.prefix,
-  name: key.name,
-  permissions: key.permissions,
-  workspace_id: key.workspaceId,
-  list_id: key.listId,
-  feed_id: key.feedId,
-  created_at: isoTime(key.createdAt),
-  expires_at: isoTime(key.expiresAt),
-  revoked_at: isoTime(key.revokedAt),
-  last_used_at: isoTime(key.lastUsedAt),
-});
+import { table, workspaceId } from './context.ts';
+import { allDevices, deviceLine } from './devices.ts';
+import { confirm } from './operations.ts';
+import { inWorkspace, oneOf, readName, wholeNumber } from './usage.ts';
 
 export function keyCommands(add: AddCommand): void {
   add(
@@ -37,15 +28,14 @@ export function keyCommands(add: AddCommand): void {
       async run(context, _args, options) {
         const store = await context.store();
         const workspace = await workspaceId(store, options.workspace);
-        const made = makeKey({
+        const made = await createKey(byCommand(store, workspace), {
           name: options.name ?? null,
           permissions: options.permission,
           listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
           feedId: options.feed === undefined ? null : (await findFeed(store, workspace, options.feed)).id,
           expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
         });
-        if (typeof made === 'string') throw new WeirError('USAGE', made);
-        return { ...keyJson(await store.createKey(workspace, made.key)), key: made.text };
+        return { ...keyJson(made), key: made.text };
       },
       show: (key) => `key ${key.id}\n${key.key}\nThis is the only time that the key is shown.`,
     },
@@ -70,13 +60,38 @@ export function keyCommands(add: AddCommand): void {
         ]),
       ),
   });
-  add('key revoke <id>', 'revoke a key, for good', noOptions, {
-    async run(context, [id]) {
-      if (!(await (await context.store()).revokeKey(id))) throw new WeirError('USAGE', `there is no key "${id}"`);
-      return { id, revoked: true };
+  add(
+    'key revoke <id>',
+    'revoke a key, for good; names the devices that have used it lately, and asks',
+    (c) => c.option('--yes', 'do it without asking'),
+    {
+      async run(context, [id], { yes }) {
+        const store = await context.store();
+        const used = yes ? [] : await recentDevices(store, id);
+        if (used.length > 0) await confirm(context, usedBy(id, used), yes);
+        if (!(await store.revokeKey(id))) throw new WeirError('USAGE', `there is no key "${id}"`);
+        return { id, revoked: true };
+      },
+      show: (key) => `key ${key.id} is revoked`,
     },
-    show: (key) => `key ${key.id} is revoked`,
-  });
+  );
+}
+
+/** A device that has pulled within this time is one that uses its key, ms. */
+const LATELY = 600_000;
+/** Devices that are named. */
+const NAMED = 20;
+
+/** The devices that have used a key in the last ten minutes. */
+async function recentDevices(store: StoreReads, keyId: string): Promise<Device[]> {
+  const workspace = await store.workspaceOfKey(keyId);
+  return workspace === undefined ? [] : allDevices(store, workspace, { keyId, since: (await store.ping()) - LATELY });
+}
+
+function usedBy(id: string, devices: readonly Device[]): string {
+  const lines = devices.slice(0, NAMED).map(deviceLine);
+  const others = devices.length > NAMED ? [`  and ${devices.length - NAMED} others`] : [];
+  return [`key ${id} was used in the last ten minutes by`, ...lines, ...others].join('\n');
 }
 
 function collectPermission(text: string, before: Permission[] = []): Permission[] {

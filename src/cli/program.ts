@@ -7,14 +7,17 @@ import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import { backupCommands } from './backup.ts';
 import { batchCommands } from './batches.ts';
+import { bouncerCommands } from './bouncers.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
+import { deviceCommands } from './devices.ts';
 import { explainCommand } from './explain.ts';
 import { exportCommand } from './export.ts';
 import { expressionCommands } from './expression.ts';
 import { feedCommands } from './feeds.ts';
 import { geoCommands } from './geo.ts';
+import { historyCommand } from './history.ts';
 import { importCommand } from './import.ts';
 import { keyCommands } from './keys.ts';
 import { listCommands } from './lists.ts';
@@ -40,6 +43,8 @@ const GROUPS = {
   org: 'organizations and their subscription',
   workspace: 'workspaces',
   key: 'API keys',
+  bouncer: 'clients that pull decisions',
+  device: 'what pulls feeds',
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
   rule: 'rules that are active',
@@ -58,11 +63,14 @@ const COMMANDS = [
   organizationCommands,
   workspaceCommands,
   keyCommands,
+  bouncerCommands,
+  deviceCommands,
   listCommands,
   feedCommands,
   ruleCommands,
   ruleDeleteCommand,
   batchCommands,
+  historyCommand,
   explainCommand,
   ruleExportCommand,
   deadLetterCommands,

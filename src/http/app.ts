@@ -1,28 +1,41 @@
 import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import type { ManagePorts } from '../manage/context.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
+import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
+import type { AccessLog } from './access-log.ts';
 import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
-import type { Authenticator } from './auth/authenticator.ts';
+import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import type { BouncerEndpoints } from './bouncers/answer.ts';
+import { registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
-import { countRequest, newHttpCounts } from './counts.ts';
+import { registerConsole } from './console/routes.ts';
+import { consoleSessions, identifyByEither } from './console/sessions.ts';
+import { newHttpCounts } from './counts.ts';
+import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
-import { feedRoutes, polledShortcut, registerPolled } from './feeds/routes.ts';
+import { feedRoutes, type OnPoll, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
+import { identifyByKey } from './manage/identify.ts';
+import { registerManage } from './manage/routes.ts';
 import { type MetricsPage, registerMetrics } from './metrics.ts';
+import { requestCount } from './request-watch.ts';
 import { groupOf, unhandled } from './routes.ts';
 import { type AnswerRules, rulesRoutes } from './rules/answer.ts';
 import { closeServer, createHttpServer, refuseConnection } from './server.ts';
 import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
+import { clientAddress } from './source.ts';
+import { namedTrace, requestTraces } from './traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts {
@@ -32,6 +45,7 @@ export interface AppParts {
     /** Requests per key and minute; 0 = no limit. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
+    readonly rateLimitManage: number;
     /** Request bodies in memory at one time, MiB. */
     readonly bodyBudgetMb: number;
     /** Open connections, in all and from one address. */
@@ -39,14 +53,19 @@ export interface AppParts {
     readonly maxConnectionsPerAddress: number;
     /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
+    /** Whether the console is served beside the management API. */
+    readonly console: boolean;
   };
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
   readonly submitSignals: SubmitSignals | undefined;
-  /** undefined where this process does not serve feeds; with them it serves rules and agents. */
+  /** undefined where this process does not serve feeds; with them it serves rules, agents and bouncers. */
   readonly answerFeed: AnswerFeed | undefined;
   readonly answerRules: AnswerRules | undefined;
   readonly answerAgent: AnswerAgent | undefined;
+  readonly bouncers: BouncerEndpoints | undefined;
+  /** undefined where this process does not manage. */
+  readonly manage?: ManagePorts | undefined;
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
@@ -58,6 +77,12 @@ export interface AppParts {
   readonly metrics?: MetricsPage | undefined;
   /** undefined: plain HTTP. */
   readonly tls?: TlsSource | undefined;
+  /** undefined where nobody looks at what polls. */
+  readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
+  /** undefined: requests are not logged. */
+  readonly access?: AccessLog | undefined;
+  /** undefined: requests are no steps of traces. */
+  readonly tracer?: Tracer | undefined;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -66,25 +91,34 @@ const STALLED = 30_000;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
-/** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
+/** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls } = parts;
+  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
+  const { readiness, draining, monotonic, logger } = parts;
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer } = parts;
+  const traces = tracer && requestTraces(tracer);
+  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
+  const addressOf = clientAddress(settings.trustProxy);
+  const notePoll: OnPoll = (request, key, answered) => {
+    access?.identify(request, key.keyId);
+    devices?.note(key, pollOf(request, addressOf(request), answered));
+  };
+  const onKey = (asker: Asker, keyId: string) => {
+    if (access !== undefined && asker.raw !== undefined) access.identify(asker.raw, keyId);
+  };
   const gateOf = (group: Group, perMinute: number) => {
     const onLimit = () => {
       counts.limited[`${group}_requests`] += 1;
     };
-    return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit);
+    return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit, onKey);
   };
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
-  const signals = submitSignals && {
-    gate: gateOf('signal', settings.rateLimitSignals),
-    budget: bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts),
-    submit: submitSignals,
-    onBusy: () => {
-      counts.limited.body_bytes += 1;
-    },
+  const budget = bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts);
+  const onBusy = () => {
+    counts.limited.body_bytes += 1;
   };
+  const traceOf = traces?.traceOf ?? namedTrace;
+  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [
     answerFeed && feedRoutes(polledGate('feed'), answerFeed),
@@ -92,7 +126,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     answerRules && rulesRoutes(polledGate('rules'), answerRules),
   ].filter((endpoint) => endpoint !== undefined);
 
-  const shortcut = polled.length > 0 ? polledShortcut(polled, report) : undefined;
+  const shortcut = polled.length > 0 ? polledShortcut(polled, report, notePoll) : undefined;
   const limitConnections = connectionLimiter(
     {
       most: settings.maxConnections,
@@ -110,8 +144,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     childLoggerFactory: (parent) => parent,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     serverFactory(handler) {
-      const count = metrics && ((target: string, status: number, ms: number) => countRequest(counts, target, status, ms / 1000));
-      const server = createHttpServer({ handler, shortcut, draining, count, tls });
+      const server = createHttpServer({ handler, shortcut, draining, watches, tls });
       limitConnections(server);
       servers.push(server);
       return server;
@@ -129,11 +162,21 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   leaveBodies(app);
-  answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...polled.map(({ group }) => group)]);
+  const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
+  answerUnhandled(app, [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])]);
   if (signals !== undefined) registerSignals(app, signals);
-  registerPolled(app, polled);
+  registerPolled(app, polled, notePoll);
+  if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
+  if (manage !== undefined) {
+    const manageGate = gateOf('manage', settings.rateLimitManage);
+    const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
+    const sessions = settings.console ? consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure }) : undefined;
+    if (sessions !== undefined) registerConsole(app, { sessions, budget });
+    const byKey = identifyByKey(manageGate);
+    registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
+  }
   registerHealth(app, readiness);
-  registerDocs(app, settings.baseUrl);
+  registerDocs(app, settings.baseUrl, manage !== undefined && settings.console);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }

@@ -1,10 +1,10 @@
 /** Which connections are accepted, and how long one may stand still. */
 import type { Server } from 'node:http';
-import { BlockList, isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import { newHttpCounts } from './counts.ts';
-import { sourceOf } from './source.ts';
+import { networks, sourceOf } from './source.ts';
 
 /** The limits of one process; servers that listen for the same application share them. */
 export interface ConnectionLimits {
@@ -66,21 +66,6 @@ export function connectionLimiter(
       if (socket instanceof TLSSocket) socket.destroy();
       else socket.resetAndDestroy();
     });
-  };
-}
-
-/** Tells whether an address is in one of these networks; IPv4-mapped IPv6 counts as IPv4. */
-function networks(list: readonly string[]): (address: string) => boolean {
-  const known = new BlockList();
-  for (const network of list) {
-    const [address, prefix] = network.split('/');
-    const family = isIPv6(address!) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) known.addAddress(address!, family);
-    else known.addSubnet(address!, Number(prefix), family);
-  }
-  return (address) => {
-    const bare = address.replace(/%.*$/, '');
-    return known.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4');
   };
 }
 

@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { countListEntries, countRequest, newHttpCounts } from './counts.ts';
 import { metricsListener, startMetricsServer } from './metrics.ts';
+import { statusOf } from './request-watch.ts';
 import { routeOf } from './routes.ts';
 import { createHttpServer } from './server.ts';
 
@@ -82,7 +83,7 @@ test('D12.3 each request counts once: refused ones, and those whose client went 
       else response.once('close', left.resolve);
     },
     draining: () => false,
-    count: (target, status) => void counted.push(`${target} ${status}`),
+    watches: [{ end: ({ url }, response) => void counted.push(`${url} ${statusOf(response)}`) }],
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -13,7 +13,8 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer, write } from './answer.ts';
-import type { HttpFault } from './errors.ts';
+import { type HttpFault, isSignalShape } from './errors.ts';
+import type { RequestWatch } from './request-watch.ts';
 import { groupOf } from './routes.ts';
 import { badRequest, MALFORMED } from './signals/submit.ts';
 
@@ -36,9 +37,6 @@ const CLOSE_IDLE = 50;
 /** Answers a request before the router sees it; false leaves the request to the router. */
 export type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Counts a request to this target when its answer is complete, or given up: then `status` is 0. It took `ms`. */
-export type CountRequest = (target: string, status: number, ms: number) => void;
-
 /** What a server is made of. */
 export interface ServerParts {
   readonly handler: RequestListener;
@@ -46,14 +44,14 @@ export interface ServerParts {
   readonly shortcut?: Shortcut | undefined;
   /** While it says so, each answer ends its connection. */
   readonly draining: () => boolean;
-  /** undefined where nobody looks: then nothing is measured. */
-  readonly count?: CountRequest | undefined;
+  /** Where nobody watches, nothing is measured. */
+  readonly watches?: readonly RequestWatch[];
   /** With these it speaks TLS, else plain HTTP. */
   readonly tls?: TlsSource | undefined;
 }
 
 /** A server with our limits of time, and our answers to what is no proper HTTP. */
-export function createHttpServer({ handler, shortcut, draining, count, tls }: ServerParts): Server {
+export function createHttpServer({ handler, shortcut, draining, watches = [], tls }: ServerParts): Server {
   const options = {
     requestTimeout: REQUEST_TIMEOUT,
     headersTimeout: HEADERS_TIMEOUT,
@@ -70,7 +68,7 @@ export function createHttpServer({ handler, shortcut, draining, count, tls }: Se
     if (!namesOneHost(request)) refuse(request, response, WRONG_HOST);
     else if (!shortcut?.(request, response)) handler(request, response);
   };
-  const answer = count === undefined ? answerNow : counted(answerNow, count);
+  const answer = watched(answerNow, watches);
   const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
   // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
   server.on('checkContinue', (request, response) => {
@@ -78,7 +76,7 @@ export function createHttpServer({ handler, shortcut, draining, count, tls }: Se
     answer(request, response);
   });
   const refuseExpectation: RequestListener = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
-  return server.on('checkExpectation', count === undefined ? refuseExpectation : counted(refuseExpectation, count));
+  return server.on('checkExpectation', watched(refuseExpectation, watches));
 }
 
 /** The same over TLS. Newer certificates are for new connections. */
@@ -92,16 +90,21 @@ function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListen
 }
 
 /**
- * The same, counting each request. An answer that is complete at once, as polls from memory are, counts when it is handed to the socket,
- * any other when its last byte is.
+ * The same, watched. An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when
+ * its last byte is.
  */
-function counted(answer: RequestListener, count: CountRequest): RequestListener {
+function watched(answer: RequestListener, watches: readonly RequestWatch[]): RequestListener {
+  if (watches.length === 0) return answer;
   return (request, response) => {
     const begun = performance.now();
-    const target = request.url!;
+    for (const { begin } of watches) begin?.(request, response);
+    const end = () => {
+      const ms = performance.now() - begun;
+      for (const watch of watches) watch.end(request, response, ms);
+    };
     answer(request, response);
-    if (response.writableEnded) count(target, response.statusCode, performance.now() - begun);
-    else response.once('close', () => count(target, response.headersSent ? response.statusCode : 0, performance.now() - begun));
+    if (response.writableEnded) end();
+    else response.once('close', end);
   };
 }
 
@@ -122,7 +125,7 @@ function namesOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolea
 function refuse(request: IncomingMessage, response: ServerResponse, { status, message, details }: HttpFault): void {
   const group = groupOf(request.url!);
   response.shouldKeepAlive = false;
-  write(response, errorAnswer(group, { status, message, details: group === 'signal' ? details : undefined }));
+  write(response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));
 }
 
 /** Closes a server without resetting any client that has connected. Resolves when the last answer is sent. */

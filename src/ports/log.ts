@@ -1,2 +1,2 @@
 /** Writes one line of the log. */
-export type Log = (level: 'info' | 'warn' | 'error', message: string) => void;
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;

@@ -20,8 +20,9 @@ import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from './limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
 import type { Signal } from './schema.ts';
 import { batchOf } from './signal-id.ts';
+import { isStorableText } from './storable-text.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
-import { compile, isStorableText } from './validate.ts';
+import { compile } from './validate.ts';
 
 /** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
 interface SignalContext {
@@ -35,6 +36,8 @@ interface SignalContext {
   readonly signalId: string;
   /** The key that sent it; left out where a command did. */
   readonly keyId?: string;
+  /** The step of a trace that it was sent in (SPEC D16.4). */
+  readonly traceparent?: string | undefined;
 }
 
 /** The message of one accepted signal. A v1 message has no `schema_version`, as it always was (spec 9). */
@@ -61,6 +64,7 @@ function messageOf(version: 1 | 2, value: string, context: SignalContext): Messa
       received_at: isoInstant(context.receivedAt),
       signal_id: context.signalId,
       ...(context.keyId !== undefined && { key_id: context.keyId }),
+      ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
     },
     value,
   };

@@ -1,3 +1,4 @@
+import type { Log } from '../ports/log.ts';
 import type { Draft, Stream } from '../ports/stream.ts';
 
 /** How long the outcome of an append counts before a probe is made, ms; so at most one probe in this time. */
@@ -14,10 +15,12 @@ export interface AppendWatch {
   check(): Promise<void>;
 }
 
-/** Watches the appends to a stream. `monotonic`: ms. */
-export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, monotonic: () => number): AppendWatch {
+/** Watches the appends to a stream, and logs when it begins and ceases to refuse them. `monotonic`: ms. */
+export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, monotonic: () => number, log: Log = () => {}): AppendWatch {
   let last = { at: Number.NEGATIVE_INFINITY, fault: undefined as Error | undefined };
   const note = (fault?: Error) => {
+    if (fault !== undefined && last.fault === undefined) log('error', `the stream refuses messages: ${fault.message}`);
+    if (fault === undefined && last.fault !== undefined) log('info', 'the stream takes messages again');
     last = { at: monotonic(), fault };
   };
 

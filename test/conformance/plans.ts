@@ -11,7 +11,23 @@ export interface Search {
 /** Tables that may have very many rows. */
 const RULES = ['access_rules', 'waf_rules', 'smart_firewall_rules'];
 const BEFORE = RULES.map((table) => `${table}_before`);
-const LARGE = [...RULES, ...BEFORE, 'batches', 'lists', 'keys', 'dead_letters', 'audit', 'feed_records', 'feeds', 'feed_lists'];
+const LARGE = [
+  ...RULES,
+  ...BEFORE,
+  'batches',
+  'lists',
+  'keys',
+  'dead_letters',
+  'audit',
+  'feed_records',
+  'feeds',
+  'feed_lists',
+  'told_networks',
+  'bouncers',
+  'devices',
+  'feed_days',
+  'answers',
+];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
 
@@ -24,7 +40,7 @@ const MEANT: readonly RegExp[] = [
   // The directory, and the lists of the workspace feed.
   /^SELECT \* FROM lists WHERE workspace_pk = /,
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
-  /^SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = /,
+  /^SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
   /^SELECT id, action, levels, .* WHERE list_pk IN /,
   // The never-block rules of all lists, by an index that has them apart.
@@ -43,7 +59,11 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
+  // The bouncers of a workspace: management.
+  /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
   // The few records of one deleted list or feed.
+  // The few records of one deleted list or feed, and its days.
+  /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,
   // The feeds of a workspace with their lists: management.
   /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
@@ -51,6 +71,11 @@ const MEANT: readonly RegExp[] = [
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,
+  // Beyond the devices that are kept, counted along an index.
+  /^DELETE FROM devices WHERE workspace_pk = .* OFFSET /,
+  /^DELETE FROM devices WHERE last_pull < \(SELECT last_pull FROM devices ORDER BY .* OFFSET /,
+  // Devices that are watched: counted once a minute.
+  /^SELECT count\(\*\) AS devices FROM devices WHERE due_at IS NOT NULL$/,
   // SQLite names the children of a new row, which it looks at only where a foreign key is broken already.
   /^INSERT INTO workspaces /,
 ];

@@ -10,6 +10,8 @@ import type { Snapshot } from './snapshot.ts';
 
 interface Counted {
   readonly entryCount: number;
+  /** How many of the entries are IPv4; undefined for what is no feed. */
+  readonly v4Count?: number | undefined;
   readonly entryLimit: number;
   /** The next second at which a rule of the content expires, so far as the store was not asked for it yet; Infinity when none does. */
   readonly until: number;
@@ -64,7 +66,8 @@ export function renderFeed(
   const { format, family, action } = variant;
   const query = queryOf(snapshot, variant, asOf, guarded);
   const content = feedContent(snapshot, query, geo);
-  const counted = { entryCount: content.count, entryLimit: limitOf(snapshot), until: content.until };
+  const v4Count = content.classes.reduce((sum, { v4 }) => sum + v4.length, 0);
+  const counted = { entryCount: content.count, v4Count, entryLimit: limitOf(snapshot), until: content.until };
   if (counted.entryCount > counted.entryLimit) {
     const cost = counted.entryCount - countWithoutSubtraction(snapshot, query, geo);
     return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };

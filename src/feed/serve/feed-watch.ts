@@ -4,6 +4,7 @@ import type { AccessAction } from '../../rule.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Family, Variant } from '../variant.ts';
 import { afterBuild, type FeedEvent, type FeedSize, FRESH, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
+import { FeedSizes } from './feed-sizes.ts';
 
 /** Which feed. */
 export interface FeedName {
@@ -47,6 +48,8 @@ export class FeedWatch {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #feeds = new Map<string, FeedState>();
+  /** How large block feeds are, for the history of feeds. */
+  readonly sizes = new FeedSizes();
 
   constructor(log: Log, now: () => number) {
     this.#log = log;
@@ -54,7 +57,12 @@ export class FeedWatch {
   }
 
   /** Notes a build of a variant, which is also one of all variants with the same entries. */
-  built(feed: FeedName, variant: Variant, { name, ...size }: FeedSize & { readonly name: string }): void {
+  built(
+    feed: FeedName,
+    variant: Variant,
+    { name, v4Count = 0, ...size }: FeedSize & { readonly name: string; readonly v4Count?: number | undefined },
+  ): void {
+    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, size.entries - v4Count);
     const key = keyOf(feed);
     const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
     this.#feeds.set(key, state);
@@ -96,6 +104,7 @@ export class FeedWatch {
   /** A feed that is gone, or that nobody asks for any more. */
   forget(feed: FeedName): void {
     this.#feeds.delete(keyOf(feed));
+    this.sizes.forget(feed);
   }
 
   /** The last known sizes of the block feeds of a workspace. */
@@ -108,20 +117,13 @@ export class FeedWatch {
 
   /** All that is known now. */
   feeds(): WatchedFeed[] {
-    return [...this.#feeds.values()].flatMap(({ workspaceId, feedId, name, stale, expected, counted }) =>
-      [...counted.values()].map(({ size, builtAt, ...of }, i) => ({
-        workspaceId,
-        feedId,
-        name,
-        ...of,
-        entries: size.entries,
-        limit: size.limit,
-        builtAt,
-        staleSince: stale?.asOf,
-        // What concerns the whole feed is told once.
-        open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
-      })),
-    );
+    return [...this.#feeds.values()].flatMap(watchedOf);
+  }
+
+  /** What is known of one feed; nothing of one that was not built here. */
+  of(feed: FeedName): WatchedFeed[] {
+    const state = this.#feeds.get(keyOf(feed));
+    return state === undefined ? [] : watchedOf(state);
   }
 
   #tell({ workspaceId, feedId, name }: FeedState, { level, text }: FeedEvent, counted?: Counted): void {
@@ -130,6 +132,20 @@ export class FeedWatch {
     this.#log(level, `${of}${counted === undefined ? '' : `, ${describe(counted)}`}) ${text}`);
   }
 }
+
+const watchedOf = ({ workspaceId, feedId, name, stale, expected, counted }: FeedState): WatchedFeed[] =>
+  [...counted.values()].map(({ size, builtAt, ...of }, i) => ({
+    workspaceId,
+    feedId,
+    name,
+    ...of,
+    entries: size.entries,
+    limit: size.limit,
+    builtAt,
+    staleSince: stale?.asOf,
+    // What concerns the whole feed is told once.
+    open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
+  }));
 
 const keyOf = ({ workspaceId, feedId }: FeedName): string => `${workspaceId}/${feedId ?? ''}`;
 const countedOf = ({ format, family, action }: Variant): Counted => ({ action, family, rated: FORMATS[format].rated });

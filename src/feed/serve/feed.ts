@@ -246,8 +246,8 @@ export class ServedFeed {
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
     const now = this.#context.now();
-    const { name, entryCount: entries, entryLimit: limit } = result;
-    if (served.variant.document === 'feed') this.#watch?.built(this.#name, served.variant, { name, entries, limit });
+    const { name, entryCount: entries, v4Count, entryLimit: limit } = result;
+    if (served.variant.document === 'feed') this.#watch?.built(this.#name, served.variant, { name, entries, v4Count, limit });
     const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
     const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
     const outcome = { ...this.#outcome(result, served.variant), staleSince };
@@ -258,7 +258,12 @@ export class ServedFeed {
 
   #outcome(result: BuiltFeed | TooLargeFeed, variant: DocumentVariant): Representation | TooLarge {
     if (result.kind === 'feed')
-      return representationOf(result, variant, this.#context.bodies.hold(result.bytes), this.#context.options.zlib);
+      return representationOf(
+        result,
+        { feedId: this.feedId, variant },
+        this.#context.bodies.hold(result.bytes),
+        this.#context.options.zlib,
+      );
     const { entryCount, entryLimit, hint } = result;
     return { kind: 'too_large', entryCount, entryLimit, hint, staleSince: undefined };
   }

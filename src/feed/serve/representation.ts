@@ -7,6 +7,8 @@ import { gzipCoding } from './gzip.ts';
 /** What can be sent of a feed or another document: its body in one of two codings, or the MD5 digest of its identity body. */
 export interface Representation {
   readonly kind: 'feed';
+  /** The UUID of a list or a composed feed; null: the workspace's. */
+  readonly feedId: string | null;
   readonly variant: DocumentVariant;
   readonly body: Body;
   /** MD5 of the identity body, lowercase hexadecimal. */
@@ -34,7 +36,12 @@ export interface TooLarge {
 }
 
 /** `zlib` names the compressor: its version and machine. */
-export function representationOf(built: BuiltFeed, variant: DocumentVariant, body: Body, zlib: string): Representation {
+export function representationOf(
+  built: BuiltFeed,
+  { feedId, variant }: Pick<Representation, 'feedId' | 'variant'>,
+  body: Body,
+  zlib: string,
+): Representation {
   const { md5, hash, lastModified, stamped, sharesInstant, entryCount, entryLimit } = built;
   // Bytes that show the instant are others when it moves.
   const content = stamped ? `${hash} ${lastModified}` : hash;
@@ -43,5 +50,18 @@ export function representationOf(built: BuiltFeed, variant: DocumentVariant, bod
     gzip: entityTag(content, variant, gzipCoding(zlib)),
     md5: entityTag(content, variant, 'md5'),
   };
-  return { kind: 'feed', variant, body, md5, hash, etags, lastModified, sharesInstant, entryCount, entryLimit, staleSince: undefined };
+  return {
+    kind: 'feed',
+    feedId,
+    variant,
+    body,
+    md5,
+    hash,
+    etags,
+    lastModified,
+    sharesInstant,
+    entryCount,
+    entryLimit,
+    staleSince: undefined,
+  };
 }

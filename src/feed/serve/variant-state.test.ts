@@ -27,7 +27,18 @@ function feed(hash: string): Representation {
   const body: Body = { identity: new Uint8Array(1), gzip: undefined, compressing: undefined, used: false };
   const etags = { identity: '"i"', gzip: '"g"', md5: '"m"' };
   const counts = { entryCount: 1, entryLimit: 9, staleSince: undefined };
-  return { kind: 'feed', variant: DEFAULT_VARIANT, body, md5: '', hash, etags, lastModified: 90, sharesInstant: false, ...counts };
+  return {
+    kind: 'feed',
+    feedId: null,
+    variant: DEFAULT_VARIANT,
+    body,
+    md5: '',
+    hash,
+    etags,
+    lastModified: 90,
+    sharesInstant: false,
+    ...counts,
+  };
 }
 const tooLarge: TooLarge = { kind: 'too_large', entryCount: 10, entryLimit: 9, hint: '', staleSince: undefined };
 

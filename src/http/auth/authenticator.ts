@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../account/caller.ts';
 import { within } from '../../clock.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
@@ -15,6 +16,8 @@ import { unknownKeys } from './unknown-keys.ts';
 /** The parts of a request that authentication reads. */
 export interface Asker {
   readonly ip: string;
+  /** The request itself. */
+  readonly raw?: IncomingMessage;
   readonly headers: { readonly authorization?: string };
 }
 
@@ -26,6 +29,10 @@ export interface Authenticator {
    * without credentials is challenged, and never counted.
    */
   authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The same for who proves otherwise whose key he uses, such as by a session: `digest` is the SHA-256 of the key, latin1. */
+  authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** Counts a failed proof that is no key, and says how it is answered. */
+  refuse(group: Group, asker: Asker): HttpFault;
   /** The caller, where `authenticate` would admit it at once; undefined otherwise, and no failure is counted. */
   recognise(group: Group, authorization: string | undefined): Caller | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
@@ -42,6 +49,8 @@ interface AuthenticatorOptions {
   readonly monotonic: () => number;
   /** Where wrong keys, and what is refused for them, are counted. */
   readonly counts?: Pick<HttpCounts, 'failedAuthentications' | 'limited'>;
+  /** Is told of each request with a key that is not valid, by the SHA-256 of the key: a character for each byte. */
+  readonly onInvalid?: (group: Group, asker: Asker, digest: string) => void;
 }
 
 /** How long the store may take to find a caller, ms. */
@@ -58,7 +67,7 @@ const TOO_MANY_LOOK_UPS: HttpFault = { status: 429, headers: { 'Retry-After': '1
 const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
 
 /** Authenticates API keys: from memory where it may, else from the store. Gathers when each key was last used. */
-export function authenticator({ store, now, monotonic, counts = newHttpCounts() }: AuthenticatorOptions): Authenticator {
+export function authenticator({ store, now, monotonic, counts = newHttpCounts(), onInvalid }: AuthenticatorOptions): Authenticator {
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
   const unknown = unknownKeys(MOST_UNKNOWN);
@@ -120,11 +129,17 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts() 
   }
 
   /** The answer to wrong credentials. */
-  function refuse(group: Group, { ip }: Asker): HttpFault {
+  function refuse(group: Group, asker: Asker, digest: string | undefined): HttpFault {
+    if (digest !== undefined) onInvalid?.(group, asker, digest);
     counts.failedAuthentications += 1;
-    if (!failures.count(ip, monotonic())) return challenge(group);
+    if (!failures.count(asker.ip, monotonic())) return challenge(group);
     counts.limited.failed_authentications += 1;
     return TOO_MANY_FAILURES;
+  }
+
+  function authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault> {
+    if (isUnknown(digest)) return refuse(group, asker, digest);
+    return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest));
   }
 
   return {
@@ -132,9 +147,10 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts() 
       const { authorization = '' } = asker.headers;
       if (authorization === '') return challenge(group);
       const digest = digestOf(group, authorization);
-      if (digest === undefined || isUnknown(digest)) return refuse(group, asker);
-      return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker));
+      return digest === undefined ? refuse(group, asker, digest) : authenticateKey(group, digest, asker);
     },
+    authenticateKey,
+    refuse: (group, asker) => refuse(group, asker, undefined),
     recognise(group, authorization) {
       const digest = digestOf(group, authorization);
       return digest === undefined ? undefined : recall(digest);

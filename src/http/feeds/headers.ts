@@ -5,11 +5,23 @@ import type { Representation } from '../../feed/serve/representation.ts';
 import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
 
+/** What content an answer is of: one object for each representation and form. */
+export interface AnsweredContent {
+  /** The UUID of a list or a composed feed; null: the workspace's. */
+  readonly feedId: string | null;
+  readonly variant: DocumentVariant;
+  readonly etag: string;
+  /** Whole seconds. */
+  readonly lastModified: number;
+}
+
 /** A successful answer: name, value, name, value, … and the whole body, absent on 304. */
 export interface FeedAnswer {
   readonly status: 200 | 304;
   readonly headers: readonly string[];
   readonly body: Uint8Array | string | undefined;
+  /** undefined where it is of no content, such as the answer to whether a key is good. */
+  readonly content?: AnsweredContent;
 }
 
 /** What is sent of a representation: the feed in one of its codings, or its MD5 digest. */
@@ -17,6 +29,7 @@ export type AnswerForm = keyof Representation['etags'];
 
 /** What a representation is answered with: the headers of a 200 but for its length, and the whole 304. */
 export interface PreparedAnswers {
+  readonly content: AnsweredContent;
   readonly ok: readonly string[];
   readonly notModified: FeedAnswer;
 }
@@ -37,7 +50,8 @@ export function preparedAnswers(representation: Representation, form: AnswerForm
 }
 
 function prepareAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
-  const { etags, lastModified, variant, entryCount, entryLimit, staleSince } = representation;
+  const { feedId, etags, lastModified, variant, entryCount, entryLimit, staleSince } = representation;
+  const content = { feedId, variant, etag: etags[form], lastModified };
   const common: Pairs = [
     ['ETag', etags[form]],
     ['Last-Modified', formatHttpDate(lastModified)],
@@ -48,7 +62,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
   ];
   const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
   const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];
-  return { ok: [...common, ...own].flat(), notModified: { status: 304, headers: common.flat(), body: undefined } };
+  return { content, ok: [...common, ...own].flat(), notModified: { status: 304, headers: common.flat(), body: undefined, content } };
 }
 
 const mediaTypeOf = (variant: DocumentVariant): string =>
@@ -64,8 +78,9 @@ export function entryHeaders(entryCount: number, entryLimit: number, staleSince:
 }
 
 /** The 200 with this body. */
-export const okAnswer = ({ ok }: PreparedAnswers, body: Uint8Array | string): FeedAnswer => ({
+export const okAnswer = ({ ok, content }: PreparedAnswers, body: Uint8Array | string): FeedAnswer => ({
   status: 200,
   headers: [...ok, 'Content-Length', String(body.length)],
   body,
+  content,
 });

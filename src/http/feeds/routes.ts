@@ -1,5 +1,5 @@
 /** The addresses that are polled, as routes: feeds, rules, the configuration of agents. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
 import { errorAnswer, write } from '../answer.ts';
@@ -24,6 +24,9 @@ export interface PolledEndpoint {
   read(target: string): ((caller: Caller, headers: DocumentHeaders) => Answered) | undefined;
 }
 
+/** Is told of each poll by a key that is valid, once it is answered. */
+export type OnPoll = (request: IncomingMessage, key: NonNullable<HttpFault['by']>, answered: FeedAnswer | HttpFault) => void;
+
 /** The feeds. */
 export const feedRoutes = (gate: Gate, answer: AnswerFeed): PolledEndpoint => ({
   group: 'feed',
@@ -36,7 +39,7 @@ export const feedRoutes = (gate: Gate, answer: AnswerFeed): PolledEndpoint => ({
 });
 
 /** The endpoints as routes, for callers who have yet to be authenticated. */
-export function registerPolled(app: FastifyInstance, endpoints: readonly PolledEndpoint[]): void {
+export function registerPolled(app: FastifyInstance, endpoints: readonly PolledEndpoint[], onPoll: OnPoll): void {
   for (const { group, gate, urls, read } of endpoints) {
     for (const url of urls) {
       app.route({
@@ -48,6 +51,7 @@ export function registerPolled(app: FastifyInstance, endpoints: readonly PolledE
           const answered = 'status' in verdict ? verdict : await answer!(verdict, request.headers);
           reply.hijack();
           finish(reply.raw, group, answered);
+          tell(onPoll, request.raw, verdict, answered);
         },
       });
     }
@@ -58,7 +62,7 @@ export function registerPolled(app: FastifyInstance, endpoints: readonly PolledE
  * Answers recognised callers before the router sees the request: polls of what is unchanged are most of what the service does. `report`
  * gets the errors that clients see only as 500.
  */
-export function polledShortcut(endpoints: readonly PolledEndpoint[], report: (error: unknown) => void): Shortcut {
+export function polledShortcut(endpoints: readonly PolledEndpoint[], report: (error: unknown) => void, onPoll: OnPoll): Shortcut {
   return (request, response) => {
     if (!METHODS.includes(request.method!)) return false;
     for (const { group, gate, read } of endpoints) {
@@ -68,9 +72,12 @@ export function polledShortcut(endpoints: readonly PolledEndpoint[], report: (er
       if (verdict === undefined) return false;
       try {
         const answered = 'status' in verdict ? verdict : answer(verdict, request.headers);
-        if (answered instanceof Promise) {
-          answered.then((ready) => finish(response, group, ready)).catch((error) => fail(response, group, error));
-        } else finish(response, group, answered);
+        const settle = (ready: FeedAnswer | HttpFault) => {
+          finish(response, group, ready);
+          tell(onPoll, request, verdict, ready);
+        };
+        if (answered instanceof Promise) answered.then(settle).catch((error) => fail(response, group, error));
+        else settle(answered);
       } catch (error) {
         fail(response, group, error);
       }
@@ -83,6 +90,11 @@ export function polledShortcut(endpoints: readonly PolledEndpoint[], report: (er
     report(error);
     finish(response, group, { status: 500 });
   }
+}
+
+function tell(onPoll: OnPoll, request: IncomingMessage, verdict: Caller | HttpFault, answered: FeedAnswer | HttpFault): void {
+  const key = 'status' in verdict ? verdict.by : verdict;
+  if (key !== undefined) onPoll(request, key, answered);
 }
 
 const finish = (response: ServerResponse, group: Group, answered: FeedAnswer | HttpFault): void =>

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { HttpFault } from '../errors.ts';
+import type { TraceOf } from '../traces.ts';
 import { answerEarly, awaitsContinue, BUSY, freeBytes, readBody, refuseBody } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { SignalAnswer, SubmitSignals } from './submit.ts';
@@ -13,10 +14,12 @@ export interface SignalRouteParts {
   readonly submit: SubmitSignals;
   /** Called for each request for whose body there is no room. */
   readonly onBusy: () => void;
+  /** The step of a trace that a request belongs to. */
+  readonly traceOf: TraceOf;
 }
 
 /** `POST /v1/signal` and `/v2/signal`: callers are admitted, and room is found, before their body is read (spec 5). */
-export function registerSignals(app: FastifyInstance, { gate, budget, submit, onBusy }: SignalRouteParts): void {
+export function registerSignals(app: FastifyInstance, { gate, budget, submit, onBusy, traceOf }: SignalRouteParts): void {
   for (const version of [1, 2] as const) {
     app.route({
       method: 'POST',
@@ -37,9 +40,8 @@ export function registerSignals(app: FastifyInstance, { gate, budget, submit, on
           const body = await readBody(request.raw, holding);
           if (body === undefined) return void reply.hijack();
           if ('status' in body) return turnAway(request, reply, body);
-          const answer = await submit({ version, caller, query: request.query as Record<string, unknown>, body }).finally(() =>
-            freeBytes(body),
-          );
+          const query = request.query as Record<string, unknown>;
+          const answer = await submit({ version, caller, query, body, traceparent: traceOf(request.raw) }).finally(() => freeBytes(body));
           send(reply, 'body' in answer ? summaryAnswer(answer) : errorAnswer('signal', answer));
         } finally {
           holding.release();

@@ -45,6 +45,8 @@ export interface SignalRequest {
   readonly caller: Caller;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
+  /** The step of a trace that it belongs to. */
+  readonly traceparent?: string | undefined;
 }
 
 /** The answer to a batch that was taken, wholly or in part. */
@@ -57,6 +59,17 @@ export interface SignalAnswer {
 
 /** Takes one batch: checks each entry, and answers once the stream holds the good ones durably (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
+
+/** A batch whose entries are to be judged. */
+interface TakenBatch {
+  readonly version: 1 | 2;
+  readonly batch: ScannedBatch;
+  readonly caller: Caller;
+  /** Where its access rules land; undefined: the consumer decides. */
+  readonly list: string | undefined;
+  readonly dryRun: boolean;
+  readonly traceparent: string | undefined;
+}
 
 /** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
 const LARGE = 2 * 1024 * 1024;
@@ -86,7 +99,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
   const defaultLists = new Map<string, string>();
   const oneByOne = queue();
 
-  return async ({ version, caller, query, body }) => {
+  return async ({ version, caller, query, body, traceparent }) => {
     const options = readOptions(query);
     if ('status' in options) return options;
     const list = await landingList(caller, options.list);
@@ -100,7 +113,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     }
 
     const foreseen = { workspaceId: caller.workspaceId, listId: list, messages: [] as Message[], listOnly: caller.listId !== null };
-    const work = () => take(version, batch, caller, list, options.dryRun, foreseen.messages);
+    const work = () => take({ version, batch, caller, list, dryRun: options.dryRun, traceparent }, foreseen.messages);
     const answer = await (body.length > LARGE ? oneByOne(work) : work());
     if (!('body' in answer)) return answer;
     if (options.dryRun) return { ...answer, body: { ...answer.body, ...(await dryRunFields(caller, () => forecast?.dryRun(foreseen))) } };
@@ -110,11 +123,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
 
   /** Judges the entries of a batch, and publishes the good ones; `foreseen` gets those that a forecast needs to know of. */
   async function take(
-    version: 1 | 2,
-    batch: ScannedBatch,
-    caller: Caller,
-    list: string | undefined,
-    dryRun: boolean,
+    { version, batch, caller, list, dryRun, traceparent }: TakenBatch,
     foreseen: Message[],
   ): Promise<SignalAnswer | HttpFault> {
     const receivedAt = now();
@@ -137,7 +146,15 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
             if (dryRun) warnings.push(...warningsOf(signal));
             judged.accept(signal.version === 1 ? 'access_rule' : signal.envelope.kind);
             const id = signalId(batchId, taken);
-            const message = encodeMessage(signal, { workspaceId, organizationId, listId: list, receivedAt, signalId: id, keyId });
+            const message = encodeMessage(signal, {
+              workspaceId,
+              organizationId,
+              listId: list,
+              receivedAt,
+              signalId: id,
+              keyId,
+              traceparent,
+            });
             if (forecast !== undefined && concernsForecast(signal, dryRun)) foreseen.push(message);
             if (!dryRun) messages.push(message);
           },

@@ -11,6 +11,7 @@ const SOURCES: MetricSources = {
   deadLetters: undefined,
   builds: undefined,
   feeds: undefined,
+  devices: undefined,
   geo: () => ({ country: { date: '2026-11-01' }, asn: { date: '2026-11-20' } }) as never,
   certificateExpiry: undefined,
   process: { read: async () => ({ threads: [], cpuSeconds: 1, residentMemory: 2, startedAt: 3, loopDelay: [] }) },

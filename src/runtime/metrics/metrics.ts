@@ -20,6 +20,8 @@ export interface MetricSources {
   readonly deadLetters: (() => Promise<number>) | undefined;
   readonly builds: BuildCounts | undefined;
   readonly feeds: { held(): Iterable<HeldFeed>; bodyBytes(): number } | undefined;
+  /** How many devices pull regularly, and how many have stopped within a day. */
+  readonly devices: (() => { readonly pulling: number; readonly stopped: number } | undefined) | undefined;
   readonly geo: () => GeoData;
   /** When the certificate of the service ends, ms since 1970. */
   readonly certificateExpiry: (() => number) | undefined;
@@ -197,6 +199,17 @@ export const METRICS: readonly Metric<Reading>[] = [
     type: 'gauge',
     help: 'Bytes of ready feed bodies, of FEED_CACHE_MB',
     read: ({ bodyBytes }) => one(bodyBytes),
+  },
+  {
+    name: 'weir_devices',
+    type: 'gauge',
+    help: 'Devices in the store that pull regularly (pulling), and those that have stopped within a day and are not back (stopped)',
+    *read({ devices }) {
+      const counts = devices?.();
+      for (const state of counts === undefined ? [] : (['pulling', 'stopped'] as const)) {
+        yield { labels: labelsOf({ state }), value: counts![state] };
+      }
+    },
   },
   {
     name: 'weir_geo_age_seconds',

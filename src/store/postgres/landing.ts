@@ -3,6 +3,7 @@ import { isExpressionKind } from '../../rule.ts';
 import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { nearestInstant } from '../columns.ts';
 import { compact, type ResolvedChange } from '../compact.ts';
+import { countOperation, DayCounts } from '../feed-days.ts';
 import { operate } from '../operations.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import { type Database, drive, type Session } from './database.ts';
@@ -35,6 +36,7 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
   const segments = segmentsOf(known);
   await drive(session, writeSegments(segments, batch));
   const counts = new RuleCountChanges();
+  const days = new DayCounts(known);
   const lists = new Set<number>();
   let changes: ResolvedChange[] = [];
   const flush = async () => {
@@ -50,6 +52,7 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
       const done = await drive(session, operate({ workspace, list, seq, operation: change }));
       counts.add(workspace, done.more);
       for (const changed of done.lists) lists.add(changed);
+      await drive(session, countOperation(days, { workspace, seq, change, ...done }));
     } else {
       changes.push({ workspace, list, receivedAt, id: seq, batch: batchId, firstId: segments[segment].first.seq, change });
       if (change.kind === 'access_rule') lists.add(list);
@@ -57,6 +60,7 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
   }
   await flush();
   await drive(session, writeRuleCounts(counts));
+  await drive(session, days.write(batch.now));
   return lists;
 }
 

@@ -5,6 +5,7 @@ import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../ru
 import { formatTarget } from '../../signal/target.ts';
 import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
+import { countOperation, DayCounts } from '../feed-days.ts';
 import { operate } from '../operations.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import type { Value } from '../work.ts';
@@ -50,6 +51,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
   const segments = segmentsOf(known);
   drive(db, writeSegments(segments, { now }));
   const counts = new RuleCountChanges();
+  const days = new DayCounts(known);
   const [lists, workspaces, expressions] = [new Set<number>(), new Set<number>(), new Set<number>()];
   let segment = 0;
   for (const { item, seq, workspace, list } of known) {
@@ -61,6 +63,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
       for (const changed of done.lists) lists.add(changed);
       if (done.lists.length > 0) workspaces.add(workspace);
       if (done.expressions) expressions.add(workspace);
+      drive(db, countOperation(days, { workspace, seq, change, ...done }));
       continue;
     }
     const isAccess = change.kind === 'access_rule';
@@ -72,6 +75,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
       workspaces.add(workspace);
     } else expressions.add(workspace);
   }
+  drive(db, days.write(now));
   return { counts, lists, workspaces, expressions, poison };
 }
 

@@ -1,0 +1,172 @@
+/** What polls, noted as it is answered (SPEC D16.7). A poll that is answered from memory costs a few look-ups and numbers here. */
+import type { IncomingMessage } from 'node:http';
+import { MOST_DOCUMENTS } from '../account/device.ts';
+import { withoutSecrets } from '../account/secrets.ts';
+import { nameOf } from '../feed/document.ts';
+import type { SeenDevices } from '../ports/devices.ts';
+import type { HttpFault } from './errors.ts';
+import type { AnsweredContent, FeedAnswer } from './feeds/headers.ts';
+
+/** A poll that was answered. */
+export interface Poll {
+  readonly userAgent: string | undefined;
+  readonly address: string;
+  readonly status: number;
+  /** Whether it was conditional. */
+  readonly validates: boolean;
+  /** What was sent or confirmed; undefined where that is nothing. */
+  readonly content: AnsweredContent | undefined;
+}
+
+/** What the ledger notes of a request and its answer. */
+export function pollOf({ headers, method }: IncomingMessage, address: string, answered: FeedAnswer | HttpFault): Poll {
+  return {
+    userAgent: headers['user-agent'],
+    address,
+    status: answered.status,
+    validates: headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined,
+    // A HEAD that is answered 200 got nothing.
+    content: 'body' in answered && (answered.status === 304 || method === 'GET') ? answered.content : undefined,
+  };
+}
+
+export interface DeviceLedger {
+  /** Notes the poll of a key that is valid. */
+  note(key: { readonly keyId: string; readonly workspaceId: string }, poll: Poll): void;
+  /** Notes the poll of a key that is not valid; `digest` is its SHA-256, a character for each byte. */
+  noteRefused(digest: string, poll: Poll): void;
+  /** What was seen since the last call. */
+  take(): SeenDevices;
+}
+
+/** Devices that are noted between two takings: of one workspace, and in all; of keys that are not valid. */
+const MOST_OF_WORKSPACE = 5_000;
+const MOST = 20_000;
+const MOST_REFUSED = 1_000;
+/** Characters of a User-Agent that are kept. */
+const USER_AGENT = 200;
+/** What a request without User-Agent is called. */
+const NO_USER_AGENT = '-';
+
+/** A device as it is counted. */
+interface Entry {
+  readonly userAgent: string;
+  readonly address: string;
+  readonly first: number;
+  last: number;
+  pulls: number;
+  ok: number;
+  notModified: number;
+  refused: number;
+  failed: number;
+  lastStatus: number;
+  validates: boolean;
+  /** What it got last of each document, the last one at the end. */
+  readonly got: { content: AnsweredContent; at: number }[];
+}
+
+/** The devices of one key: by User-Agent, then by address. */
+type KeyEntries = Map<string, Map<string, Entry>>;
+
+/** A ledger that has seen nothing yet. `now`: ms since 1970. */
+export function deviceLedger(now: () => number): DeviceLedger {
+  let keys = new Map<string, { workspaceId: string; entries: KeyEntries }>();
+  let refused = new Map<string, KeyEntries>();
+  let ofWorkspace = new Map<string, number>();
+  let all = 0;
+  let allRefused = 0;
+
+  return {
+    note({ keyId, workspaceId }, poll) {
+      let key = keys.get(keyId);
+      if (key === undefined) {
+        key = { workspaceId, entries: new Map() };
+        keys.set(keyId, key);
+      }
+      const entry = find(key.entries, poll) ?? admit(key.entries, workspaceId, poll);
+      if (entry !== undefined) count(entry, poll, now());
+    },
+    noteRefused(digest, poll) {
+      const entries = refused.get(digest) ?? new Map();
+      let entry = find(entries, poll);
+      if (entry === undefined) {
+        if (allRefused >= MOST_REFUSED) return;
+        allRefused += 1;
+        refused.set(digest, entries);
+        entry = add(entries, poll, now());
+      }
+      count(entry, poll, now());
+    },
+    take() {
+      const devices = [...keys].flatMap(([keyId, { workspaceId, entries }]) =>
+        seenOf(entries).map((seen) => ({ ...seen, keyId, workspaceId })),
+      );
+      const hashed = [...refused].flatMap(([digest, entries]) =>
+        seenOf(entries).map((seen) => ({ hash: Buffer.from(digest, 'latin1'), seen })),
+      );
+      [keys, refused, ofWorkspace, all, allRefused] = [new Map(), new Map(), new Map(), 0, 0];
+      return { devices, refused: hashed };
+    },
+  };
+
+  /** A new entry, unless the workspace has as many as are noted. */
+  function admit(entries: KeyEntries, workspaceId: string, poll: Poll): Entry | undefined {
+    const known = ofWorkspace.get(workspaceId) ?? 0;
+    if (known >= MOST_OF_WORKSPACE || all >= MOST) return undefined;
+    ofWorkspace.set(workspaceId, known + 1);
+    all += 1;
+    return add(entries, poll, now());
+  }
+}
+
+const find = (entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll): Entry | undefined =>
+  entries.get(shortened(userAgent))?.get(address);
+
+const shortened = (userAgent: string) => (userAgent.length > USER_AGENT ? userAgent.slice(0, USER_AGENT) : userAgent);
+
+function add(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll, now: number): Entry {
+  // A copy: a part of a text would keep the whole of it.
+  const name = Buffer.from(shortened(userAgent)).toString();
+  const addresses = entries.get(name) ?? new Map<string, Entry>();
+  entries.set(name, addresses);
+  const counts = { pulls: 0, ok: 0, notModified: 0, refused: 0, failed: 0, lastStatus: 0 };
+  const entry: Entry = { userAgent: withoutSecrets(name), address, first: now, last: now, ...counts, validates: false, got: [] };
+  addresses.set(address, entry);
+  return entry;
+}
+
+function count(entry: Entry, { status, validates, content }: Poll, now: number): void {
+  entry.last = now;
+  entry.lastStatus = status;
+  entry.pulls += 1;
+  if (status === 304) entry.notModified += 1;
+  else if (status < 400) entry.ok += 1;
+  else if (status < 500) entry.refused += 1;
+  else entry.failed += 1;
+  if (validates) entry.validates = true;
+  if (content === undefined) return;
+  const last = entry.got.at(-1);
+  if (last?.content === content) last.at = now;
+  else got(entry, content, now);
+}
+
+/** Notes a document that is not the one of the last poll. */
+function got({ got }: Entry, content: AnsweredContent, at: number): void {
+  const known = got.findIndex((each) => each.content.feedId === content.feedId && each.content.variant === content.variant);
+  if (known >= 0) got.splice(known, 1);
+  else if (got.length >= MOST_DOCUMENTS) got.shift();
+  got.push({ content, at });
+}
+
+const seenOf = (entries: KeyEntries) =>
+  [...entries.values()].flatMap((addresses) =>
+    [...addresses.values()].map(({ first, last, got, ...entry }) => ({
+      ...entry,
+      firstPull: first,
+      lastPull: last,
+      documents: got.toReversed().map(({ content: { feedId, variant, etag, lastModified }, at }) => {
+        const { format, family, action } = nameOf(variant);
+        return { feedId, format, family, action, etag, lastModified, at };
+      }),
+    })),
+  );

@@ -1,0 +1,17 @@
+/** The audit log as a process follows it. Types only. */
+
+/** One change that somebody made. */
+export interface AuditRow {
+  readonly id: number;
+  /** Such as `key revoked`. */
+  readonly event: string;
+  /** The id of what was changed. */
+  readonly object: string;
+}
+
+export interface AuditReads {
+  /** The id of the newest row; 0 where there is none. */
+  newestAudit(): Promise<number>;
+  /** The rows behind this id, oldest first. */
+  auditSince(id: number, limit: number): Promise<AuditRow[]>;
+}

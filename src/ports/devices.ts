@@ -1,0 +1,66 @@
+/** The ledger of devices (SPEC D16.7 to D16.12). Types only; `storeConformance` is run by every driver. */
+import type { DeviceDocument, DeviceState, SeenDevice } from '../account/device.ts';
+
+/** A device as it is shown. */
+export interface Device extends Omit<DeviceState, 'countedFrom' | 'counted' | 'documents'> {
+  readonly workspaceId: string;
+  /** How often it usually pulls, ms; null while that is not known. */
+  readonly interval: number | null;
+  readonly documents: readonly ShownDocument[];
+}
+
+export interface ShownDocument extends DeviceDocument {
+  /** When the newest content appeared that weir has made of it, whole seconds; null where that is not known. */
+  readonly newestModified: number | null;
+}
+
+/** Which devices, in the order of their ids. */
+export interface DevicePage {
+  readonly keyId?: string;
+  /** Those that have pulled since, ms. */
+  readonly since?: number;
+  /** Those behind the device with this id. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** Devices that showed a key which is not valid: `hash` is its SHA-256. Whether it ever was one, the store knows. */
+export interface RefusedDevice {
+  readonly hash: Uint8Array;
+  readonly seen: Omit<SeenDevice, 'keyId' | 'workspaceId'>;
+}
+
+/** What a process has seen of devices in a while. */
+export interface SeenDevices {
+  readonly devices: readonly SeenDevice[];
+  readonly refused: readonly RefusedDevice[];
+}
+
+/** A key by its id, whether it is valid or not. */
+export interface KeyName {
+  readonly keyId: string;
+  readonly workspaceId: string;
+}
+
+export interface DeviceReads {
+  devices(workspaceId: string, page: DevicePage): Promise<Device[]>;
+  /** How many devices pull regularly, and how many of those have stopped since an instant (ms) and are not back. */
+  deviceCounts(since: number): Promise<{ readonly pulling: number; readonly stopped: number }>;
+  /** The workspace of a key, also of one that is not valid; undefined when there is no such key. */
+  workspaceOfKey(keyId: string): Promise<string | undefined>;
+  /** The keys with these SHA-256, revoked and expired ones too, each with its place among the given ones. */
+  keysByHash(hashes: readonly Uint8Array[]): Promise<ReadonlyMap<number, KeyName>>;
+}
+
+export interface DeviceWrites {
+  /**
+   * Adds what was seen to what is known. A workspace keeps 5,000 devices, those that pulled last. Returns the devices that had stopped
+   * and are back, as they were before.
+   */
+  noteDevices(seen: readonly SeenDevice[]): Promise<Device[]>;
+  /**
+   * Marks the devices that are overdue at `now` (ms), those aside that are not after `running` ms without a pull: for as long the service
+   * may have been down itself. Each is returned once, whoever asks. Keeps 50,000 devices in all, those that pulled last.
+   */
+  markStopped(at: { readonly now: number; readonly running: number }): Promise<Device[]>;
+}

@@ -1,0 +1,41 @@
+/** A line of the log for each change of keys, lists, feeds and workspaces, whoever made it (SPEC D16.3): the audit log is read as it grows. */
+import type { AuditReads, AuditRow } from '../ports/audit.ts';
+import type { Log } from '../ports/log.ts';
+
+/** How often it looks, ms. */
+const EVERY = 5_000;
+/** Rows that one look reads at most. */
+const MOST = 1_000;
+/** A row may become visible after later ones: so many before the newest are looked at again. */
+const OVERLAP = 100;
+
+/** Begins to log what is written from now on. Returns the function that ends this with a last look. */
+export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> {
+  /** The newest row that was seen, and the last ones before it; undefined until the first look, which logs nothing. */
+  let newest: number | undefined;
+  let seen = new Set<number>();
+
+  async function look(): Promise<void> {
+    const first = newest === undefined;
+    newest ??= await store.newestAudit();
+    const rows = await store.auditSince(newest - OVERLAP, MOST);
+    const fresh = rows.filter(({ id }) => !seen.has(id));
+    if (!first) for (const row of fresh) log('info', lineOf(row));
+    newest = Math.max(newest, ...rows.map(({ id }) => id));
+    seen = new Set([...seen, ...fresh.map(({ id }) => id)].filter((id) => id > newest! - OVERLAP));
+  }
+
+  // A store that is away is told of by others; its rows are there when it is back.
+  let looking = look().catch(() => {});
+  const again = () => {
+    looking = looking.then(look).catch(() => {});
+    return looking;
+  };
+  const timer = setInterval(() => void again(), EVERY).unref();
+  return () => {
+    clearInterval(timer);
+    return again();
+  };
+}
+
+const lineOf = ({ event, object }: AuditRow) => `${event}: ${object}`;

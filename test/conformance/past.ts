@@ -1,0 +1,168 @@
+/** What every store has to keep of the past: the ledger of devices, and the days of feeds. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import type { DeviceDocument, SeenDevice } from '../../src/account/device.ts';
+import { NO_SETTINGS } from '../../src/account/list.ts';
+import { access, fixture, ip, type StoreDriver, T0, upsert } from './store.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const TODAY = Math.floor(T0 / DAY);
+
+const DOCUMENT: DeviceDocument = { feedId: null, format: 'plain', family: 'v4', action: 'block', etag: '"a"', lastModified: 100, at: T0 };
+
+export function pastConformance(driver: StoreDriver): void {
+  const { name } = driver;
+
+  test(`D16.9, D16.10 store ${name}: devices merge over processes, stop, come back and make room`, async (t) => {
+    const { store, again, workspace } = await fixture(t, driver);
+    const seen = (n: number, from: number, to: number, more: Partial<SeenDevice> = {}): SeenDevice => ({
+      workspaceId: workspace.id,
+      keyId: 'key',
+      userAgent: 'firewall',
+      address: `192.0.2.${n}`,
+      firstPull: from,
+      lastPull: to,
+      pulls: 1,
+      ok: 1,
+      notModified: 0,
+      refused: 0,
+      failed: 0,
+      lastStatus: 200,
+      validates: false,
+      documents: [],
+      ...more,
+    });
+    const other = await again();
+    // Two processes tell of a device that pulls every minute; a second one has pulled but once.
+    await store.noteDevices([seen(1, T0, T0 + 4 * MINUTE, { pulls: 3, ok: 3, documents: [DOCUMENT] }), seen(2, T0, T0)]);
+    const newer = { ...DOCUMENT, etag: '"b"', lastModified: 200, at: T0 + 5 * MINUTE };
+    await other.noteDevices([
+      seen(1, T0 + MINUTE, T0 + 5 * MINUTE, { pulls: 3, ok: 0, notModified: 3, lastStatus: 304, validates: true, documents: [newer] }),
+    ]);
+    await store.recordFeed(workspace.id, { feedId: null, ...VARIANT }, { hash: 'h', snapshotAt: T0, second: 300 });
+
+    const [one, two] = (await store.devices(workspace.id, { limit: 10 })).sort((a, b) => a.address.localeCompare(b.address));
+    assert.deepEqual([one!.pulls, one!.ok, one!.notModified, one!.lastStatus, one!.validates], [6, 3, 3, 304, true]);
+    assert.deepEqual([one!.firstPull, one!.lastPull, one!.interval], [T0, T0 + 5 * MINUTE, MINUTE]);
+    assert.deepEqual(one!.documents, [{ ...newer, newestModified: 300 }], 'the content that it has, and that there is newer');
+    assert.deepEqual([two!.pulls, two!.interval], [1, null]);
+    const pages = [await store.devices(workspace.id, { limit: 1 })];
+    pages.push(await store.devices(workspace.id, { limit: 1, after: pages[0]![0]!.id }));
+    assert.deepEqual(new Set(pages.flat().map(({ id }) => id)), new Set([one!.id, two!.id]));
+    assert.equal((await store.devices(workspace.id, { limit: 9, keyId: 'key', since: T0 + 1 })).length, 1);
+    assert.equal((await store.devices(workspace.id, { limit: 9, keyId: 'none' })).length, 0);
+
+    // Ten minutes after its last pull: noticed once, by whoever asks first, and not by one that runs for less long.
+    const late = T0 + 15 * MINUTE;
+    assert.deepEqual(await store.markStopped({ now: late - 1, running: DAY }), []);
+    assert.deepEqual(await other.markStopped({ now: late, running: 9 * MINUTE }), []);
+    assert.deepEqual(
+      (await store.markStopped({ now: late, running: DAY })).map(({ id, workspaceId }) => [id, workspaceId]),
+      [[one!.id, workspace.id]],
+    );
+    assert.deepEqual(await other.markStopped({ now: late, running: DAY }), []);
+    assert.deepEqual(await store.deviceCounts(T0), { pulling: 0, stopped: 1 });
+
+    const back = await store.noteDevices([seen(1, late + 60 * MINUTE, late + 60 * MINUTE)]);
+    assert.deepEqual(
+      back.map(({ id, lastPull, stoppedAt }) => [id, lastPull, stoppedAt]),
+      [[one!.id, T0 + 5 * MINUTE, late]],
+    );
+    assert.deepEqual(await store.deviceCounts(T0), { pulling: 1, stopped: 0 });
+    const [again1] = await store.devices(workspace.id, { limit: 9, since: late });
+    assert.equal(again1!.interval, MINUTE, 'the pause counts as one interval');
+
+    // A flood of names: those that pulled last are kept.
+    const flood = Array.from({ length: 5_100 }, (_, n) => seen(3, T0 + n, T0 + n, { userAgent: `agent-${n}` }));
+    await store.noteDevices(flood);
+    const kept = await store.devices(workspace.id, { limit: 9_999 });
+    assert.equal(kept.length, 5_000);
+    assert.ok(kept.some(({ id }) => id === one!.id) && kept.every(({ lastPull }) => lastPull >= T0 + 100));
+    await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: T0 + 5_099, limit: 9_999 });
+    assert.equal((await store.devices(workspace.id, { limit: 9_999 })).length, 2);
+  });
+
+  test(`D16.8 store ${name}: a key is known by its hash after it was revoked`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const hash = createHash('sha256').update('a').digest();
+    const key = { name: null, hash, prefix: '', permissions: ['feed:read'], listId: null, feedId: null, expiresAt: null } as const;
+    const { id } = await store.createKey(workspace.id, key);
+    await store.revokeKey(id);
+    const found = await store.keysByHash([createHash('sha256').update('b').digest(), hash]);
+    assert.deepEqual([...found], [[1, { keyId: id, workspaceId: workspace.id }]]);
+  });
+
+  test(`D16.13, D16.14 store ${name}: what came, lapsed, was undone and deleted stands on its day, and nothing is counted twice`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const days = (feedId: string | null = null) => store.feedDays(workspace.id, feedId, { from: TODAY, to: TODAY + 400 });
+    const counts = async (feedId: string | null = null) =>
+      (await days(feedId)).map(({ day, came, lapsed, undone, deleted }) => [day - TODAY, came, lapsed, undone, deleted]);
+    const block = (n: number, more = {}) => upsert(access(ip(`192.0.2.${n}`), more));
+    const batch = '00000000-0000-7000-8000-000000000000';
+    await land([
+      ...[1, 2, 3].map((n) => ({ change: block(n), listId: edge.id, batchId: batch })),
+      { change: block(1, { expiresAt: T0 + MINUTE }) },
+      { change: block(2, { expiresAt: T0 + DAY }) },
+      { change: 'upsert', kind: 'waf_rule', rule: { ...access(ip('192.0.2.1')), ...WAF } } as never,
+    ]);
+    await land([
+      { change: block(1), listId: edge.id },
+      { change: { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('192.0.2.3') }, listId: edge.id },
+    ]);
+    assert.deepEqual(await counts(edge.id), [[0, 4, 0, 0, 1]]);
+    assert.deepEqual(await counts(), [[0, 6, 0, 0, 1]], 'the workspace in all');
+
+    // Undoing the batch removes 192.0.2.2; the other two rules were changed since.
+    await land([{ change: { change: 'undo', batchId: batch }, listId: edge.id }]);
+    assert.deepEqual(await counts(edge.id), [[0, 4, 0, 1, 1]]);
+    const [{ id }] = await rules('access_rule', T0, edge.id);
+    await land([{ change: { change: 'delete_rules', kind: 'access_rule', ids: [id] }, listId: edge.id }]);
+    assert.deepEqual(await counts(edge.id), [[0, 4, 0, 1, 2]]);
+
+    const sweep = (now: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
+    await sweep(T0 + MINUTE - 1);
+    await sweep(T0 + MINUTE);
+    await sweep(T0 + MINUTE);
+    assert.deepEqual(await counts(), [[0, 6, 1, 1, 2]]);
+    // The service was away for three days: what lapsed meanwhile stands on its day.
+    await sweep(T0 + 3 * DAY);
+    assert.deepEqual(await counts(), [
+      [0, 6, 1, 1, 2],
+      [1, 0, 1, 0, 0],
+    ]);
+
+    const size = { workspaceId: workspace.id, day: TODAY };
+    await store.noteFeedSizes([
+      { ...size, feedId: edge.id, v4: { last: 9, most: 9 }, v6: null },
+      { ...size, feedId: null, v4: { last: 3, most: 5 }, v6: { last: 1, most: 1 } },
+      { ...size, feedId: '00000000-0000-0000-0000-000000000000', v4: { last: 1, most: 1 }, v6: null },
+    ]);
+    await store.noteFeedSizes([{ ...size, feedId: edge.id, v4: { last: 2, most: 4 }, v6: { last: 1, most: 1 } }]);
+    assert.deepEqual((await days(edge.id))[0], {
+      day: TODAY,
+      came: 4,
+      lapsed: 0,
+      undone: 1,
+      deleted: 2,
+      v4: { last: 2, most: 9 },
+      v6: { last: 1, most: 1 },
+    });
+    assert.deepEqual((await days())[0]!.v4, { last: 3, most: 5 });
+
+    // After a year, and with its list, the past goes.
+    await sweep(T0 + 366 * DAY);
+    assert.equal((await days(edge.id)).length, 1);
+    await sweep(T0 + 367 * DAY);
+    assert.deepEqual(
+      (await days()).map(({ day }) => day - TODAY),
+      [1],
+    );
+    assert.deepEqual(await days(edge.id), []);
+  });
+}
+
+const VARIANT = { format: DOCUMENT.format, family: DOCUMENT.family, action: DOCUMENT.action };
+const WAF = { ruleRef: 'w', type: 'custom', expression: 'true', action: 'block', order: null, shortDescription: null };
