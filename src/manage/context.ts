@@ -51,8 +51,6 @@ export interface ManagePorts extends RuleManagement {
 /** What a function that changes something works with. */
 export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
   readonly workspaceId: string;
-  /** The key that asks. */
-  readonly caller: Caller;
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
   readonly permissions: readonly Permission[] | null;
@@ -63,7 +61,10 @@ export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
 }
 
 /** One call of an operation. */
-export interface ManageContext extends ManagePorts, ChangeContext {}
+export interface ManageContext extends ManagePorts, ChangeContext {
+  /** The key that asks. */
+  readonly caller: Caller;
+}
 
 /** The context of a command: it may do everything, and nobody is named. */
 export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
