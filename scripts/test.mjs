@@ -3,43 +3,75 @@
 // (src/) and those of whole feeds in memory (test/feed/).
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { run as runTests } from 'node:test';
+import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
 const UNIT = ['src/**/*.test.ts', 'test/feed/*.test.ts'];
 const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts'];
+/** Files that take longest come first, so that none of them is left over at the end. */
+const LONGEST = [
+  ...['contract/postgres-kafka', 'crash/scale-out', 'process/process', 'process/feeds-outage', 'stream/kafka', 'store/postgres'],
+  ...['process/signals-outage', 'process/fresh-clone', 'replicas/replicas', 'cli/export-import', 'process/new-kind', 'process/new-format'],
+].map((name) => `test/${name}.test.ts`);
+const TIMEOUT = 600_000;
+// Three files at a time keep two cores busy: a third of the time of most is waiting.
+const CONCURRENCY = 3;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
 const find = (patterns) => globSync(patterns, { cwd: root }).sort();
-const [first, ...others] = process.argv.slice(2);
-const isWhole = first === undefined;
-const isUnit = first === '--unit';
-const files = isWhole ? find(ALL) : isUnit ? find(UNIT) : [first, ...others];
-
-// Three files at a time keep two cores busy: a third of the time of most is waiting.
-const steps = [
-  ['types', bin('tsc'), ['--noEmit']],
-  ['lint', bin('biome'), ['check', '--error-on-warnings', '.']],
-  ['tests', process.execPath, ['--test', '--test-concurrency=3', '--test-timeout=600000', ...files]],
-];
+const given = process.argv.slice(2);
 // What one process has compiled the next need not.
-const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`, ...process.env };
-const run = (command, args, added) =>
-  new Promise((resolve) => spawn(command, args, { cwd: root, env: { ...env, ...added }, stdio: 'inherit' }).once('exit', resolve));
-// A process for each file costs half the time of the unit tests: they share two.
-if (isUnit) {
+process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compile`;
+
+/** Runs a program; whether it ended well. */
+const run = (command, ...args) =>
+  new Promise((resolve) => spawn(command, args, { cwd: root, stdio: 'inherit' }).once('exit', (code) => resolve(code === 0)));
+
+/** A process for each file costs half the time of the unit tests: they share two. */
+async function runUnit() {
+  const files = find(UNIT);
   const half = (rest) => files.filter((_, n) => n % 2 === rest);
-  const codes = await Promise.all([0, 1].map((rest) => run(process.execPath, ['--test', '--test-isolation=none', ...half(rest)])));
-  process.exit(codes.every((code) => code === 0) ? 0 : 1);
+  const passed = await Promise.all([0, 1].map((rest) => run(process.execPath, '--test', '--test-isolation=none', ...half(rest))));
+  return passed.every(Boolean);
 }
-for (const [name, command, args] of isWhole ? steps : steps.slice(2)) {
+
+/** Every other file has a process of its own. */
+async function runOthers() {
+  const unit = find(UNIT);
+  const rank = (file) => (LONGEST.includes(file) ? LONGEST.indexOf(file) : LONGEST.length);
+  const files = find(ALL)
+    .filter((file) => !unit.includes(file))
+    .sort((a, b) => rank(a) - rank(b));
+  const shared = await startShared();
+  Object.assign(process.env, shared.settings);
+  let passed = true;
+  const tests = runTests({ files: files.map((file) => root + file), concurrency: CONCURRENCY, timeout: TIMEOUT });
+  tests.on('test:fail', () => {
+    passed = false;
+  });
+  await new Promise((resolve) => tests.compose(spec).on('end', resolve).pipe(process.stdout));
+  await shared.stop();
+  return passed;
+}
+
+const runGiven = () => run(process.execPath, '--test', `--test-concurrency=${CONCURRENCY}`, `--test-timeout=${TIMEOUT}`, ...given);
+
+const WHOLE = {
+  types: () => run(bin('tsc'), '--noEmit'),
+  lint: () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
+  tests: async () => {
+    const passed = await runUnit();
+    return (await runOthers()) && passed;
+  },
+};
+const steps = given.length === 0 ? WHOLE : given[0] === '--unit' ? { tests: runUnit } : { tests: runGiven };
+for (const [name, step] of Object.entries(steps)) {
   process.stderr.write(`\n=== ${name} ===\n`);
-  const shared = isWhole && name === 'tests' ? await startShared() : { settings: {}, stop: async () => {} };
-  const code = await run(command, args, shared.settings).finally(shared.stop);
-  if (code !== 0) {
-    process.stderr.write(`\n${name}: failed\n`);
-    process.exit(1);
-  }
+  if (await step()) continue;
+  process.stderr.write(`\n${name}: failed\n`);
+  process.exit(1);
 }
 
 /** One PostgreSQL and one Kafka for all files that do no harm to theirs; each has a database and topics of its own. */

@@ -3,7 +3,7 @@ import { PROTECT_RULE, protectedWord } from './account/guard-rails.ts';
 import { LIMITS } from './signal/limits.ts';
 
 /** The parts of the service that a process may run. */
-export const ROLES = ['signals', 'consumer', 'feeds'] as const;
+export const ROLES = ['signals', 'consumer', 'feeds', 'manage'] as const;
 export type Role = (typeof ROLES)[number];
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -38,6 +38,8 @@ export interface Config {
   readonly feedCacheMb: number;
   readonly geoCountryFile: string | undefined;
   readonly geoAsnFile: string | undefined;
+  readonly geoUpdateHours: number | undefined;
+  readonly geoUpdateUrl: string;
   readonly schemesFile: string | undefined;
   readonly rateLimitSignals: number;
   readonly rateLimitEntries: number;
@@ -48,11 +50,13 @@ export interface Config {
   readonly minPrefixV4: number;
   readonly minPrefixV6: number;
   readonly rateLimitFeeds: number;
+  readonly rateLimitManage: number;
   readonly bodyBudgetMb: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
+  readonly console: boolean;
   readonly accessLog: boolean;
   readonly otelEndpoint: string | undefined;
   readonly logLevel: string;
@@ -109,6 +113,12 @@ const url =
     }
     return value;
   };
+
+const folderUrl: Parse<string> = (value) => {
+  const { username, search, hash } = new URL(url(['http:', 'https:'])(value));
+  if (username + search + hash !== '') throw new Error('must be an address without user, query and fragment');
+  return value.replace(/\/+$/, '');
+};
 
 const broker: Parse<string> = (value) => {
   const port = Number(value.slice(value.lastIndexOf(':') + 1));
@@ -286,6 +296,18 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     parse: text,
     meaning: 'your own CSV or MMDB file of ASN ranges instead of the packaged data',
   },
+  geoUpdateHours: {
+    variable: 'GEO_UPDATE_HOURS',
+    fallback: undefined,
+    parse: integer(1, 8760),
+    meaning: 'how often `weir geo update` runs by itself; never when unset',
+  },
+  geoUpdateUrl: {
+    variable: 'GEO_UPDATE_URL',
+    fallback: 'https://github.com/sapics/ip-location-db/releases/download/latest',
+    parse: folderUrl,
+    meaning: 'address of the folder that `weir geo update` fetches its files from',
+  },
   schemesFile: {
     variable: 'SCHEMES_FILE',
     fallback: undefined,
@@ -341,6 +363,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     parse: integer(0, 1_000_000_000),
     meaning: 'feed requests per key and minute in this process; 0 = no limit',
   },
+  rateLimitManage: {
+    variable: 'RATE_LIMIT_MANAGE',
+    fallback: '600',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'management requests per key and minute in this process; 0 = no limit',
+  },
   bodyBudgetMb: {
     variable: 'BODY_BUDGET_MB',
     fallback: '256',
@@ -370,6 +398,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: undefined,
     parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
+  },
+  console: {
+    variable: 'CONSOLE',
+    fallback: 'on',
+    parse: onOff,
+    meaning: 'on: the role manage serves the web console at /console/ too',
   },
   accessLog: {
     variable: 'ACCESS_LOG',
@@ -402,7 +436,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
 const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [], protectedNetworks: [] };
 
 /** Settings whose values no fault repeats. */
-const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl'];
+const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl', 'geoUpdateUrl'];
 
 /** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [

@@ -10,6 +10,14 @@ const ERROR_CODES = [
   'NOT_FOUND',
   /** The call cannot be done as things are. */
   'REFUSED',
+  /** The caller may not do this. */
+  'FORBIDDEN',
+  /** What was to be changed is not as the caller knows it. */
+  'CHANGED',
+  /** A request with this idempotency key was answered before. */
+  'ANSWERED_BEFORE',
+  /** So much is not taken now; `cause.retryAfter` says after how many seconds it may be. */
+  'LIMITED',
   /** The operator's geo file cannot be used. */
   'GEO_FILE',
   /** The store does not answer or refuses the connection. */
@@ -41,3 +49,11 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 
 /** Whether an error has this code, whichever thread it comes from. */
 export const hasCode = (error: unknown, code: ErrorCode): error is Error & { code: ErrorCode } => codeOf(error) === code;
+
+/** Node's codes for a certificate that does not pass. */
+const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Why a server's certificate is not trusted, without the advice that Node adds for its own options; undefined for other errors. */
+export function untrustedReason(error: Error & { readonly code?: unknown }): string | undefined {
+  return UNTRUSTED.test(String(error.code)) ? error.message.split(';')[0] : undefined;
+}

@@ -1,6 +1,6 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import about from '../package.json' with { type: 'json' };
 import { areOff, blockGuards, mayBlock, type ServiceGuardRails } from './account/guard-rails.ts';
@@ -9,30 +9,36 @@ import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import type { FeedBuilder } from './feed/builder.ts';
+import { Bouncers } from './feed/serve/bouncers.ts';
 import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
+import { geoStatus } from './geo/status.ts';
 import { accessLog } from './http/access-log.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
+import { bouncerEndpoints } from './http/bouncers/answer.ts';
 import { newHttpCounts } from './http/counts.ts';
 import { deviceLedger, pollOf } from './http/device-ledger.ts';
 import { feedEndpoint } from './http/feeds/answer.ts';
 import { documentEndpoint } from './http/feeds/document.ts';
 import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
+import { managedSubmission } from './http/signals/managed.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
-import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import { type SignalParts, signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
+import type { ProcessStatus } from './manage/status.ts';
 import type { HttpCounts } from './ports/http-counts.ts';
 import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
 import type { Stream } from './ports/stream.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
+import { bouncerLog, startBouncerLedger } from './runtime/bouncer-ledger.ts';
 import { loggedChecks } from './runtime/check-log.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
@@ -40,6 +46,7 @@ import { startFailureLog } from './runtime/failed-keys.ts';
 import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
+import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
@@ -49,7 +56,7 @@ import { type ProcessWatch, watchProcess } from './runtime/metrics/process.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
-import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
+import { processesOn, type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { startTracing } from './runtime/tracing.ts';
 import { watchAppends } from './stream/append-watch.ts';
@@ -71,6 +78,9 @@ export interface Service {
 
 /** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
 const STOP_LIMIT = 8_000;
+
+/** In ms. */
+const HOUR = 3_600_000;
 
 /** Dead letters that metrics count at most. */
 const DEAD_LETTERS_COUNTED = 10_000;
@@ -120,6 +130,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       log,
     );
     closing.push(() => geo.close());
+    const { geoUpdateHours } = config;
+    if (geoUpdateHours !== undefined) {
+      closing.push(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
+    }
 
     const watch = new FeedWatch((level, message) => {
       log(level, message);
@@ -158,6 +172,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const cache =
       feedThread &&
       feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
+    const bouncers = new Bouncers(bouncerLog(log));
+    if (cache !== undefined) {
+      closing.push(startBouncerLedger(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written')));
+    }
     const documents = cache && documentEndpoint(cache, now, feedReport(logger));
     const metrics: MetricsPage | undefined = measures && {
       render: metricsPage({
@@ -177,15 +195,43 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       report: (err) => logger.error({ err }, 'the metrics could not be read'),
     };
 
+    const startedAt = now();
+    let url = '';
+    const ownStatus = async (): Promise<ProcessStatus> => ({
+      ...{ pid: process.pid, url, roles: config.roles, startedAt },
+      ...{ checks: await ready(), feeds: watch.feeds() },
+    });
+
     const app = createApp({
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals
-        ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger)
+        ? signalSubmission(signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger))
         : undefined,
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
       answerAgent: documents && agentEndpoint(documents),
+      bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
+      manage: config.roles.includes('manage')
+        ? {
+            store,
+            now,
+            maxLists: config.maxLists,
+            guardRails,
+            feeds: feedThread && watch,
+            service: {
+              engines: enginesOf(config),
+              processes: processesOn(config.dataDir, ownStatus),
+              geo: () => geoStatus(geo.data(), now()),
+            },
+            publish: (messages) => stream.publish(messages),
+            untilLanded: () => caughtUp(stream, store),
+            submission: managedSubmission(signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger)),
+            explainer: feedThread,
+            schemes,
+            pause: () => nextTurn(),
+          }
+        : undefined,
       readiness: ready,
       draining: () => draining,
       monotonic,
@@ -216,14 +262,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
 
     const { port } = app.server.address() as { port: number };
-    const url = localUrlOf(config.host, port, scheme);
+    url = localUrlOf(config.host, port, scheme);
     if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
-    const startedAt = now();
-    statusFile = startStatusFile(
-      config.dataDir,
-      async () => ({ pid: process.pid, url, roles: config.roles, startedAt, checks: await ready(), feeds: watch.feeds() }),
-      log,
-    );
+    statusFile = startStatusFile(config.dataDir, ownStatus, log);
     closing.push(statusFile.stop);
     stdout.write(`weir ready on ${urlOf(config.host, port, scheme)}\n`);
     return {
@@ -288,10 +329,10 @@ interface SignalJudges {
   readonly counts: HttpCounts;
 }
 
-function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SubmitSignals {
+function signalParts(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SignalParts {
   const { schemes, geo, guardRails, forecast, counts } = parts;
   const guardOf = blockGuards(guardRails);
-  return signalSubmission({
+  return {
     store,
     stream,
     entryLimit: rateLimiter(config.rateLimitEntries),
@@ -307,8 +348,14 @@ function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Con
     monotonic,
     counts,
     logFailure: (err, what) => logger.error({ err }, what),
-  });
+  };
 }
+
+/** What the engines are, as people call them. */
+const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
+  store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
+  stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
+});
 
 const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
 
@@ -329,7 +376,11 @@ function feedCache(builder: FeedBuilder, config: Config, engine: Engine, geo: Ge
 
 /** Waits until what was accepted before has landed; undefined where another process lands. */
 const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
-  roles.includes('consumer') ? () => caughtUp(stream, store) : undefined;
+  roles.includes('consumer')
+    ? async () => {
+        await caughtUp(stream, store);
+      }
+    : undefined;
 
 const forecastFrom = (previewer: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, log: Log): FeedForecast =>
   feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

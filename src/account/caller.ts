@@ -18,3 +18,9 @@ export interface Caller {
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
 }
+
+/** Who changes something, for the audit log: a key, and the person behind it where the request names one. Both null: a command. */
+export interface Author {
+  readonly keyId: string | null;
+  readonly actor: string | null;
+}

@@ -1,5 +1,5 @@
 /** What a feed is made of: all of a workspace, one list, or, for a composed feed, several lists (SPEC D8). */
-import { type ListSettings, NO_SETTINGS } from './list.ts';
+import { type ListSettings, listState, NO_SETTINGS } from './list.ts';
 import type { WorkspaceSettings } from './workspace.ts';
 
 export type FeedKind = 'workspace' | 'list' | 'composed';
@@ -30,6 +30,13 @@ export interface ComposedFeed extends FeedProfile {
   readonly workspaceId: string;
   readonly lists: Members;
 }
+
+/** What can be edited of a composed feed, as JSON has it. */
+export const feedState = (feed: Omit<ComposedFeed, 'id' | 'workspaceId'>) => ({
+  ...listState(feed),
+  all_lists: feed.lists === null,
+  lists: feed.lists?.toSorted() ?? [],
+});
 
 /** A change of what is set of a composed feed; what it does not name stays as it is. */
 export type FeedPatch = Partial<Omit<ComposedFeed, 'id' | 'workspaceId' | 'name'>>;

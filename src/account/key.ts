@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { nameFault } from './name.ts';
-import { DEFAULT_PERMISSIONS, type Permission } from './permission.ts';
+import { DEFAULT_PERMISSIONS, type Permission, WORKSPACE_PERMISSIONS } from './permission.ts';
 
 export interface KeyInfo {
   readonly id: string;
@@ -42,7 +42,8 @@ export function bindingFault({ permissions, listId, feedId }: Pick<NewKey, 'perm
   if (feedId !== null && permissions.some((permission) => permission !== 'feed:read')) {
     return 'a key that is bound to a feed can only hold feed:read';
   }
-  return listId !== null && permissions.includes('manage') ? 'a key that is bound to a list cannot hold manage' : null;
+  const whole = listId === null ? undefined : permissions.find((permission) => WORKSPACE_PERMISSIONS.includes(permission));
+  return whole === undefined ? null : `a key that is bound to a list cannot hold ${whole}`;
 }
 
 /** What a new key is made of. */

@@ -1,25 +1,12 @@
 /** `weir batch` and `weir undo`. */
-import { isoTime } from '../clock.ts';
-import { WeirError } from '../errors.ts';
-import type { BatchInfo, UndoPreview } from '../ports/rule-store.ts';
-import type { StoreReads } from '../ports/store.ts';
+
+import { batchJson, effectText, knownBatch, planUndo, previewJson, undoBatches } from '../manage/batches.ts';
+import type { Operated } from '../manage/operate.ts';
+import type { UndoPreview } from '../ports/rule-store.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
-import { confirm, type Operated, operate, settledReads, waiting } from './operations.ts';
+import { asOperator, confirm, rulePorts, waiting } from './operations.ts';
 import { inWorkspace, pick, wholeNumber } from './usage.ts';
-
-const batchJson = (batch: BatchInfo) => ({
-  id: batch.id,
-  list_id: batch.listId,
-  key_id: batch.keyId,
-  received_at: isoTime(batch.receivedAt),
-  landed_at: isoTime(batch.landedAt),
-  entries: batch.entries,
-  undoes: batch.undoes,
-  undone_by: batch.undoneBy,
-});
-
-const previewJson = ({ removes, restores, keeps, sample }: UndoPreview) => ({ removes, restores, keeps, sample });
 
 export function batchCommands(add: AddCommand): void {
   add(
@@ -49,29 +36,35 @@ export function batchCommands(add: AddCommand): void {
       return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspace, batch.id)) };
     },
     show: ({ undo, ...batch }) =>
-      [...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`), `undo ${effectText(undo)}`].join(
+      [...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`), `undo ${effectLines(undo)}`].join(
         '\n',
       ),
   });
   add(
-    'undo <batch>',
-    'put back what a batch replaced or deleted, and remove what it made',
+    'undo <batches...>',
+    'put back what batches replaced or deleted, and remove what they made; the newest first',
     (c) => inWorkspace(c).option('--yes', 'do it without asking'),
     {
-      async run(context, [id], options) {
-        const store = await settledReads(context);
-        const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
-        const batch = await knownBatch(store, workspace.id, id);
-        const preview = await store.undoPreview(workspace.id, batch.id);
-        if (preview.removes + preview.restores === 0) {
-          throw new WeirError('USAGE', `there is nothing to undo: ${effectText(previewJson(preview))}`);
-        }
-        await confirm(context, `undoing ${batch.id} ${effectText(previewJson(preview))}`, options.yes);
-        const done = await operate(context, store, workspace, [{ operation: { change: 'undo', batchId: batch.id }, listId: batch.listId }]);
-        return { undone: batch.id, ...previewJson(preview), ...operatedJson(done) };
+      async run(context, ids, options) {
+        const ports = await rulePorts(context, 'nothing has changed');
+        await ports.untilLanded();
+        const workspace = pick(await ports.reads.workspaces(), options.workspace, 'workspace');
+        const planned = await planUndo(ports.reads, workspace.id, ids);
+        const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');
+        await confirm(context, question, options.yes);
+        const { batches, unlanded } = await undoBatches(ports, asOperator(workspace), planned);
+        const undone = planned.map(({ batch, preview }, i) => ({
+          undone: batch.id,
+          ...previewJson(preview),
+          ...operatedJson({ batches: [batches[i]], unlanded }),
+        }));
+        return ids.length === 1 ? undone[0] : undone;
       },
-      show: ({ undone, batch_id, unlanded, ...effect }) =>
-        `${undone} is undone by ${batch_id}: ${effectText(effect)}${waiting({ batches: [], unlanded })}`,
+      show(undone) {
+        const all = [undone].flat();
+        const lines = all.map(({ undone: id, batch_id, ...effect }) => `${id} is undone by ${batch_id}: ${effectLines(effect)}`);
+        return `${lines.join('\n')}${waiting(all[0])}`;
+      },
     },
   );
 }
@@ -79,16 +72,5 @@ export function batchCommands(add: AddCommand): void {
 /** What a command did, as JSON. */
 export const operatedJson = ({ batches, unlanded }: Operated) => ({ batch_id: batches[0], unlanded });
 
-function effectText({ removes, restores, keeps, sample }: ReturnType<typeof previewJson>): string {
-  const kept = keeps === 0 ? '' : `, leaves ${keeps} that changed since`;
-  return [
-    `removes ${removes} rules, puts back ${restores}${kept}`,
-    ...sample.map((line) => `  ${line.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}`),
-  ].join('\n');
-}
-
-async function knownBatch(store: StoreReads, workspace: string, id: string): Promise<BatchInfo> {
-  const batch = await store.batch(workspace, id);
-  if (batch === undefined) throw new WeirError('USAGE', `there is no batch "${id}" of the last seven days; weir batch ls lists them`);
-  return batch;
-}
+const effectLines = (effect: UndoPreview): string =>
+  [effectText(effect), ...effect.sample.map((line) => `  ${line.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}`)].join('\n');

@@ -2,19 +2,20 @@
 import { blockGuards } from '../account/guard-rails.ts';
 import { instantOf, systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
-import { type Explained, explain } from '../feed/explain/explain.ts';
-import type { ExplainedRule, FeedSource, Relation, Verdict } from '../feed/explain/explain-feed.ts';
+import { explain } from '../feed/explain/explain.ts';
+import type { FeedSource, Relation } from '../feed/explain/explain-feed.ts';
 import { geoDatabase } from '../geo/database.ts';
 import { loadGeo } from '../geo/load.ts';
-import type { RuleOrigin } from '../ports/rule-store.ts';
+import { explanationJson, type FeedJson, type RuleJson } from '../manage/explanation.ts';
+import { findFeed, findList } from '../manage/find.ts';
+import { namesIn } from '../manage/rule-json.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
+import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
-import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { findFeed, findList } from './context.ts';
-import { type Names, namesIn, originJson, printable } from './rules.ts';
+import { printable } from './rules.ts';
 import { inWorkspace, oneOf, pick, targetOf } from './usage.ts';
 
 export function explainCommand(add: AddCommand): void {
@@ -35,19 +36,14 @@ export function explainCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), name, 'workspace');
         const options = {
           store,
-          geo: geoDatabase(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir)),
+          geo: geoDatabase(await loadGeo(geoFiles(config), config.dataDir)),
           guard: blockGuards(serviceGuardRails(config)),
           now: instantOf(systemClock),
         };
         const feedIds = await feedsAsked(store, workspace.id, { feed, list });
-        const { feeds, origins } = await explain({ workspace, target, action, feedIds, counts }, options);
-        const names = await namesIn(store, workspace.id);
-        return {
-          target: formatTarget(target),
-          workspace_id: workspace.id,
-          action,
-          feeds: feeds.map((each) => feedJson(each, names, origins)),
-        };
+        const explained = await explain({ workspace, target, action, feedIds, counts }, options);
+        const feeds = explanationJson(explained, await namesIn(store, workspace.id));
+        return { target: formatTarget(target), workspace_id: workspace.id, action, feeds };
       },
       show: explanationText,
     },
@@ -63,66 +59,6 @@ async function feedsAsked(
   if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
   if (feed !== undefined) return [(await findFeed(store, workspace, feed)).id];
   return list === undefined ? undefined : [(await findList(store, workspace, list)).id];
-}
-
-// ---------------------------------------------------------------- for programs
-
-interface RuleJson extends Record<string, unknown> {
-  readonly effect: ExplainedRule['effect'];
-  readonly relation: Relation;
-  readonly id: number;
-  readonly target: string;
-  readonly action: AccessAction;
-  readonly reason: string | null;
-  readonly rule_ref: string | null;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly list_name: string;
-  readonly batch_id: string | null;
-  readonly key_id: string | null;
-  readonly key_name: string | null;
-}
-
-interface FeedJson {
-  readonly kind: FeedSource['kind'];
-  readonly id: string | null;
-  readonly name: string;
-  readonly verdict: Verdict;
-  readonly family: string;
-  /** null: not counted. */
-  readonly entries: number | null;
-  readonly max_entries: number | null;
-  readonly over_cap: boolean | null;
-  readonly rules: readonly RuleJson[];
-  readonly protected_by: readonly string[];
-  readonly unblock: { readonly removes: readonly number[]; readonly verdict: Verdict };
-}
-
-function feedJson({ source, explanation, size }: Explained, names: Names, origins: ReadonlyMap<number, RuleOrigin>): FeedJson {
-  const { verdict, family, rules, protectedBy, unblock } = explanation;
-  return {
-    kind: source.kind,
-    id: source.id,
-    name: source.profile.name,
-    verdict,
-    family,
-    entries: size?.entries ?? null,
-    max_entries: size?.limit ?? null,
-    over_cap: size === undefined ? null : size.entries > size.limit,
-    rules: rules.map(({ stored, effect, relation }): RuleJson => {
-      const origin = originJson(origins.get(stored.seq));
-      return {
-        effect,
-        relation,
-        ...ruleJson(stored),
-        list_name: names.lists.get(stored.listId ?? '') ?? '',
-        ...origin,
-        key_name: names.keys.get(origin.key_id ?? '') ?? null,
-      } as RuleJson;
-    }),
-    protected_by: protectedBy,
-    unblock: { removes: unblock.removes.map(({ id }) => id), verdict: unblock.verdict },
-  };
 }
 
 // ---------------------------------------------------------------- for people

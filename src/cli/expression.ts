@@ -4,12 +4,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { WeirError } from '../errors.ts';
-import { faultExcerpt, faultLine, locate, type ParseError } from '../expression/fault.ts';
-import { parseExpression } from '../expression/parser.ts';
-import type { Scheme } from '../expression/scheme.ts';
-import { EXPRESSION_KINDS, type ExpressionKind, RULE_KINDS } from '../rule.ts';
+import { faultExcerpt, faultLine, type ParseError } from '../expression/fault.ts';
+import { judgeExpression, type Verdict } from '../manage/expressions.ts';
+import { EXPRESSION_KINDS, type ExpressionKind } from '../rule.ts';
 import { readSchemes } from '../runtime/schemes.ts';
-import { LIMITS } from '../signal/limits.ts';
 import type { AddCommand } from './command.ts';
 import { writeLine } from './context.ts';
 import { oneOf } from './usage.ts';
@@ -21,8 +19,6 @@ interface Source {
   readonly line: number | null;
   readonly expression: string;
 }
-
-type Verdict = { readonly fault: ParseError } | { readonly fault: null; readonly phase: string | null; readonly fields: readonly string[] };
 
 const STANDARD_INPUT = '-';
 
@@ -41,7 +37,7 @@ export function expressionCommands(add: AddCommand): void {
         for (const argument of files.length > 0 ? files : [STANDARD_INPUT]) {
           const isExpression = !options.lines && argument !== STANDARD_INPUT && !existsSync(argument);
           for (const source of isExpression ? whole(null, argument) : await readSources(argument, options.lines)) {
-            const verdict = judge(source.expression, scheme);
+            const verdict = judgeExpression(source.expression, scheme);
             if (verdict.fault !== null) {
               if (isExpression) refuseName(argument, verdict.fault);
               context.exitCode = 1;
@@ -84,24 +80,6 @@ const lines = (file: string | null, text: string): Source[] =>
     .split(/\r?\n/)
     .map((expression, index) => ({ file, line: index + 1, expression }))
     .filter(({ expression }) => expression.trim() !== '');
-
-/** The engine's verdict, and what weir refuses besides (limits of a signal). */
-function judge(expression: string, scheme: Scheme): Verdict {
-  const characters = Array.from(expression);
-  if (characters.length > LIMITS.expression) {
-    const most = characters.slice(0, LIMITS.expression).join('').length;
-    return { fault: locate(expression, most, expression.length, `must be at most ${LIMITS.expression} characters`) };
-  }
-  const nul = expression.indexOf('\0');
-  if (nul !== -1) return { fault: locate(expression, nul, nul + 1, 'must not hold U+0000') };
-  const parsed = parseExpression(expression, scheme);
-  if (!parsed.ok) return { fault: parsed.fault };
-  if (parsed.regexes > LIMITS.regexes) {
-    const text = `must hold at most ${LIMITS.regexes} regular expressions, holds ${parsed.regexes}`;
-    return { fault: locate(expression, 0, expression.length, text) };
-  }
-  return { fault: null, phase: RULE_KINDS[scheme.kind].hasPhase ? parsed.phase : null, fields: parsed.fields };
-}
 
 /** The fault as it lies in the file. */
 const inFile = (fault: ParseError, { line }: Source): ParseError => ({ ...fault, line: fault.line + (line ?? 1) - 1 });

@@ -1,28 +1,19 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
 import { WeirError } from '../errors.ts';
+import { readDuration } from '../manage/duration.ts';
+import { findList } from '../manage/find.ts';
+import { operate } from '../manage/operate.ts';
+import { deletions } from '../manage/rule-deletion.ts';
+import { meeting, type RuleConditions } from '../manage/rule-search.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
-import { type JsonObject, KINDS, type Kind } from '../rule.ts';
-import { OPERATION_RULES } from '../signal/message.ts';
+import { KINDS } from '../rule.ts';
 import { operatedJson } from './batches.ts';
 import type { AddCommand } from './command.ts';
-import { findList } from './context.ts';
-import { confirm, type ListOperation, operate, settledReads, waiting } from './operations.ts';
+import { asOperator, confirm, rulePorts, waiting } from './operations.ts';
 import { ruleLine } from './rules.ts';
-import { inWorkspace, oneOf, pick, readDuration } from './usage.ts';
-
-/** Which rules are meant; a condition that is not given holds for every rule. */
-interface Conditions {
-  readonly kind: Kind;
-  readonly listId: string | undefined;
-  readonly labels: readonly [string, string][];
-  readonly reason: string | undefined;
-  /** ms */
-  readonly since: number | undefined;
-  readonly key: string | undefined;
-  readonly batch: string | undefined;
-}
+import { inWorkspace, oneOf, pick } from './usage.ts';
 
 const SAMPLE = 10;
 
@@ -50,72 +41,41 @@ export function ruleDeleteCommand(add: AddCommand): void {
         if ([list, reason, since, key, batch].every((given) => given === undefined) && label.length === 0) {
           throw new WeirError('USAGE', 'say which rules: give --list, --label, --reason, --since, --key or --batch');
         }
-        const store = await settledReads(context);
-        const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
-        const listId = list === undefined ? undefined : (await findList(store, workspace.id, list)).id;
-        const rules = await matching(store, workspace.id, { kind, listId, labels: label, reason, since, key, batch });
+        const ports = await rulePorts(context, 'nothing has changed');
+        await ports.untilLanded();
+        const { reads } = ports;
+        const workspace = pick(await reads.workspaces(), options.workspace, 'workspace');
+        const listId = list === undefined ? undefined : (await findList(reads, workspace.id, list)).id;
+        const rules = await matching(reads, workspace.id, { kind, listId, labels: label, reason, since, key, batch });
         if (rules.length === 0) return { deleted: 0, unlanded: 0, batch_id: null };
         const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
         await confirm(context, [`deleting ${rules.length} rules`, ...sample].join('\n'), yes);
-        const done = await operate(context, store, workspace, deletions(rules));
+        const done = await operate(ports, asOperator(workspace), deletions(rules));
         return { deleted: rules.length, ...operatedJson(done) };
       },
       show: ({ deleted, batch_id, unlanded }) =>
-        deleted === 0 ? 'no rule meets these conditions' : `${deleted} rules deleted by ${batch_id}${waiting({ batches: [], unlanded })}`,
+        deleted === 0 ? 'no rule meets these conditions' : `${deleted} rules deleted by ${batch_id}${waiting({ unlanded })}`,
     },
   );
 }
 
-/** Rules whose origin is asked for at a time. */
+/** Rules that are judged at a time. */
 const PAGE = 1000;
 
-async function matching(store: StoreReads, workspace: string, { kind, listId, ...conditions }: Conditions): Promise<StoredRule[]> {
-  const { labels, reason, since, key, batch } = conditions;
+async function matching(store: StoreReads, workspace: string, conditions: RuleConditions): Promise<StoredRule[]> {
   const found: StoredRule[] = [];
   let page: StoredRule[] = [];
-  const flush = async () => {
-    const origins =
-      key === undefined && batch === undefined
-        ? undefined
-        : await store.origins(
-            workspace,
-            page.map(({ seq }) => seq),
-          );
-    for (const rule of page) {
-      const origin = origins?.get(rule.seq);
-      const isMeant =
-        origins === undefined ||
-        ((key ?? origin?.keyId) === origin?.keyId && (batch?.toLowerCase() ?? origin?.batchId) === origin?.batchId);
-      if (isMeant && (origins === undefined || origin !== undefined)) found.push(rule);
-    }
+  const judge = async () => {
+    for (const rule of await meeting(store, workspace, conditions, page)) found.push(rule);
     page = [];
   };
-  for await (const rule of store.rules(workspace, { listId, kind, now: Date.now() })) {
-    const { labels: has, reason: why } = rule.rule;
-    if (reason !== undefined && why !== reason) continue;
-    if (since !== undefined && rule.updatedAt < since) continue;
-    if (!labels.every(([name, value]) => hasLabel(has, name, value))) continue;
+  const { kind, listId } = conditions;
+  for await (const rule of store.rules(workspace, { kind, listId, now: Date.now() })) {
     page.push(rule);
-    if (page.length === PAGE) await flush();
+    if (page.length === PAGE) await judge();
   }
-  await flush();
+  await judge();
   return found;
-}
-
-const hasLabel = (labels: JsonObject | null, name: string, value: string) =>
-  labels !== null && Object.hasOwn(labels, name) && String(labels[name]) === value;
-
-/** One operation for so many rules of one list as it may name. */
-function deletions(rules: readonly StoredRule[]): ListOperation[] {
-  const operations: ListOperation[] = [];
-  for (const same of Map.groupBy(rules, ({ listId }) => listId).values()) {
-    for (let at = 0; at < same.length; at += OPERATION_RULES) {
-      const { kind, listId } = same[0];
-      const ids = same.slice(at, at + OPERATION_RULES).map(({ id }) => id);
-      operations.push({ operation: { change: 'delete_rules', kind, ids }, listId });
-    }
-  }
-  return operations;
 }
 
 function collectLabel(text: string, before: [string, string][] = []): [string, string][] {

@@ -2,18 +2,17 @@
 import type { Command } from 'commander';
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
-import type { RuleFilter, RuleMatch, RuleOrigin, RulePosition, StoredRule } from '../ports/rule-store.ts';
+import { findList } from '../manage/find.ts';
+import { type Names, namesIn, originRuleJson } from '../manage/rule-json.ts';
+import { type OriginRule, withOrigins } from '../manage/rule-search.ts';
+import type { RuleFilter, RuleMatch, RulePosition, StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { type ExpressionRule, KINDS, type Kind } from '../rule.ts';
 import { warningOf } from '../signal/rate-limit.ts';
-import { ruleJson } from '../signal/rule-json.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, findList, table, workspaceId, writeLine } from './context.ts';
+import { type Context, table, workspaceId, writeLine } from './context.ts';
 import { inWorkspace, oneOf, targetOf, wholeNumber } from './usage.ts';
-
-/** Who wrote a rule last (SPEC D9.5). */
-export const originJson = (origin: RuleOrigin | undefined) => ({ batch_id: origin?.batchId ?? null, key_id: origin?.keyId ?? null });
 
 // Callers wrote expressions, names and reasons: no line break ends the line, nothing in them speaks to the terminal.
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
@@ -26,34 +25,6 @@ export function ruleLine({ rule }: StoredRule): string {
   return printable([...shown, ...(warning === null ? [] : [`warning: ${warning}`])].join('  ').trimEnd());
 }
 
-/** A rule with the batch and the key that wrote it last. */
-interface OriginRule {
-  readonly stored: StoredRule;
-  readonly origin: RuleOrigin | undefined;
-}
-
-/** Names of what rules belong to, by id. */
-export interface Names {
-  readonly lists: ReadonlyMap<string, string>;
-  readonly keys: ReadonlyMap<string, string>;
-}
-
-/** The names of lists and keys of a workspace; a key without a name is told by its first characters. */
-export async function namesIn(store: StoreReads, workspace: string): Promise<Names> {
-  const lists = (await store.directory(workspace))?.lists ?? [];
-  const keys = await store.keys(workspace);
-  return {
-    lists: new Map(lists.map(({ id, name }) => [id, name])),
-    keys: new Map(keys.map(({ id, name, prefix }) => [id, name ?? prefix])),
-  };
-}
-
-/** A rule with what agents would ignore of it. */
-function listedJson(stored: StoredRule): Record<string, unknown> {
-  const warning = 'expression' in stored.rule ? warningOf(stored.rule) : null;
-  return warning === null ? ruleJson(stored) : { ...ruleJson(stored), warning };
-}
-
 /** Prints rules as they come: a list of any length needs no memory. */
 type Print = (
   context: Context,
@@ -61,7 +32,7 @@ type Print = (
   shown: { readonly names: Names; readonly kind: Kind },
 ) => Promise<void>;
 
-const json = ({ stored, origin }: OriginRule) => JSON.stringify({ ...listedJson(stored), ...originJson(origin) });
+const json = (rule: OriginRule) => JSON.stringify(originRuleJson(rule));
 
 const ndjson: Print = async ({ stdout }, pages) => {
   for await (const page of pages) for (const rule of page) await writeLine(stdout, json(rule));
@@ -124,7 +95,7 @@ const clipped = (cell: string, most: number) => (cell.length > most ? `${cell.sl
 const PAGE = 1000;
 
 /** Pages of rules with their origins. What was read before a failure comes before it. */
-async function* withOrigins(
+async function* originPages(
   store: StoreReads,
   workspace: string,
   rules: AsyncIterable<StoredRule>,
@@ -132,25 +103,18 @@ async function* withOrigins(
 ): AsyncGenerator<OriginRule[]> {
   let failure: { readonly error: unknown } | undefined;
   let page: StoredRule[] = [];
-  const originsOf = async () => {
-    const origins = await store.origins(
-      workspace,
-      page.map(({ seq }) => seq),
-    );
-    return page.map((stored): OriginRule => ({ stored, origin: origins.get(stored.seq) }));
-  };
   try {
     for await (const rule of rules) {
       progress.read += 1;
       page.push(rule);
       if (page.length < PAGE) continue;
-      yield await originsOf();
+      yield await withOrigins(store, workspace, page);
       page = [];
     }
   } catch (error) {
     failure = { error };
   }
-  if (page.length > 0) yield await originsOf();
+  if (page.length > 0) yield await withOrigins(store, workspace, page);
   if (failure !== undefined) throw failure.error;
 }
 
@@ -217,7 +181,7 @@ export function ruleCommands(add: AddCommand): void {
         more = `weir: there are more rules: --after ${positionText(last)}\n`;
       });
       try {
-        await print(context, withOrigins(store, workspace, rules, progress), { names: await namesIn(store, workspace), kind });
+        await print(context, originPages(store, workspace, rules, progress), { names: await namesIn(store, workspace), kind });
         context.stderr.write(more);
       } catch (error) {
         if (progress.read === 0) throw error;

@@ -1,13 +1,13 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
 import { WeirError } from '../errors.ts';
+import { entrySignals, readContent } from '../manage/lists/content.ts';
+import { LIST_ACTIONS, type ListDefaults } from '../manage/lists/entry.ts';
+import { FORMATS, findForm } from '../manage/lists/form.ts';
 import type { JsonObject } from '../rule.ts';
 import type { AddCommand } from './command.ts';
-import { entrySignals, readContent } from './list-file.ts';
-import { FORMATS, findForm } from './list-form.ts';
+import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
-import { LIST_ACTIONS, type ListDefaults } from './plain-list.ts';
-import { jsonReport, sending, textReport } from './sender.ts';
-import { openInput } from './signal-file.ts';
+import { jsonReport, sayExpired, sending, textReport } from './sender.ts';
 import { duration, oneOf } from './usage.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
@@ -49,7 +49,7 @@ export function sendCommand(add: AddCommand): void {
           } else if (options.replace) {
             await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
           } else {
-            await sender.send(entrySignals(content.entries, sender.say));
+            await sender.send(entrySignals(content.entries, sayExpired(sender)));
           }
         });
       },

@@ -1,13 +1,14 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, WeirError } from '../errors.ts';
+import type { LineFault } from '../manage/lists/content.ts';
+import type { FileSignal, Version } from '../manage/lists/items.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { type Context, writeLine } from './context.ts';
 import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
-import type { LineFault } from './list-file.ts';
+import type { Input } from './input.ts';
 import { postBatch, SendFailure, type Target } from './post.ts';
 import { startProgress } from './progress.ts';
-import type { FileSignal, Input, Version } from './signal-file.ts';
 
 /** Entries and bytes that the service takes in one request. */
 const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
@@ -65,6 +66,12 @@ export interface Sender {
   /** A line for the person, on standard error. */
   say(text: string): void;
 }
+
+/** Says how many entries of a list have expired. */
+export const sayExpired =
+  ({ say }: Sender) =>
+  (count: number): void =>
+    say(`${count} entries have expired and were left out`);
 
 /** Runs `work` with a sender and prints its report; the command's exit code is 1 when an entry failed or the service took no more. */
 export async function sending(

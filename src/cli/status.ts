@@ -2,22 +2,21 @@
 import { existsSync } from 'node:fs';
 import { areOff } from '../account/guard-rails.ts';
 import type { Workspace } from '../account/workspace.ts';
-import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { loadGeo } from '../geo/load.ts';
 import { geoStatus } from '../geo/status.ts';
+import { type EngineStatus, isUnused, type StatusParts, statusOf, type UnusedKey, unusedKeyJson } from '../manage/status.ts';
 import type { StoreReads } from '../ports/store.ts';
+import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { readStatusFiles } from '../runtime/status-file.ts';
 import { unlanded } from '../stream/lag.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
-import { type EngineStatus, type StatusParts, statusOf, statusText, type UnusedKey } from './status-report.ts';
+import { statusText } from './status-text.ts';
 import { noOptions } from './usage.ts';
 
-/** A key that was not used for so long is told, ms. */
-const UNUSED = 7 * 86_400_000;
 /** Dead letters that are counted at most. */
 const MOST_LETTERS = 1000;
 
@@ -45,7 +44,7 @@ async function readParts(context: Context): Promise<StatusParts> {
     if (isMissing) throw new WeirError('USAGE', `there is no DATA_DIR ${config.dataDir}`);
     return readLag(context);
   });
-  const geo = await attempt(() => loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, cacheDir));
+  const geo = await attempt(() => loadGeo(geoFiles(config), cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
   return {
     store: engine(config.databaseUrl === undefined ? 'embedded' : 'PostgreSQL', stored),
@@ -74,10 +73,7 @@ async function readStored({ config }: Context, store: StoreReads, now: number): 
 /** The valid keys of a workspace that nobody has used for a week, although they are as old. */
 async function unusedKeys(store: StoreReads, workspace: Workspace, now: number): Promise<UnusedKey[]> {
   const keys = await store.keys(workspace.id);
-  return keys
-    .filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now))
-    .filter(({ createdAt, lastUsedAt }) => (lastUsedAt ?? createdAt) < now - UNUSED)
-    .map(({ id, name, prefix, lastUsedAt }) => ({ id, name, prefix, workspace: workspace.name, last_used_at: isoTime(lastUsedAt) }));
+  return keys.filter((key) => isUnused(key, now)).map((key) => unusedKeyJson(key, workspace.name));
 }
 
 /** Landing that is behind is given some seconds to get on. */

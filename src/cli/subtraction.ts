@@ -6,6 +6,7 @@ import { readSnapshot } from '../feed/build/snapshot.ts';
 import { geoDatabase } from '../geo/database.ts';
 import { loadGeo } from '../geo/load.ts';
 import type { StoreReads } from '../ports/store.ts';
+import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import type { Context } from './context.ts';
 
@@ -24,7 +25,7 @@ export type FindCost = (
 
 /** Loads the geo data first, so that a file that cannot be used stops a command before it changes anything. */
 export async function subtractionCosts({ config }: Context): Promise<FindCost> {
-  const geo = geoDatabase(await loadGeo({ country: config.geoCountryFile, asn: config.geoAsnFile }, config.dataDir));
+  const geo = geoDatabase(await loadGeo(geoFiles(config), config.dataDir));
   const guardOf = blockGuards(serviceGuardRails(config));
   return async (store, workspaceId, feedId) => {
     const now = instantOf(systemClock);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
 import { WeirError } from '../errors.ts';
+import { readDuration } from '../manage/duration.ts';
 import type { Target } from '../rule.ts';
 import { readTarget } from '../signal/target.ts';
 
@@ -53,14 +54,6 @@ export function readName(text: string): string {
   const fault = nameFault(text);
   if (fault !== null) throw new WeirError('USAGE', fault);
   return text;
-}
-
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
-
-/** The seconds of a duration such as `3600`, `90s`, `15m`, `12h`, `7d` or `2w`; undefined when the text is none. */
-export function readDuration(text: string): number | undefined {
-  const [, digits, unit = 's'] = /^(\d{1,10})([smhdw])?$/.exec(text) ?? [];
-  return digits === undefined ? undefined : Number(digits) * UNITS[unit as keyof typeof UNITS];
 }
 
 /** A duration from an option, in seconds. */

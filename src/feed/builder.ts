@@ -7,6 +7,7 @@ import type { FeedKind } from '../account/feed.ts';
 import type { Instant } from '../clock.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
+import type { DecisionAnswer, DecisionRequest } from './decisions.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
 import type { GeoCost } from './geo-cost.ts';
 
@@ -104,6 +105,8 @@ export type BuildResult =
 export interface FeedBuilder {
   /** Rejects when the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
+  /** A body for bouncers, of what was built last of the feed's decisions; undefined when nothing was, in this thread. */
+  decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
   /** Drops the snapshot of a document that nobody asks for any more. */
   forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
 }

@@ -5,14 +5,19 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GEO_KINDS, type GeoKind } from './kind.ts';
-import type { GeoFiles } from './load.ts';
-import { findSources } from './sources.ts';
+import { findSources, type GeoFiles, originOf } from './sources.ts';
+import { acceptDownloads } from './update.ts';
 
 const acceptedFile = (dir: string) => join(dir, 'geo-accepted.json');
 
-/** Accepts the present state of the operator's files, and of nothing that they become later. Returns the files; rejects with GEO_FILE. */
+/**
+ * Accepts the present state of the operator's files and of downloads, those that an update has held back included, and of nothing that they
+ * become later. Returns the files; rejects with GEO_FILE.
+ */
 export async function acceptGeo(files: GeoFiles, dir: string): Promise<Partial<Record<GeoKind, readonly string[]>>> {
-  const sources = await Promise.all(GEO_KINDS.filter((kind) => files[kind] !== undefined).map((kind) => findSources(kind, files[kind])));
+  if (files.downloads !== undefined) await acceptDownloads(files.downloads);
+  const origins = await Promise.all(GEO_KINDS.map((kind) => originOf(kind, files)));
+  const sources = await Promise.all(GEO_KINDS.filter((_, n) => origins[n] !== 'packaged').map((kind) => findSources(kind, files)));
   const temporary = `${acceptedFile(dir)}.${process.pid}.tmp`;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await writeFile(temporary, JSON.stringify(Object.fromEntries(sources.map(({ kind, signature }) => [kind, signature]))), { mode: 0o600 });

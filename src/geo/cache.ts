@@ -11,7 +11,7 @@ import type { GeoSources } from './sources.ts';
  */
 
 /** Raise this when the readers or the table change, so that data compiled by an older weir are not used. */
-const CACHE_VERSION = 1;
+const CACHE_VERSION = 2;
 const PREAMBLE_BYTES = 8;
 
 interface CacheHeader {
@@ -36,7 +36,7 @@ export async function readCache(dir: string, sources: GeoSources): Promise<GeoKi
     const words = new SharedArrayBuffer(size - PREAMBLE_BYTES - headerLength);
     const bytes = await readExactly(file, new Uint8Array(words), PREAMBLE_BYTES + header.length);
     if (crc32(bytes, crc32(header)) !== preamble.readUInt32LE(0)) return undefined;
-    return { ...data, configured: sources.configured, table: { ...data.table, words } };
+    return { ...data, origin: sources.origin, table: { ...data.table, words } };
   } catch {
     return undefined;
   }

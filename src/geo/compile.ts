@@ -34,7 +34,7 @@ export function compileSources(sources: GeoSources): GeoKindData {
     const { v4, v6 } = familyTables(table);
     return {
       kind: sources.kind,
-      configured: sources.configured,
+      origin: sources.origin,
       files: sources.files,
       signature: sources.signature,
       format: read[0].format,

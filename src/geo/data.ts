@@ -1,11 +1,11 @@
 import type { GeoKind } from './kind.ts';
+import type { GeoOrigin } from './sources.ts';
 import type { GeoTable } from './table.ts';
 
 /** Geo data of one kind and their origin. They can be posted to other threads, which share the ranges without a copy. */
 export interface GeoKindData {
   readonly kind: GeoKind;
-  /** The operator's file; undefined = the packaged data. */
-  readonly configured: string | undefined;
+  readonly origin: GeoOrigin;
   readonly files: readonly string[];
   /** The state of the files that were read (`GeoSources.signature`). */
   readonly signature: string;

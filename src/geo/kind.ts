@@ -19,6 +19,8 @@ interface KindTraits {
   readonly setting: string;
   /** The npm package of the packaged data and its IPv4 file. The IPv6 file is found beside it. */
   readonly packaged: { readonly name: string; readonly file: string };
+  /** What `weir geo update` fetches: the files of IPv4 and of IPv6. */
+  readonly published: readonly [string, string];
   /** Names of the key column in headers, best first. */
   readonly columns: readonly string[];
   /** Reads a key from a CSV field. */
@@ -85,6 +87,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
   country: {
     setting: 'GEO_COUNTRY_FILE',
     packaged: { name: '@ip-location-db/asn-country', file: 'asn-country-ipv4.csv' },
+    published: ['user-country-ipv4.csv', 'user-country-ipv6.csv'],
     columns: ['country_code', 'country_iso_code', 'iso_code', 'geoname_id', 'country'],
     readKey: readCountry,
     expected: 'a two-letter country code',
@@ -95,6 +98,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
   asn: {
     setting: 'GEO_ASN_FILE',
     packaged: { name: '@ip-location-db/asn', file: 'asn-ipv4.csv' },
+    published: ['origin-asn-ipv4.csv', 'origin-asn-ipv6.csv'],
     columns: ['asn', 'autonomous_system_number', 'as_number'],
     readKey: readAsn,
     expected: 'an AS number such as 15169 or AS15169',

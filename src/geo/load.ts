@@ -5,20 +5,14 @@ import { readCache } from './cache.ts';
 import type { Compiled, CompileRequest } from './compile.thread.ts';
 import type { GeoData, GeoKindData } from './data.ts';
 import type { GeoKind } from './kind.ts';
-import { findSources, type GeoSources } from './sources.ts';
-
-/** The operator's files (GEO_COUNTRY_FILE, GEO_ASN_FILE); undefined = the packaged data. */
-export interface GeoFiles {
-  readonly country: string | undefined;
-  readonly asn: string | undefined;
-}
+import { findSources, type GeoFiles, type GeoSources } from './sources.ts';
 
 /**
  * Loads both kinds. Files are parsed in another thread. With `cacheDir`, data compiled from the same files before are read from that
  * folder, and newly compiled data are stored there. Rejects with GEO_FILE; its message has one line for each file that cannot be used.
  */
 export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoData> {
-  const found = await Promise.all([find('country', files.country), find('asn', files.asn)]);
+  const found = await Promise.all([find('country', files), find('asn', files)]);
   const loaded = await loadAll(
     found.flatMap((each) => ('fault' in each ? [] : [each])),
     cacheDir,
@@ -42,9 +36,9 @@ export async function loadSources(sources: GeoSources, cacheDir: string | undefi
   return loaded.data;
 }
 
-async function find(kind: GeoKind, file: string | undefined): Promise<GeoSources | { readonly fault: string }> {
+async function find(kind: GeoKind, files: GeoFiles): Promise<GeoSources | { readonly fault: string }> {
   try {
-    return await findSources(kind, file);
+    return await findSources(kind, files);
   } catch (error) {
     if (hasCode(error, 'GEO_FILE')) return { fault: error.message };
     throw error;

@@ -5,11 +5,23 @@ import { basename, dirname, join } from 'node:path';
 import { hasCode, WeirError } from '../errors.ts';
 import { type GeoKind, KINDS } from './kind.ts';
 
+/** Where geo data come from: a file that the operator names, a file that `weir geo update` fetched, or a package of npm. */
+export type GeoOrigin = 'own' | 'downloaded' | 'packaged';
+
+/** What geo data may be read from, for each kind. An own file stands before a downloaded one, and that before the packaged data. */
+export interface GeoFiles {
+  /** GEO_COUNTRY_FILE. */
+  readonly country: string | undefined;
+  /** GEO_ASN_FILE. */
+  readonly asn: string | undefined;
+  /** The folder of downloaded files; undefined = they are not looked at. */
+  readonly downloads?: string;
+}
+
 /** The files that one kind of geo data is read from. */
 export interface GeoSources {
   readonly kind: GeoKind;
-  /** The operator's file as configured; undefined = the packaged data. */
-  readonly configured: string | undefined;
+  readonly origin: GeoOrigin;
   /** The file itself and, if there is one beside it, its twin of the other family. */
   readonly files: readonly string[];
   /** The GeoLite2 file that maps GeoNames ids to countries, if there is one beside the file. */
@@ -21,14 +33,32 @@ export interface GeoSources {
 }
 
 /** The beginning of messages about these data: the setting, or that they are packaged. */
-export const sourcesLabel = ({ kind, configured }: Pick<GeoSources, 'kind' | 'configured'>): string =>
-  configured === undefined ? `packaged ${kind} data` : KINDS[kind].setting;
+export const sourcesLabel = ({ kind, origin }: Pick<GeoSources, 'kind' | 'origin'>): string =>
+  origin === 'own' ? KINDS[kind].setting : `${origin} ${kind} data`;
 
-/** Finds the files of a kind; `configured` is the value of its setting. Rejects with GEO_FILE when a file is missing or unreadable. */
-export async function findSources(kind: GeoKind, configured: string | undefined): Promise<GeoSources> {
-  const packaged = configured === undefined ? findPackaged(kind) : undefined;
-  const file = configured ?? (packaged as PackagedData).file;
-  const label = sourcesLabel({ kind, configured });
+/** The file in which `weir geo update` keeps the data of a kind, IPv4 and IPv6. */
+export const downloadedFile = (folder: string, kind: GeoKind): string => join(folder, `${kind}.csv`);
+
+/** Where the data of a kind come from now. */
+export async function originOf(kind: GeoKind, files: GeoFiles): Promise<GeoOrigin> {
+  if (files[kind] !== undefined) return 'own';
+  const isDownloaded = files.downloads !== undefined && (await stat(downloadedFile(files.downloads, kind)).catch(() => undefined));
+  return isDownloaded ? 'downloaded' : 'packaged';
+}
+
+/** Finds the files of a kind. Rejects with GEO_FILE when a file is missing or unreadable. */
+export async function findSources(kind: GeoKind, files: GeoFiles): Promise<GeoSources> {
+  const origin = await originOf(kind, files);
+  if (origin === 'packaged') {
+    const { file, date } = findPackaged(kind);
+    return sourcesOf(kind, origin, file, date);
+  }
+  return sourcesOf(kind, origin, origin === 'own' ? files[kind]! : downloadedFile(files.downloads!, kind));
+}
+
+/** What belongs to this file of a kind, whose data are of `date` where that is known. Rejects with GEO_FILE. */
+export async function sourcesOf(kind: GeoKind, origin: GeoOrigin, file: string, date?: string): Promise<GeoSources> {
+  const label = sourcesLabel({ kind, origin });
   const twin = twinOf(file);
   const locations = kind === 'country' ? await locationsBeside(file) : undefined;
   const signature = await fileSignature(file, label);
@@ -36,10 +66,10 @@ export async function findSources(kind: GeoKind, configured: string | undefined)
   const locationsSignature = locations && (await fileSignature(locations, label));
   return {
     kind,
-    configured,
+    origin,
     files: twin && twinSignature ? [file, twin] : [file],
     locations,
-    date: packaged?.date,
+    date,
     signature: [signature, twinSignature, locationsSignature].filter(Boolean).join('\n'),
   };
 }

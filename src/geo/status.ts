@@ -11,7 +11,7 @@ const PACKAGED_ATTRIBUTION: Readonly<Record<GeoKind, string>> = {
 
 /** One kind of geo data as `weir geo status` prints it. */
 export interface GeoKindStatus {
-  /** `packaged`, or the operator's file. */
+  /** `packaged`, `downloaded`, or the operator's file. */
   readonly source: string;
   readonly files: readonly string[];
   readonly format: string;
@@ -26,7 +26,7 @@ export interface GeoKindStatus {
   readonly ranges_v4: number;
   readonly ranges_v6: number;
   readonly version: string;
-  /** null for the operator's own file, which has its vendor's terms. */
+  /** null for other than the packaged data, which have the terms of their source. */
   readonly attribution: string | null;
 }
 
@@ -45,7 +45,7 @@ export const geoStatus = (data: GeoData, now: number): GeoStatus => ({
 });
 
 const kindStatus = (data: GeoKindData, now: number): GeoKindStatus => ({
-  source: data.configured ?? 'packaged',
+  source: data.origin === 'own' ? data.files[0] : data.origin,
   files: data.files,
   format: data.format,
   date: data.date,
@@ -57,5 +57,5 @@ const kindStatus = (data: GeoKindData, now: number): GeoKindStatus => ({
   ranges_v4: data.rangesV4,
   ranges_v6: data.rangesV6,
   version: data.table.version,
-  attribution: data.configured === undefined ? PACKAGED_ATTRIBUTION[data.kind] : null,
+  attribution: data.origin === 'packaged' ? PACKAGED_ATTRIBUTION[data.kind] : null,
 });

@@ -2,9 +2,9 @@ import { hasCode, WeirError } from '../errors.ts';
 import { isAccepted } from './accept.ts';
 import type { GeoData, GeoKindData } from './data.ts';
 import { GEO_KINDS, type GeoKind, KINDS } from './kind.ts';
-import { combine, type GeoFiles, loadSources } from './load.ts';
+import { combine, loadSources } from './load.ts';
 import { shrinkFault } from './shrink.ts';
-import { findSources, sourcesLabel } from './sources.ts';
+import { findSources, type GeoFiles, originOf, sourcesLabel } from './sources.ts';
 
 const POLL_MS = 2_000;
 
@@ -45,7 +45,7 @@ interface Watched {
  * notifications miss, and it waits until a file stops changing, because a half-copied file may look complete.
  */
 export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions): GeoWatch {
-  const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined);
+  const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined || files.downloads !== undefined);
   const watched = { country: startOf(data.country), asn: startOf(data.asn) };
   let inUse = data;
   let closed = false;
@@ -56,7 +56,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
   const lookAt = async (kind: GeoKind, isForced: boolean): Promise<void> => {
     const state = watched[kind];
-    const { signature, load } = await look(kind, files[kind], cacheDir, isForced ? [] : state.data.files);
+    const { signature, load } = await look(state.data, files, cacheDir, isForced);
     const isSettled = isForced || signature === state.seen;
     state.seen = signature;
     const accepted = signature !== state.data.signature && (await isAccepted(cacheDir, kind, signature));
@@ -115,15 +115,19 @@ function swapText(before: GeoKindData, next: GeoKindData): string {
 const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });
 
 /**
- * Finds the state of a kind's files and how to load them. A missing file is a state too: loading it rejects. `required` files must
- * still exist: a twin that is missing while files are exchanged would otherwise remove its family from every feed.
+ * Finds the state of a kind's files and how to load them. A missing file is a state too: loading it rejects. Unless a look is forced, the
+ * files in use must still exist: a twin that is missing while files are exchanged would otherwise remove its family from every feed.
  */
-async function look(kind: GeoKind, configured: string | undefined, cacheDir: string | undefined, required: readonly string[]) {
+async function look(inUse: GeoKindData, files: GeoFiles, cacheDir: string | undefined, isForced: boolean) {
   try {
-    const sources = await findSources(kind, configured);
+    // Packages do not change while weir runs: nothing is to be read where nothing else has come.
+    const isAsBefore = inUse.origin === 'packaged' && (await originOf(inUse.kind, files)) === 'packaged';
+    if (isAsBefore) return { signature: inUse.signature, load: async () => inUse };
+    const sources = await findSources(inUse.kind, files);
+    const required = isForced || inUse.origin === 'packaged' ? [] : inUse.files;
     const gone = required.find((file) => !sources.files.includes(file));
     if (gone !== undefined)
-      throw new WeirError('GEO_FILE', `${sourcesLabel(sources)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
+      throw new WeirError('GEO_FILE', `${sourcesLabel(inUse)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
     return { signature: sources.signature, load: () => loadSources(sources, cacheDir) };
   } catch (error) {
     if (!hasCode(error, 'GEO_FILE')) throw error;

@@ -34,6 +34,7 @@ const list = (id: string, name: string, isDefault = false): AccessList => ({
   confidence: null,
   severity: null,
   subtractAllow: null,
+  singleAddresses: null,
 });
 
 interface World {
@@ -78,8 +79,10 @@ function world(given: World = {}) {
       maxConnectionsPerAddress: 1000,
       rateLimitSignals: given.rateLimit ?? 0,
       rateLimitFeeds: given.rateLimit ?? 0,
+      rateLimitManage: given.rateLimit ?? 0,
       bodyBudgetMb: 64,
       baseUrl: undefined,
+      console: false,
       ...given.settings,
     },
     draining: () => given.draining ?? false,
@@ -123,6 +126,7 @@ function world(given: World = {}) {
           }),
     answerRules: undefined,
     answerAgent: undefined,
+    bouncers: undefined,
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
     monotonic: now,

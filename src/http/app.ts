@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import type { ManagePorts } from '../manage/context.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import type { Tracer } from '../ports/trace.ts';
@@ -10,7 +11,11 @@ import { errorAnswer, send } from './answer.ts';
 import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import type { BouncerEndpoints } from './bouncers/answer.ts';
+import { registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
+import { registerConsole } from './console/routes.ts';
+import { consoleSessions, identifyByEither } from './console/sessions.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { registerDocs } from './docs.ts';
@@ -19,6 +24,8 @@ import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
 import { feedRoutes, type OnPoll, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
+import { identifyByKey } from './manage/identify.ts';
+import { registerManage } from './manage/routes.ts';
 import { type MetricsPage, registerMetrics } from './metrics.ts';
 import { requestCount } from './request-watch.ts';
 import { groupOf, unhandled } from './routes.ts';
@@ -38,6 +45,7 @@ export interface AppParts {
     /** Requests per key and minute; 0 = no limit. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
+    readonly rateLimitManage: number;
     /** Request bodies in memory at one time, MiB. */
     readonly bodyBudgetMb: number;
     /** Open connections, in all and from one address. */
@@ -45,14 +53,19 @@ export interface AppParts {
     readonly maxConnectionsPerAddress: number;
     /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
+    /** Whether the console is served beside the management API. */
+    readonly console: boolean;
   };
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
   readonly submitSignals: SubmitSignals | undefined;
-  /** undefined where this process does not serve feeds; with them it serves rules and agents. */
+  /** undefined where this process does not serve feeds; with them it serves rules, agents and bouncers. */
   readonly answerFeed: AnswerFeed | undefined;
   readonly answerRules: AnswerRules | undefined;
   readonly answerAgent: AnswerAgent | undefined;
+  readonly bouncers: BouncerEndpoints | undefined;
+  /** undefined where this process does not manage. */
+  readonly manage?: ManagePorts | undefined;
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
@@ -78,10 +91,11 @@ const STALLED = 30_000;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
-/** The HTTP application of the roles that this process runs: signals, feeds, health and the API documentation. */
+/** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, devices, access, tracer } = parts;
+  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
+  const { readiness, draining, monotonic, logger } = parts;
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer } = parts;
   const traces = tracer && requestTraces(tracer);
   const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
@@ -99,15 +113,12 @@ export function createApp(parts: AppParts): FastifyInstance {
     return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit, onKey);
   };
   const report = (err: unknown) => logger.error({ err }, 'a request failed');
-  const signals = submitSignals && {
-    gate: gateOf('signal', settings.rateLimitSignals),
-    budget: bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts),
-    submit: submitSignals,
-    onBusy: () => {
-      counts.limited.body_bytes += 1;
-    },
-    traceOf: traces?.traceOf ?? namedTrace,
+  const budget = bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts);
+  const onBusy = () => {
+    counts.limited.body_bytes += 1;
   };
+  const traceOf = traces?.traceOf ?? namedTrace;
+  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [
     answerFeed && feedRoutes(polledGate('feed'), answerFeed),
@@ -151,11 +162,21 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   leaveBodies(app);
-  answerUnhandled(app, [...(signals ? (['signal'] as const) : []), ...polled.map(({ group }) => group)]);
+  const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
+  answerUnhandled(app, [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])]);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
+  if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
+  if (manage !== undefined) {
+    const manageGate = gateOf('manage', settings.rateLimitManage);
+    const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
+    const sessions = settings.console ? consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure }) : undefined;
+    if (sessions !== undefined) registerConsole(app, { sessions, budget });
+    const byKey = identifyByKey(manageGate);
+    registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
+  }
   registerHealth(app, readiness);
-  registerDocs(app, settings.baseUrl);
+  registerDocs(app, settings.baseUrl, manage !== undefined && settings.console);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }

@@ -27,7 +27,7 @@ const document = async (group: string): Promise<Document> => (await app.inject(`
 const operations = ({ paths }: Document) => Object.values(paths).flatMap((path) => Object.values(path));
 
 test('1 interactive documentation at /docs/signal/swagger/ and /docs/feeds/swagger/, with and without the slash', async () => {
-  for (const group of ['signal', 'feeds', 'rules', 'agent']) {
+  for (const group of ['signal', 'feeds', 'rules', 'agent', 'bouncer']) {
     for (const path of [`/docs/${group}/swagger`, `/docs/${group}/swagger/`]) {
       const page = await app.inject(path);
       assert.equal(page.statusCode, 200);
@@ -81,7 +81,7 @@ test('4 every method of every path is documented, with every status', async () =
 });
 
 test('2, 7 every body has an example, and every example fits its schema', async () => {
-  for (const group of ['signal', 'feeds', 'rules', 'agent']) {
+  for (const group of ['signal', 'feeds', 'rules', 'agent', 'bouncer']) {
     const api = await document(group);
     assert.equal(api.openapi, '3.1.0');
     const ajv = new Ajv2020({ strict: false, validateFormats: false });

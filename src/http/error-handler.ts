@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer, send } from './answer.ts';
-import type { Group, HttpFault } from './errors.ts';
+import { type Group, type HttpFault, isSignalShape } from './errors.ts';
 import { groupOf } from './routes.ts';
 import { MALFORMED } from './signals/submit.ts';
 
@@ -17,7 +17,7 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
 function clientFault({ code, statusCode = 500 }: FastifyError, group: Group): HttpFault | undefined {
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404 };
   if (statusCode < 400 || statusCode > 499) return undefined;
-  return group !== 'signal' ? { status: 400, message: 'Malformed request' } : MALFORMED;
+  return isSignalShape(group) ? MALFORMED : { status: 400, message: 'Malformed request' };
 }
 
 function serverFault(err: Error, { method, routeOptions, log }: FastifyRequest): HttpFault {

@@ -1,7 +1,7 @@
-/** The groups of endpoints. Those of signals have a shape of error body of their own (spec 7.2), the others share one (spec 7.3). */
-export type Group = 'signal' | 'feed' | 'rules' | 'agent';
+/** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
+export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'bouncer' | 'manage';
 
-/** The name of each error status in signal bodies. */
+/** The name of each error status in the bodies of signals and management. */
 const NAMES: Record<number, string> = {
   400: 'ValidationError',
   401: 'Unauthorized',
@@ -11,8 +11,12 @@ const NAMES: Record<number, string> = {
   405: 'MethodNotAllowed',
   408: 'RequestTimeout',
   409: 'Conflict',
+  412: 'PreconditionFailed',
+  413: 'PayloadTooLarge',
   415: 'UnsupportedMediaType',
   417: 'ExpectationFailed',
+  422: 'UnprocessableEntity',
+  428: 'PreconditionRequired',
   429: 'TooManyRequests',
   431: 'RequestHeaderFieldsTooLarge',
   500: 'InternalServerError',
@@ -38,19 +42,32 @@ export interface HttpFault {
   readonly message?: string | undefined;
   /** The rows of a signal 400, or the object of a feed error. */
   readonly details?: readonly object[] | object | undefined;
+  /** The resource as it is, where a change expected another state (412). */
+  readonly current?: object | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Whose request it is, where that is known; no part of the answer. */
   readonly by?: { readonly keyId: string; readonly workspaceId: string };
 }
 
-/** The body of an error: signal `{error, message, code}` with `details` on 400, all others `{success, error, details}`. */
-export function errorBody(group: Group, { status, message, details }: HttpFault): string {
-  if (group !== 'signal') return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
+/** Whether the errors of a group have the shape of signals. */
+export const isSignalShape = (group: Group): boolean => group === 'signal' || group === 'manage';
+
+/** What bouncers' own clients know. */
+const BOUNCER_TEXTS: Record<number, string> = { ...TEXTS, 403: 'access forbidden' };
+
+/** The status of an error in a group: to bouncers a key that is not known is a forbidden one (SPEC D14.11). */
+export const statusIn = (group: Group, status: number): number => (group === 'bouncer' && status === 401 ? 403 : status);
+
+/** The body of an error: signals and management `{error, message, code}` with `details` on 400, bouncers `{message}`, all others `{success, error, details}`. */
+export function errorBody(group: Group, { status, message, details, current }: HttpFault): string {
+  if (group === 'bouncer') return JSON.stringify({ message: message ?? BOUNCER_TEXTS[statusIn(group, status)] });
+  if (!isSignalShape(group)) return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
   const name = NAMES[status] ?? NAMES[500];
   return JSON.stringify({
     error: name,
     message: message ?? TEXTS[status],
     ...(status === 400 && { details: details ?? [] }),
+    ...(current !== undefined && { current }),
     code: status,
   });
 }

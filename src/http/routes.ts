@@ -1,3 +1,4 @@
+import { OPERATIONS } from '../manage/table.ts';
 import { KINDS } from '../rule.ts';
 import type { Group, HttpFault } from './errors.ts';
 import { pathOfKind } from './rules/query.ts';
@@ -11,6 +12,9 @@ interface Route {
   readonly group: Group | undefined;
 }
 
+/** Where the operations of management are. */
+export const MANAGE = '/v1/manage';
+
 /** The addresses of the service, those first that are asked for most. */
 const ROUTES: readonly Route[] = [
   { path: /^\/v1\/threat\/feeds$/, name: '/v1/threat/feeds', allow: 'GET, HEAD', group: 'feed' },
@@ -23,6 +27,18 @@ const ROUTES: readonly Route[] = [
   }),
   { path: /^(\/v1)?\/config$/, name: '/config', allow: 'GET, HEAD', group: 'agent' },
   { path: /^(\/v1)?\/authcheck$/, name: '/authcheck', allow: 'GET, HEAD', group: 'agent' },
+  { path: /^\/v1\/decisions\/stream$/, name: '/v1/decisions/stream', allow: 'GET, HEAD', group: 'bouncer' },
+  { path: /^\/v1\/decisions$/, name: '/v1/decisions', allow: 'GET, HEAD', group: 'bouncer' },
+  { path: /^\/v1\/usage-metrics$/, name: '/v1/usage-metrics', allow: 'POST', group: 'bouncer' },
+  ...Map.groupBy(OPERATIONS, ({ path }) => path)
+    .entries()
+    .map(([path, operations]): Route => {
+      const methods = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+      const pattern = new RegExp(`^${MANAGE}${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+      return { path: pattern, name: MANAGE + path, allow: methods.join(', '), group: 'manage' };
+    }),
+  { path: /^\/console\/session$/, name: '/console/session', allow: 'GET, HEAD, POST, DELETE', group: 'manage' },
+  { path: /^\/console(\/.*)?$/, name: '/console/', allow: 'GET, HEAD', group: 'manage' },
   { path: /^\/healthz$/, name: '/healthz', allow: 'GET, HEAD', group: undefined },
   { path: /^\/readyz$/, name: '/readyz', allow: 'GET, HEAD', group: undefined },
 ];
@@ -32,6 +48,8 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
   [/^\/v1\/threat(\/|$)/, 'feed'],
   [/^\/v1\/rules(\/|$)/, 'rules'],
   [/^(\/v1)?\/(config|authcheck)$/, 'agent'],
+  [/^\/v1\/(decisions|usage-metrics)(\/|$)/, 'bouncer'],
+  [/^(\/v1\/manage|\/console)(\/|$)/, 'manage'],
 ];
 
 /** The path and query of a request target; a proxy may have sent a whole URL. */
@@ -69,5 +87,6 @@ export function unhandled(url: string, served: readonly Group[]): HttpFault {
   const path = pathOf(url);
   const route = ROUTES.find((known) => known.path.test(path) && (known.group === undefined || served.includes(known.group)));
   if (route === undefined) return { status: 404 };
-  return { status: 405, message: `Method not allowed, use ${route.allow.replace(', ', ' or ')}`, headers: { Allow: route.allow } };
+  const methods = route.allow.replace(/, (?=[^,]*$)/, ' or ');
+  return { status: 405, message: `Method not allowed, use ${methods}`, headers: { Allow: route.allow } };
 }

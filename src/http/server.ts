@@ -13,7 +13,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer, write } from './answer.ts';
-import type { HttpFault } from './errors.ts';
+import { type HttpFault, isSignalShape } from './errors.ts';
 import type { RequestWatch } from './request-watch.ts';
 import { groupOf } from './routes.ts';
 import { badRequest, MALFORMED } from './signals/submit.ts';
@@ -125,7 +125,7 @@ function namesOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolea
 function refuse(request: IncomingMessage, response: ServerResponse, { status, message, details }: HttpFault): void {
   const group = groupOf(request.url!);
   response.shouldKeepAlive = false;
-  write(response, errorAnswer(group, { status, message, details: group === 'signal' ? details : undefined }));
+  write(response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));
 }
 
 /** Closes a server without resetting any client that has connected. Resolves when the last answer is sent. */

@@ -42,6 +42,61 @@ export function mergeV6(ranges: Uint32Array, count: number): { readonly words: U
   return { words, length: last / 8 + 1 };
 }
 
+/** Ranges that are sorted and do not touch. */
+interface Merged<W extends Uint32Array = Uint32Array> {
+  readonly words: W;
+  readonly length: number;
+}
+
+/** The addresses of two sets of IPv4 ranges (start, end), each sorted and without ranges that touch, as is the result: one sweep over both. */
+export function uniteV4(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuffer>> {
+  const words = new Uint32Array(2 * (one.length + other.length));
+  const [ends, otherEnds] = [2 * one.length, 2 * other.length];
+  let last = -2;
+  // A number, not a 32-bit word: the address after the last one does not wrap.
+  let reach = -1;
+  for (let i = 0, j = 0; i < ends || j < otherEnds; ) {
+    const isOne = j === otherEnds || (i < ends && one.words[i] <= other.words[j]);
+    const start = isOne ? one.words[i] : other.words[j];
+    const end = isOne ? one.words[i + 1] : other.words[j + 1];
+    if (isOne) i += 2;
+    else j += 2;
+    if (last < 0 || start > reach) {
+      last += 2;
+      words[last] = start;
+      words[last + 1] = end;
+      reach = end + 1;
+    } else if (end >= reach) {
+      words[last + 1] = end;
+      reach = end + 1;
+    }
+  }
+  return { words, length: last / 2 + 1 };
+}
+
+/** The same for IPv6 ranges of eight words. */
+export function uniteV6(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuffer>> {
+  const words = new Uint32Array(8 * (one.length + other.length));
+  const [ends, otherEnds] = [8 * one.length, 8 * other.length];
+  const reach = new Uint32Array(4);
+  let last = -8;
+  for (let i = 0, j = 0; i < ends || j < otherEnds; ) {
+    const isOne = j === otherEnds || (i < ends && compareV6(one.words, i, other.words, j) <= 0);
+    const from = isOne ? one.words : other.words;
+    const at = isOne ? i : j;
+    if (isOne) i += 8;
+    else j += 8;
+    if (last < 0 || compareV6(from, at, reach, 0) > 0) {
+      last += 8;
+      for (let k = 0; k < 8; k++) words[last + k] = from[at + k];
+    } else if (compareV6(from, at + 4, words, last + 4) > 0) {
+      for (let k = 4; k < 8; k++) words[last + k] = from[at + k];
+    } else continue;
+    successorV6(words, last + 4, reach);
+  }
+  return { words, length: last / 8 + 1 };
+}
+
 /** The indexes of the ranges, sorted by start, as the second halves of pairs. */
 function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   const order = new Uint32Array(2 * count);

@@ -1,5 +1,5 @@
 import { lastAddressV4, lastAddressV6 } from './bounds.ts';
-import { mergeV4, mergeV6 } from './merge.ts';
+import { mergeV4, mergeV6, uniteV4, uniteV6 } from './merge.ts';
 import { subtractV4, subtractV6 } from './subtract.ts';
 import { compareV6 } from './words.ts';
 
@@ -80,6 +80,17 @@ export class V4Ranges {
     this.#length = length;
   }
 
+  /** These addresses and those of other ranges, merged; this costs a pass over both and no sorting. Merges both in place. */
+  united(others: V4Ranges): V4Ranges {
+    this.merge();
+    others.merge();
+    const all = new V4Ranges();
+    const { words, length } = uniteV4({ words: this.#pairs, length: this.#length }, { words: others.#pairs, length: others.#length });
+    all.#pairs = words;
+    all.#length = length;
+    return all;
+  }
+
   /** Whether an address from `start` to `end` is in one of the ranges. Merges them in place. */
   overlaps(start: number, end: number): boolean {
     this.merge();
@@ -143,6 +154,17 @@ export class V6Ranges {
     const { words, length } = subtractV6(this.#words, this.#length, others.#words, others.#length);
     this.#words = words;
     this.#length = length;
+  }
+
+  /** These addresses and those of other ranges, merged; this costs a pass over both and no sorting. Merges both in place. */
+  united(others: V6Ranges): V6Ranges {
+    this.merge();
+    others.merge();
+    const all = new V6Ranges();
+    const { words, length } = uniteV6({ words: this.#words, length: this.#length }, { words: others.#words, length: others.#length });
+    all.#words = words;
+    all.#length = length;
+    return all;
   }
 
   /** Whether an address of the range whose eight words begin at `words[at]` is in one of the ranges. Merges them in place. */

@@ -1,5 +1,5 @@
 /** The store of accounts: organizations, workspaces, lists and keys. Types only; `storeConformance` is run by every driver. */
-import type { Caller } from '../account/caller.ts';
+import type { Author, Caller } from '../account/caller.ts';
 import type { ComposedFeed, FeedPatch, SavedFeed } from '../account/feed.ts';
 import type { KeyInfo, NewKey, SavedKey } from '../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/list.ts';
@@ -12,6 +12,61 @@ interface Bootstrap {
   readonly prefix: string;
   /** Only make the key when the store holds no workspace at all. */
   readonly onlyWhenEmpty: boolean;
+}
+
+/** A request that is to be done once (SPEC D15.11), by the key that sends it and the token that it chose. */
+export interface OnceOnly {
+  readonly keyId: string;
+  readonly token: string;
+  /** Tells another request with the same token apart. */
+  readonly fingerprint: string;
+}
+
+/** How a change is made. Without it: by a command, whatever the state, as often as it is asked for. */
+export interface ChangeOptions {
+  /** For the audit log. */
+  readonly by?: Author;
+  /** Entity tags of the states that are expected; rejects with CHANGED in any other. undefined: any state. */
+  readonly ifMatch?: readonly string[] | undefined;
+  /** Remembers what was made, in the same transaction; rejects with ANSWERED_BEFORE when it has been. */
+  readonly once?: OnceOnly | undefined;
+}
+
+/** What a request made that was to be done once. */
+export interface EarlierAnswer {
+  readonly fingerprint: string;
+  /** JSON. */
+  readonly answer: string;
+}
+
+/** One row of the audit log. */
+export interface AuditRow {
+  readonly id: number;
+  readonly at: number;
+  readonly event: string;
+  /** The id of what was changed. */
+  readonly object: string;
+  readonly by: Author;
+  /** What was changed of it, before and after; null where that says nothing or is large. */
+  readonly change: AuditedChange | null;
+}
+
+/** The fields that a change concerns, by name; null: it was not there, or is not any more. */
+export interface AuditedChange {
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+/** Asks for a page of at most `limit`, behind the place that the page before ended with. */
+export interface PageRequest {
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** A page; `next` is the place where it ends, null for the last one. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
 }
 
 /** Reads. None of them takes a lock that a writer waits for. */
@@ -27,6 +82,22 @@ export interface AccountReads {
   savedKeys(workspaceId: string): Promise<SavedKey[]>;
   /** The composed feeds of a workspace. */
   feeds(workspaceId: string): Promise<ComposedFeed[]>;
+  /** One composed feed of a workspace; undefined for an unknown one. */
+  feed(workspaceId: string, id: string): Promise<ComposedFeed | undefined>;
+  /** One workspace; undefined for an unknown one. */
+  workspace(workspaceId: string): Promise<Workspace | undefined>;
+  /** One key of a workspace; undefined for an unknown one. */
+  key(workspaceId: string, id: string): Promise<KeyInfo | undefined>;
+  /** Oldest first. Costs the same however many there are; so do the next three. */
+  listPage(workspaceId: string, page: PageRequest): Promise<Page<AccessList>>;
+  /** Oldest first. */
+  feedPage(workspaceId: string, page: PageRequest): Promise<Page<ComposedFeed>>;
+  /** Oldest first. */
+  keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
+  /** Newest first. Kept for 90 days. */
+  auditPage(workspaceId: string, page: PageRequest): Promise<Page<AuditRow>>;
+  /** What a request made after `since` (ms) that was to be done once. */
+  earlierAnswer(workspaceId: string, request: Omit<OnceOnly, 'fingerprint'>, since: number): Promise<EarlierAnswer | undefined>;
 }
 
 /** Writes. Each call is one transaction with its row in the audit log. */
@@ -36,22 +107,29 @@ export interface AccountWrites {
   setSubscription(organizationId: string, subscription: Subscription): Promise<void>;
   createWorkspace(organizationId: string, name: string): Promise<Workspace>;
   /** Moves the revisions of the workspace and of all its lists, and the key revision: callers carry the guard rails. */
-  updateWorkspace(workspaceId: string, patch: WorkspacePatch): Promise<Workspace>;
-  createKey(workspaceId: string, key: NewKey): Promise<KeyInfo>;
+  updateWorkspace(workspaceId: string, patch: WorkspacePatch, change?: ChangeOptions): Promise<Workspace>;
+  createKey(workspaceId: string, key: NewKey, change?: ChangeOptions): Promise<KeyInfo>;
   /** false when there is no such key. */
-  revokeKey(id: string): Promise<boolean>;
+  revokeKey(id: string, change?: ChangeOptions): Promise<boolean>;
   /** Last-used instants gathered in memory, written in one go. */
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
   /** Rejects with REFUSED when the workspace has `maxLists` lists already (0 = no limit), or a composed feed of that name. */
-  createList(workspaceId: string, name: string, description: string | null, settings: ListSettings, maxLists?: number): Promise<AccessList>;
-  updateList(workspaceId: string, listId: string, patch: ListPatch): Promise<AccessList>;
+  createList(
+    workspaceId: string,
+    name: string,
+    description: string | null,
+    settings: ListSettings,
+    maxLists?: number,
+    change?: ChangeOptions,
+  ): Promise<AccessList>;
+  updateList(workspaceId: string, listId: string, patch: ListPatch, change?: ChangeOptions): Promise<AccessList>;
   /** Deletes the list, its rules and revokes the keys bound to it; its feeds go on without it. The default list cannot be deleted: rejects. */
-  deleteList(workspaceId: string, listId: string): Promise<void>;
+  deleteList(workspaceId: string, listId: string, change?: ChangeOptions): Promise<void>;
   /** Rejects with REFUSED when a list or a feed has that name, with NOT_FOUND when a list of it is not the workspace's. */
-  createFeed(workspaceId: string, feed: Omit<SavedFeed, 'id'>): Promise<ComposedFeed>;
-  updateFeed(workspaceId: string, feedId: string, patch: FeedPatch): Promise<ComposedFeed>;
+  createFeed(workspaceId: string, feed: Omit<SavedFeed, 'id'>, change?: ChangeOptions): Promise<ComposedFeed>;
+  updateFeed(workspaceId: string, feedId: string, patch: FeedPatch, change?: ChangeOptions): Promise<ComposedFeed>;
   /** Deletes the feed, not its lists, and revokes the keys bound to it. */
-  deleteFeed(workspaceId: string, feedId: string): Promise<void>;
+  deleteFeed(workspaceId: string, feedId: string, change?: ChangeOptions): Promise<void>;
   /**
    * Makes these lists and composed feeds in a workspace, each with its id unless another has it; one that the workspace has already is
    * set as given, a feed also where only the name is the same. The default list stands for the workspace's own. Returns the id that
@@ -60,4 +138,6 @@ export interface AccountWrites {
   restoreLists(workspaceId: string, lists: readonly SavedList[], feeds?: readonly SavedFeed[]): Promise<ReadonlyMap<string, string>>;
   /** Makes these keys as they were. A key whose hash is known stays as it is: returns the given ids of those. */
   restoreKeys(workspaceId: string, keys: readonly SavedKey[]): Promise<string[]>;
+  /** Remembers the answer to a request that was done, unless the transaction that did it has. */
+  rememberAnswer(workspaceId: string, once: OnceOnly, answer: string): Promise<void>;
 }

@@ -2,11 +2,13 @@
  * The store of rules: landing writes it, feeds read it. Types only; `storeConformance` is run by every driver.
  * Every call that concerns rules names the workspace.
  */
+import type { Author } from '../account/caller.ts';
 import type { FeedKind, FeedProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Network } from '../network/network.ts';
 import type { AccessAction, AccessRule, ExpressionRule, Kind, Operation, RuleChange, RuleRole, Target } from '../rule.ts';
+import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { StreamRecord } from './stream.ts';
 
 /** A record that was understood, and whose workspace and list are still to be resolved by the store. */
@@ -85,6 +87,8 @@ export interface FoundFeed extends FeedProfile {
  * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
+  /** The rules that follow are of this list. Absent where nobody wants to know. */
+  readonly list?: ((listId: string) => void) | undefined;
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
   /** `bytes` holds 16 bytes from `at` on; they are only valid during the call. */
   v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
@@ -122,6 +126,8 @@ export interface SnapshotHead {
   readonly profile: FeedProfile;
   /** Of the workspace; the service's come on top. */
   readonly guardRails: GuardRails;
+  /** The lists whose rules it has. */
+  readonly lists: readonly { readonly id: string; readonly name: string }[];
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** Moves with the workspace's expression rules. */
@@ -184,6 +190,23 @@ export type RuleMatch =
 /** A rule behind which reading goes on: `id` and list of an access rule, `ruleRef` of another. */
 export type RulePosition = Pick<StoredRule, 'id' | 'listId'> & { readonly ruleRef: string | null };
 
+/** Where `ruleStep` goes on: behind an access rule of a list (0: its first), or behind `order` and `ruleRef` of another. */
+export type StepPlace = { readonly listId: string; readonly id: number } | { readonly order: number | null; readonly ruleRef: string };
+
+/** What `ruleStep` reads. */
+export interface StepFilter extends Omit<RuleFilter, 'after'> {
+  /** undefined: from the beginning. Nothing comes behind a rule whose list is gone. */
+  readonly after?: StepPlace | undefined;
+  /** How many rules are wanted, 1,000 at most. */
+  readonly limit: number;
+}
+
+/** A few rules; `next` is where the rest begins, null where there is none. */
+export interface RuleStep {
+  readonly rules: readonly StoredRule[];
+  readonly next: StepPlace | null;
+}
+
 export interface RuleFilter {
   readonly listId?: string;
   readonly kind: Kind;
@@ -212,7 +235,7 @@ export interface BatchInfo {
   readonly landedAt: number;
   /** Entries that have landed. */
   readonly entries: number;
-  /** The batch that it undid, and the newest that undid it. */
+  /** The batch that it undid, and the newest undo of it that stands. */
   readonly undoes: string | null;
   readonly undoneBy: string | null;
 }
@@ -291,6 +314,11 @@ export interface RuleReads {
    * looks at every rule of the lists.
    */
   rules(workspaceId: string, filter: RuleFilter): AsyncIterable<StoredRule>;
+  /**
+   * One step of reading rules, which costs the same however many there are: there may be none in it although others follow. Access rules
+   * come as from `rules`, the others in the order of enforcement: by `order`, those without one behind those with, then by `rule_ref`.
+   */
+  ruleStep(workspaceId: string, filter: StepFilter): Promise<RuleStep>;
   /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as lapsed rules. */
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** One batch; undefined when the workspace has had none of that id lately. */
@@ -300,6 +328,8 @@ export interface RuleReads {
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
+  /** Those that the stream carried under the key of a workspace, newest first. */
+  deadLetterPage(workspaceId: string, page: PageRequest): Promise<Page<DeadLetter>>;
   /** How many there are; it counts up to `most`. */
   deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;
@@ -324,7 +354,9 @@ export interface RuleWrites {
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /** Deletes what is past its keeping time, at most `limit` rows of each table; returns how many in all. Only the consumer role calls it. */
   sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number }): Promise<number>;
-  dropDeadLetter(id: number): Promise<boolean>;
+  dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
+  /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
+  noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;
   /** Forgets every position, so that landing begins with this stream at its beginning. */
   adoptStream(streamId: string): Promise<void>;
 }

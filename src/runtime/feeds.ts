@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { FeedBuilder, FeedPreviewer } from '../feed/builder.ts';
+import type { FeedExplainer } from '../feed/explain/explain.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** The methods that the feed thread serves. */
-export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer {
+export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer, FeedExplainer {
   /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
   /** Answers when the thread has time. */
@@ -15,7 +16,16 @@ export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer {
   shutdown(): Promise<void>;
 }
 
-const METHODS: MethodNames<FeedThreadMethods> = { build: true, forget: true, preview: true, useGeo: true, ping: true, shutdown: true };
+const METHODS: MethodNames<FeedThreadMethods> = {
+  build: true,
+  decisions: true,
+  forget: true,
+  preview: true,
+  explain: true,
+  useGeo: true,
+  ping: true,
+  shutdown: true,
+};
 
 /** What the feed thread is started with. */
 export interface FeedThreadData {
@@ -32,7 +42,7 @@ export interface FeedRules {
 }
 
 /** The feed thread as the main thread sees it. */
-export interface FeedThread extends FeedBuilder, FeedPreviewer {
+export interface FeedThread extends FeedBuilder, FeedPreviewer, FeedExplainer {
   useGeo(data: GeoData): Promise<void>;
   /** Resolves when the thread answers, rejects when it cannot be started. */
   ping(): Promise<void>;
@@ -67,8 +77,10 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules
   thread();
   return {
     build: (request) => thread().methods.build(request),
+    decisions: (request) => thread().methods.decisions(request),
     forget: (...document) => thread().methods.forget(...document),
     preview: (request) => thread().methods.preview(request),
+    explain: (asked) => thread().methods.explain(asked),
     async useGeo(next) {
       data = next;
       await thread().methods.useGeo(next);

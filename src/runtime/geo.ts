@@ -1,4 +1,5 @@
-/** The geo data that this process uses: loaded at the start, loaded again when the operator's files change. */
+/** The geo data that this process uses: loaded at the start, loaded again when files change or are downloaded. */
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { GeoData } from '../geo/data.ts';
 import { geoDatabase } from '../geo/database.ts';
@@ -10,11 +11,16 @@ import type { Log } from '../ports/log.ts';
 
 type GeoSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir'>;
 
-const filesOf = ({ geoCountryFile, geoAsnFile }: GeoSettings) => ({ country: geoCountryFile, asn: geoAsnFile });
+/** The files that geo data are read from. */
+export const geoFiles = ({ geoCountryFile, geoAsnFile, dataDir }: GeoSettings) => ({
+  country: geoCountryFile,
+  asn: geoAsnFile,
+  downloads: join(dataDir, 'geo'),
+});
 
-/** Loads the packaged data or the operator's files and logs their age; rejects with GEO_FILE when a file cannot be used. */
+/** Loads the geo data and logs their age; rejects with GEO_FILE when a file cannot be used. */
 export async function loadGeoData(settings: GeoSettings, now: () => number, log: Log): Promise<GeoData> {
-  const data = await loadGeo(filesOf(settings), settings.dataDir);
+  const data = await loadGeo(geoFiles(settings), settings.dataDir);
   const { country, asn } = geoStatus(data, now());
   log('info', `geo data: countries ${country.age_days} days old (${country.source}), ASNs ${asn.age_days} days old (${asn.source})`);
   return data;
@@ -34,7 +40,7 @@ export function useGeo(settings: GeoSettings, data: GeoData, onChange: (data: Ge
   let inUse = data;
   let database = geoDatabase(data);
   const watch = watchGeo({
-    files: filesOf(settings),
+    files: geoFiles(settings),
     data,
     cacheDir: settings.dataDir,
     onChange(next) {

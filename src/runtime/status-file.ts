@@ -1,22 +1,8 @@
 /** What a running process knows and no store does, written into DATA_DIR for `weir status` (SPEC D10.15). */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
-import type { Check } from '../ports/health.ts';
+import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
-
-/** What a process knows of itself. */
-export interface ProcessStatus {
-  readonly pid: number;
-  /** Where it listens. */
-  readonly url: string;
-  readonly roles: readonly string[];
-  /** ms since 1970. */
-  readonly startedAt: number;
-  /** What `/readyz` shows. */
-  readonly checks: Readonly<Record<string, Check>>;
-  readonly feeds: readonly WatchedFeed[];
-}
 
 /** How often it is written, ms, and for how long a process that has stopped writing counts as running. */
 const EVERY = 10_000;
@@ -92,6 +78,22 @@ export function readStatusFiles(dataDir: string, now: number): ProcessStatus[] {
         return [];
       }
     });
+}
+
+/** How long what other processes have written is taken as it was read, ms. */
+const READ_EVERY = 2_000;
+
+/** Tells the status of the processes on a DATA_DIR: that of this process, then the others'. */
+export function processesOn(dataDir: string, own: () => Promise<ProcessStatus>): () => Promise<readonly ProcessStatus[]> {
+  let others: readonly ProcessStatus[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - readAt > READ_EVERY) {
+      readAt = performance.now();
+      others = readStatusFiles(dataDir, Date.now()).filter(({ pid }) => pid !== process.pid);
+    }
+    return [await own(), ...others];
+  };
 }
 
 /** Deletes what processes left behind that were killed. */

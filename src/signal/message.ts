@@ -20,8 +20,9 @@ import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from './limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
 import type { Signal } from './schema.ts';
 import { batchOf } from './signal-id.ts';
+import { isStorableText } from './storable-text.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
-import { compile, isStorableText } from './validate.ts';
+import { compile } from './validate.ts';
 
 /** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
 interface SignalContext {
@@ -273,9 +274,16 @@ function decodeDeleteRules(kind: Kind, value: unknown): Operation | string {
   return typeof given === 'string' ? given : { change: 'delete_rules', kind, ids: given.rule_ids };
 }
 
+const ONE_TARGET = 'ip/asn/country: exactly one must be given';
+
 function decodeTarget(wire: WireTarget): Target | string {
-  const [field, ...others] = TARGET_FIELDS.filter((name) => wire[name] !== undefined);
-  if (field === undefined || others.length > 0) return 'ip/asn/country: exactly one must be given';
+  let field: (typeof TARGET_FIELDS)[number] | undefined;
+  for (const name of TARGET_FIELDS) {
+    if (wire[name] === undefined) continue;
+    if (field !== undefined) return ONE_TARGET;
+    field = name;
+  }
+  if (field === undefined) return ONE_TARGET;
   const target = readTarget(field, wire[field]!);
   return typeof target === 'string' ? `${field}: ${target}` : target;
 }

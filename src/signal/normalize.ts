@@ -10,6 +10,7 @@ import { TARGET_FIELDS } from './target.ts';
 export type Fields = Record<string, unknown>;
 
 const V1_FIELDS = Object.keys(V1Event.properties);
+const V1_PLACES = new Map(V1_FIELDS.map((field, place) => [field, place]));
 const ENVELOPE_FIELDS = Object.keys(AnyEnvelope.properties).filter((field) => field !== 'rule' && field !== 'expires_in');
 const RULE_FIELDS: Record<Kind, readonly string[]> = {
   access_rule: Object.keys(ENVELOPES.access_rule.properties.rule.properties),
@@ -20,9 +21,21 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether a v1 event has known fields only, in their order, each with a value of its own: picking them would change nothing. */
+export function isPickedEvent(entry: Fields): boolean {
+  let last = -1;
+  for (const field in entry) {
+    const place = V1_PLACES.get(field);
+    if (place === undefined || place <= last || !present(entry[field]) || typeof entry[field] === 'object') return false;
+    last = place;
+  }
+  return true;
+}
+
 /** The known fields of a v1 event that say something. */
 export function normalizeEvent(entry: Fields): Fields {
-  const event = pick(entry, V1_FIELDS);
+  // A copy of the whole costs a tenth of one made field by field.
+  const event = isPickedEvent(entry) ? { ...entry } : pick(entry, V1_FIELDS);
   dropEmptyTargets(event);
   if (event.action === 'unblock') delete event.expiration;
   return event;

@@ -1,5 +1,5 @@
 import { parseTarget, type TargetCheck } from './check.ts';
-import { type Fields, normalizeEvent } from './normalize.ts';
+import { type Fields, isPickedEvent, normalizeEvent } from './normalize.ts';
 import { type Signal, V1Event } from './schema.ts';
 import { compile, type FieldFault } from './validate.ts';
 
@@ -25,6 +25,7 @@ export function parseEvent(entry: Fields, check: TargetCheck): Signal | FieldFau
 
 /** The known fields, untouched: the message format of v1 never changed. */
 function asSent(entry: Fields): V1Event {
+  if (isPickedEvent(entry)) return entry as V1Event;
   const sent: Fields = {};
   for (const field of FIELDS) {
     const value = entry[field];

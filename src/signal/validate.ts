@@ -1,10 +1,8 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
-
-/** Text that every store can keep: no U+0000, no lone surrogate. */
-export function isStorableText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
+import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
+import { nameFault } from '../account/name.ts';
+import { isStorableText } from './storable-text.ts';
 
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
 interface JsonLimits {
@@ -47,7 +45,16 @@ const ajv = new Ajv({
   removeAdditional: false,
   useDefaults: false,
 });
-ajv.addFormat('text', isStorableText);
+/** The formats of texts, with what is wrong with a text that has not got it. */
+const FORMATS: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly message: string }>> = {
+  text: { fits: isStorableText, message: 'must not hold U+0000 or a lone surrogate' },
+  name: {
+    fits: (text) => isStorableText(text) && nameFault(text) === null,
+    message: 'must have 1 to 200 characters and no control characters',
+  },
+  protected: { fits: (text) => protectedWord(text) !== undefined, message: `must be a network, or one of: ${NETWORK_SETS.join(', ')}` },
+};
+for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
 ajv.addKeyword({
   keyword: 'x-json',
   type: 'object',
@@ -66,10 +73,14 @@ export interface FieldFault {
   readonly message: string;
 }
 
-/** Compiles a schema into a function that lists every fault of a value, in the schema's order, one a field. */
+/**
+ * Makes of a schema a function that lists every fault of a value, in the schema's order, one a field. The schema is compiled at the first
+ * call: most threads and commands ask for few of the schemas that they load, and all of them took a fifth of a start.
+ */
 export function compile(schema: TSchema): (value: unknown) => FieldFault[] {
-  const validate = ajv.compile(schema);
+  let validate: ValidateFunction | undefined;
   return (value) => {
+    validate ??= ajv.compile(schema);
     if (validate(value)) return NONE;
     const faults = new Map<string, FieldFault>();
     for (const error of validate.errors!) {
@@ -94,13 +105,22 @@ interface Limits {
 const range = (_: Params, { minimum, maximum }: Limits) => `must be an integer from ${minimum} to ${maximum}`;
 const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
   required: () => 'is required',
-  type: ({ type }, schema) => (type === 'integer' ? range({}, schema) : `must be ${type === 'object' ? 'an' : 'a'} ${type}`),
+  type: ({ type }, schema) => typeMessage(type as string | readonly string[], schema),
   minimum: range,
   maximum: range,
-  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as string[]).join(', ')}`,
+  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
   const: ({ allowedValue }) => `must be ${allowedValue}`,
   maxLength: ({ limit }) => `must be at most ${limit} characters`,
   minLength: () => 'must not be empty',
   pattern: ({ pattern }) => `must match ${pattern}`,
-  format: () => 'must not hold U+0000 or a lone surrogate',
+  format: ({ format }) => FORMATS[String(format)]!.message,
+  maxItems: ({ limit }) => `must have at most ${limit} items`,
+  minItems: ({ limit }) => `must have at least ${limit}`,
 };
+
+/** `type` is a list where null is allowed too. */
+function typeMessage(type: string | readonly string[], schema: Limits): string {
+  const [main, other] = [type].flat();
+  if (main === 'integer') return range({}, schema) + (other === undefined ? '' : `, or ${other}`);
+  return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;
+}

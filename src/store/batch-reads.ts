@@ -51,7 +51,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
   );
   if (rows.length === 0) return undefined;
   const undone = yield* one(
-    'SELECT batch_id FROM batches u WHERE u.undoes = $2 AND +u.workspace_pk = $1 ORDER BY first_seq DESC LIMIT 1',
+    'SELECT batch_id FROM batches u WHERE u.undoes = $2 AND +u.workspace_pk = $1 AND u.undone = 0 ORDER BY first_seq DESC LIMIT 1',
     workspace,
     batchId,
   );

@@ -1,10 +1,12 @@
 /** Composed feeds: reading them, and every change of one as a transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
-import type { ComposedFeed, FeedPatch, Members, SavedFeed } from '../account/feed.ts';
+import { type ComposedFeed, type FeedPatch, feedState, type Members, type SavedFeed } from '../account/feed.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
+import { doneOnce } from './answers.ts';
+import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { audit, changeWorkspace, create, moveKeyRevision, noSuch, patchColumns } from './management.ts';
+import { changeWorkspace, create, moveKeyRevision, noSuch, patchColumns, requireState } from './management.ts';
 import { profileOf, type Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
 
@@ -21,42 +23,60 @@ export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
   });
 }
 
+/** `feed` of the port. */
+export function* composedFeed(workspaceId: string, id: string): Work<ComposedFeed | undefined> {
+  const row = yield* one(
+    'SELECT f.* FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE f.id = $1 AND w.id = $2',
+    id,
+    workspaceId,
+  );
+  return row && feedOf(row, workspaceId, yield* membersOf(row));
+}
+
 type FeedManagement = Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed'>;
 
 export function feedManagement(transact: Transact): FeedManagement {
   return {
-    createFeed: (workspaceId, feed) =>
+    createFeed: (workspaceId, feed, { by, once } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         const id = randomUUID();
         const row = yield* insertFeed(now, workspacePk, { ...feed, id });
-        yield* audit(now, 'feed created', id);
-        return feedOf(row, workspaceId, yield* membersOf(row));
+        const made = feedOf(row, workspaceId, yield* membersOf(row));
+        yield* audit(now, 'feed created', id, { workspacePk, by, change: { before: null, after: feedState(made) } });
+        yield* doneOnce(now, workspacePk, once, made);
+        return made;
       }),
-    updateFeed: (workspaceId, feedId, patch) =>
+    updateFeed: (workspaceId, feedId, patch, { by, ifMatch } = {}) =>
       transact(
         function* (now) {
           const workspacePk = yield* changeWorkspace(workspaceId);
           const found = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, feedId, workspacePk);
           if (found === undefined) throw noSuch('feed', feedId);
+          const before = feedState(feedOf(found, workspaceId, yield* membersOf(found)));
+          requireState(before, ifMatch);
           const row = yield* changeFeed(workspacePk, found, patch);
-          yield* audit(now, 'feed changed', feedId);
-          return feedOf(row, workspaceId, yield* membersOf(row));
+          const feed = feedOf(row, workspaceId, yield* membersOf(row));
+          yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
+          return feed;
         },
         { repeatable: true },
       ),
-    deleteFeed: (workspaceId, feedId) =>
+    deleteFeed: (workspaceId, feedId, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* one('DELETE FROM feeds WHERE id = $1 AND workspace_pk = $2 RETURNING pk', feedId, workspacePk);
+        const row = yield* one('SELECT * FROM feeds WHERE id = $1 AND workspace_pk = $2', feedId, workspacePk);
         if (row === undefined) throw noSuch('feed', feedId);
+        const before = feedState(feedOf(row, workspaceId, yield* membersOf(row)));
+        requireState(before, ifMatch);
         const pk = Number(row.pk);
+        yield* run('DELETE FROM feeds WHERE pk = $1', pk);
         yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', pk);
         yield* run('DELETE FROM feed_records WHERE list_pk = $1', -pk);
         yield* run('DELETE FROM feed_days WHERE workspace_pk = $1 AND list_pk = $2', workspacePk, -pk);
         yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE feed_id = $1`, feedId);
         yield* moveKeyRevision();
-        yield* audit(now, 'feed deleted', feedId);
+        yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
       }),
   };
 }
@@ -89,7 +109,8 @@ function* refuseNames(workspacePk: number, name: string): Work<void> {
   yield* refuseName('feeds', workspacePk, name);
 }
 
-function* membersOf(row: Row): Work<Members> {
+/** The lists of the feed in a row. */
+export function* membersOf(row: Row): Work<Members> {
   if (Number(row.all_lists) === 1) return null;
   const lists = yield* all(
     'SELECT l.id FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1 ORDER BY l.pk',
@@ -106,7 +127,8 @@ function* setMembers(workspacePk: number, feedPk: number, lists: Members): Work<
   }
 }
 
-const feedOf = (row: Row, workspaceId: string, lists: Members): ComposedFeed => ({
+/** The composed feed in a row. */
+export const feedOf = (row: Row, workspaceId: string, lists: Members): ComposedFeed => ({
   id: String(row.id),
   workspaceId,
   ...profileOf(row),

@@ -3,7 +3,7 @@ import { feedRevision } from '../account/feed.ts';
 import { type ListSettings, settingsOf } from '../account/list.ts';
 import { levelCode } from '../feed/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
-import { isStorableText } from '../signal/validate.ts';
+import { isStorableText } from '../signal/storable-text.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
@@ -11,6 +11,7 @@ import { all, one, type Work } from './work.ts';
 interface SourceList {
   readonly pk: number;
   readonly id: string;
+  readonly name: string;
   /** `levelCode` of what its rules have where they say nothing. */
   readonly levels: number;
 }
@@ -115,13 +116,15 @@ export function* ruleSource(now: string, workspaceId: string, feedId: string | n
     workspaceCreatedAt: Number(workspace.created_at),
     mark,
     guardRails: guardRailsOf(workspace),
+    lists: lists.map(({ id, name }) => ({ id, name })),
     takenAt: Number(workspace.taken_at),
   };
   return { workspacePk, head, lists };
 }
 
-const LISTS = 'SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = $1';
-const MEMBERS = 'SELECT l.pk, l.id, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
+const LISTS = 'SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = $1';
+const MEMBERS =
+  'SELECT l.pk, l.id, l.name, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
 
 type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision'> & Pick<RuleSource, 'lists'>;
 
@@ -151,7 +154,7 @@ function* composedSource(workspacePk: number, id: string): Work<Source | undefin
   };
 }
 
-const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id) });
+const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id), name: String(row.name) });
 const levelsOfList = ({ confidence, severity }: ListSettings) => levelCode(confidence, severity);
 
 function* findWorkspace(now: string, id: string): Work<Row | undefined> {

@@ -1,20 +1,24 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../account/key.ts';
-import { type AccessList, LIST_SETTINGS, type ListPatch, NO_SETTINGS, SETTING_NAMES } from '../account/list.ts';
+import { type AccessList, LIST_SETTINGS, type ListPatch, listState, NO_SETTINGS, SETTING_NAMES } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import { PERMISSIONS } from '../account/permission.ts';
-import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
+import { stateTag } from '../account/tag.ts';
+import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../account/workspace.ts';
+import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
-import type { AccountWrites } from '../ports/account-store.ts';
+import type { AccountWrites, ChangeOptions } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
+import { doneOnce, remember } from './answers.ts';
+import { audit, changed } from './audit.ts';
 import { forgetMember, refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts';
 import { one, run, type Transact, type Value, type Work } from './work.ts';
 
 export type Management = Omit<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys'> &
-  Pick<RuleWrites, 'dropDeadLetter' | 'adoptStream'>;
+  Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
 /** Keys that one statement marks as used. */
 const TOUCHED = 100;
@@ -55,29 +59,33 @@ export function management(transact: Transact): Management {
         { repeatable: true },
       ),
     createWorkspace: (organizationId, name) => transact((now) => insertWorkspace(now, organizationId, name)),
-    updateWorkspace: (workspaceId, patch) =>
+    updateWorkspace: (workspaceId, patch, { by, ifMatch } = {}) =>
       transact(
         function* (now) {
           const workspacePk = yield* changeWorkspace(workspaceId);
+          const before = workspaceSettingsJson(workspaceOf((yield* one(WORKSPACE, workspacePk))!));
+          requireState(before, ifMatch);
           const values = workspaceColumns(patch);
           const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
           if (values.length > 0)
             yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
           yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
           yield* moveKeyRevision();
-          yield* audit(now, 'workspace changed', workspaceId);
-          return workspaceOf((yield* one(WORKSPACE, workspacePk))!);
+          const workspace = workspaceOf((yield* one(WORKSPACE, workspacePk))!);
+          const change = changed(before, workspaceSettingsJson(workspace));
+          yield* audit(now, 'workspace changed', workspaceId, { workspacePk, by, change });
+          return workspace;
         },
         { repeatable: true },
       ),
-    createKey: (workspaceId, key) => transact((now) => insertKey(now, workspaceId, key)),
-    revokeKey: (id) =>
+    createKey: (workspaceId, key, change) => transact((now) => insertKey(now, workspaceId, key, change)),
+    revokeKey: (id, { by } = {}) =>
       transact(
         function* (now) {
-          const count = yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE id = $1`, id);
-          if (count === 0) return false;
+          const row = yield* one(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE id = $1 RETURNING workspace_pk`, id);
+          if (row === undefined) return false;
           yield* moveKeyRevision();
-          yield* audit(now, 'key revoked', id);
+          yield* audit(now, 'key revoked', id, { workspacePk: Number(row.workspace_pk), by });
           return true;
         },
         { repeatable: true },
@@ -89,20 +97,24 @@ export function management(transact: Transact): Management {
         },
         { repeatable: true },
       ),
-    createList: (workspaceId, name, description, settings, maxLists = 0) =>
+    createList: (workspaceId, name, description, settings, maxLists = 0, { by, once } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
         yield* refuseName('feeds', workspacePk, name);
         const id = randomUUID();
         const row = yield* insertList(now, workspacePk, { ...settings, id, name, description, isDefault: false });
-        yield* audit(now, 'list created', id);
-        return listOf(row, workspaceId);
+        const list = listOf(row, workspaceId);
+        yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
+        yield* doneOnce(now, workspacePk, once, list);
+        return list;
       }),
-    updateList: (workspaceId, listId, patch) =>
+    updateList: (workspaceId, listId, patch, { by, ifMatch } = {}) =>
       transact(
         function* (now) {
           const workspacePk = yield* changeWorkspace(workspaceId);
+          const before = listState(listOf(yield* findList(workspacePk, listId), workspaceId));
+          requireState(before, ifMatch);
           const values = patchColumns(patch);
           const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
           const row = yield* one(
@@ -111,30 +123,43 @@ export function management(transact: Transact): Management {
             workspacePk,
             ...values.map(([, value]) => value),
           );
-          if (row === undefined) throw noSuch('list', listId);
-          yield* audit(now, 'list changed', listId);
-          return listOf(row, workspaceId);
+          const list = listOf(row!, workspaceId);
+          yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
+          return list;
         },
         { repeatable: true },
       ),
-    deleteList: (workspaceId, listId) =>
+    deleteList: (workspaceId, listId, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* one('SELECT pk, is_default, revision FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
-        if (row === undefined) throw noSuch('list', listId);
+        const row = yield* findList(workspacePk, listId);
+        const before = listState(listOf(row, workspaceId));
+        requireState(before, ifMatch);
         if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
         yield* run('INSERT INTO deleted_lists (list_pk, workspace_pk) VALUES ($1, $2)', Number(row.pk), workspacePk);
         yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
         yield* forgetMember(Number(row.pk), Number(row.revision));
         yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE list_id = $1`, listId);
         yield* moveKeyRevision();
-        yield* audit(now, 'list deleted', listId);
+        yield* audit(now, 'list deleted', listId, { workspacePk, by, change: { before, after: null } });
       }),
-    dropDeadLetter: (id) =>
+    rememberAnswer: (workspaceId, once, answer) =>
+      transact(
+        function* (now) {
+          yield* remember(now, yield* findWorkspace(workspaceId), once, answer);
+        },
+        { repeatable: true },
+      ),
+    dropDeadLetter: (id, of) =>
       transact(function* (now) {
         const count = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
-        if (count > 0) yield* audit(now, 'dead letter dropped', String(id));
+        const workspacePk = of === undefined ? null : yield* findWorkspace(of.workspaceId);
+        if (count > 0) yield* audit(now, 'dead letter dropped', String(id), { workspacePk, by: of?.by });
         return count > 0;
+      }),
+    noteChange: (workspaceId, event, batchId, after, by) =>
+      transact(function* (now) {
+        yield* audit(now, event, batchId, { workspacePk: yield* findWorkspace(workspaceId), by, change: { before: null, after } });
       }),
     adoptStream: (streamId) =>
       transact(
@@ -172,8 +197,17 @@ export function* findWorkspace(id: string): Work<number> {
   return Number(row.pk);
 }
 
-export function* audit(now: string, event: string, object: string): Work<void> {
-  yield* run(`INSERT INTO audit (at, event, object) VALUES (${now}, $1, $2)`, event, object);
+function* findList(workspacePk: number, id: string): Work<Row> {
+  const row = yield* one('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+  if (row === undefined) throw noSuch('list', id);
+  return row;
+}
+
+/** Throws CHANGED unless the state is one of those that the caller expects. */
+export function requireState(state: object, ifMatch: readonly string[] | undefined): void {
+  if (ifMatch !== undefined && !ifMatch.includes(stateTag(state))) {
+    throw new WeirError('CHANGED', 'it has been changed since: read it again, and change what it is now');
+  }
 }
 
 /** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
@@ -241,12 +275,13 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
   const row = yield* create(now, 'workspaces', { id, organization_pk: Number(organization.pk), name });
   const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', description: null, isDefault: true };
   yield* insertList(now, Number(row.pk), defaultList);
-  yield* audit(now, 'list created', defaultList.id);
-  yield* audit(now, 'workspace created', id);
+  const workspacePk = Number(row.pk);
+  yield* audit(now, 'list created', defaultList.id, { workspacePk });
+  yield* audit(now, 'workspace created', id, { workspacePk });
   return workspaceOf({ ...row, organization_id: organizationId });
 }
 
-function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo> {
+function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once }: ChangeOptions = {}): Work<KeyInfo> {
   const { hash, prefix, name, permissions, listId, feedId, expiresAt } = key;
   const id = randomUUID();
   const workspacePk = yield* findWorkspace(workspaceId);
@@ -262,8 +297,11 @@ function* insertKey(now: string, workspaceId: string, key: NewKey): Work<KeyInfo
     expires_at: expiresAt,
   });
   yield* moveKeyRevision();
-  yield* audit(now, 'key created', id);
-  return keyOf(row, workspaceId);
+  const made = keyOf(row, workspaceId);
+  const after = { name, permissions, list_id: listId, feed_id: feedId, expires_at: isoTime(expiresAt) };
+  yield* audit(now, 'key created', id, { workspacePk, by, change: { before: null, after } });
+  yield* doneOnce(now, workspacePk, once, made);
+  return made;
 }
 
 const tooManyLists = (most: number) =>

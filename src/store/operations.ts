@@ -1,5 +1,6 @@
 /** What people's commands do to rules, the same in both dialects (D9): a batch is undone, rules are deleted by their ids. */
 import { isExpressionKind, KINDS, type Operation, RULE_KINDS } from '../rule.ts';
+import type { Row } from './rows.ts';
 import { type RuleTable, ruleTable } from './rule-columns.ts';
 import { all, one, run, type Work } from './work.ts';
 
@@ -87,10 +88,10 @@ export function undoSelections(rules: RuleTable, byRef: boolean): { made: string
     [...[place, ...identity].map((column) => `${a}.${column} = ${b}.${column}`), identified(a)].join(' AND ');
   const ofBatch = (seq: string) =>
     `EXISTS (SELECT 1 FROM batches o WHERE ${rowsOf('$1', '$3', 'o')} AND ${seq} BETWEEN o.first_seq AND o.last_seq)`;
-  // No other batch has changed the rule after this number, or has made and lost one like it.
+  // No other batch has changed the rule after this number, or has made and lost one like it, and it stands.
   const unchanged = (row: string, since: string) =>
     `NOT EXISTS (SELECT 1 FROM ${before} x WHERE ${same('x', row)} AND x.changed > ${since} AND x.changed <> $2
-       AND NOT (${ofBatch('x.changed')} AND (x.id <= ${since} OR ${ofBatch('x.id')})))`;
+       AND NOT (${ofBatch('x.changed')} AND (x.id <= ${since} OR ${ofBatch('x.id')})) AND NOT ${isCancelled('x.changed', since)})`;
   // No other batch has made one like it that is there.
   const notMade = `NOT EXISTS (SELECT 1 FROM ${table} y WHERE ${same('y', 'c')} AND y.id > c.changed AND NOT ${ofBatch('y.id')})`;
   const within = (found: string, seq: string, row: string) => `${found} = $4 AND ${row}.${seq} BETWEEN $5 AND $6 AND ${identified(row)}`;
@@ -101,6 +102,12 @@ export function undoSelections(rules: RuleTable, byRef: boolean): { made: string
       AND ${unchanged('c', 'c.changed')} AND ${notMade}`,
   };
 }
+
+/** Whether the change of this number is of a batch that is undone, or of the undoing of one that is all later than `since`. */
+const isCancelled = (seq: string, since: string) =>
+  `EXISTS (SELECT 1 FROM batches o WHERE o.workspace_pk = $1 AND o.last_seq >= ${seq}
+     AND o.first_seq = (SELECT max(m.first_seq) FROM batches m WHERE m.workspace_pk = $1 AND m.first_seq <= ${seq})
+     AND (o.undone = 1 OR ${since} < (SELECT min(z.first_seq) FROM batches z WHERE ${rowsOf('$1', 'o.undoes', 'z')})))`;
 
 /** The tables of rules, each with the ways in which its rules are identified. */
 export const IDENTITIES: readonly { rules: RuleTable; byRef: boolean }[] = KINDS.flatMap((kind) => {
@@ -140,7 +147,21 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
       more += yield* run(restore, workspace, seq, batchId, place, first, last);
     }
   }
+  yield* markUndone(workspace, batchId);
   return { more, lists: [...lists], expressions: true };
+}
+
+/** Says of a batch that an undo of it stands; where it is an undo itself, also what that says of the batch that it undid, and so on. */
+function* markUndone(workspace: number, batchId: string): Work<void> {
+  const marked = new Set<string>();
+  for (let id: string | null = batchId; id !== null && !marked.has(id); ) {
+    const stands = 'EXISTS (SELECT 1 FROM batches u WHERE u.undoes = $2 AND +u.workspace_pk = $1 AND u.undone = 0)';
+    const undone = `CASE WHEN ${stands} THEN 1 ELSE 0 END`;
+    yield* run(`UPDATE batches SET undone = ${undone} WHERE batch_id = $2 AND +workspace_pk = $1`, workspace, id);
+    marked.add(id);
+    const row: Row | undefined = yield* one(`SELECT b.undoes FROM batches b WHERE ${rowsOf('$1', '$2', 'b')} LIMIT 1`, workspace, id);
+    id = (row?.undoes ?? null) as string | null;
+  }
 }
 
 /** Nothing comes back into a list that is deleted. */

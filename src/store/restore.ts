@@ -4,10 +4,11 @@ import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
+import { audit } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { changeFeed, insertFeed } from './feeds.ts';
 import { findFeed } from './lists.ts';
-import { audit, changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './management.ts';
+import { changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './management.ts';
 import type { Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
 
@@ -27,7 +28,7 @@ export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' 
             ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
           }
           yield* moveKeyRevision();
-          yield* audit(now, 'lists restored', workspaceId);
+          yield* audit(now, 'lists restored', workspaceId, { workspacePk });
           return ids;
         },
         { limit: LIMIT },
@@ -39,7 +40,7 @@ export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' 
           const known: string[] = [];
           for (const key of keys) if (!(yield* restoreKey(workspacePk, key))) known.push(key.id);
           yield* moveKeyRevision();
-          yield* audit(now, 'keys restored', workspaceId);
+          yield* audit(now, 'keys restored', workspaceId, { workspacePk });
           return known;
         },
         { limit: LIMIT },

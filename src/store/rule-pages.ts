@@ -1,29 +1,43 @@
 /** Rules with all that is known of them, page by page, the same in both dialects. */
 import { lastHost, networksAround } from '../network/nesting.ts';
 import type { Network } from '../network/network.ts';
-import type { RuleFilter, RuleMatch, RulePosition, StoredRule, WholeRules } from '../ports/rule-store.ts';
+import type { RuleFilter, RuleMatch, RuleStep, StepFilter, StepPlace, StoredRule, WholeRules } from '../ports/rule-store.ts';
 import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 import { packV4, packV6 } from './columns.ts';
 import { type RuleSource, ruleSource } from './lists.ts';
 import { type Row, ruleOf } from './rows.ts';
-import { all, type Value, type Work } from './work.ts';
+import { all, one, type Value, type Work } from './work.ts';
 
 /** Rules fetched at a time. */
 const PAGE = 1000;
+/** Pages of one step at most: those of lists without any rule, and of rules that a search without an index does not find. */
+const STEP_PAGES = 25;
 const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
 /** How a dialect is told which index to use; empty where it finds that out by itself. */
 export type IndexedBy = (index: string) => string;
 
+/** What a row comes behind: values of the columns that its stretch is ordered by. */
+type Key = readonly Value[];
+
+/** Rows, and what the next ones come behind; undefined where there are no more. */
+interface Page {
+  readonly rows: readonly Row[];
+  readonly next: Key | undefined;
+}
+
 /** Rules that stand behind one another: of a list, or of a kind in a workspace. */
 interface Stretch {
   /** What the first page comes behind. */
-  readonly first: Value;
-  /** The column that `page` goes on behind. */
-  readonly key: string;
-  page(after: Value): Work<Row[]>;
+  readonly first: Key;
+  page(after: Key, limit: number): Work<Page>;
   rule(row: Row): StoredRule;
+}
+
+/** A stretch whose places have names. */
+interface NamedStretch extends Stretch {
+  place(after: Key): StepPlace;
 }
 
 /** `rules` of the port; `read` runs statements. */
@@ -33,86 +47,193 @@ export async function* ruleRows(
   workspaceId: string,
   filter: RuleFilter,
 ): AsyncGenerator<StoredRule> {
-  const source = await read(ruleSource('0', workspaceId, isExpressionKind(filter.kind) ? null : (filter.listId ?? null)));
+  const source = await read(sourceOf(workspaceId, filter));
   if (source === undefined) return;
-  for (const { first, key, page, rule } of stretchesOf(source, filter, indexedBy)) {
-    for (let after = first; ; ) {
-      const rows = await read(page(after));
+  for (const { first, page, rule } of stretchesOf(source, filter, indexedBy)) {
+    for (let after: Key | undefined = first; after !== undefined; ) {
+      const { rows, next }: Page = await read(page(after, PAGE));
       for (const row of rows) yield rule(row);
-      if (rows.length < PAGE) break;
-      after = rows[PAGE - 1][key] as Value;
+      after = next;
     }
   }
+}
+
+/** `ruleStep` of the port. */
+export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: StepFilter): Work<RuleStep> {
+  const source = yield* sourceOf(workspaceId, filter);
+  const rules: StoredRule[] = [];
+  let pages = 0;
+  for (const { first, page, rule, place } of source === undefined ? [] : stepStretches(source, filter, indexedBy)) {
+    for (let after: Key | undefined = first; after !== undefined; ) {
+      if (rules.length >= filter.limit || pages === STEP_PAGES) return { rules, next: place(after) };
+      const { rows, next }: Page = yield* page(after, Math.min(PAGE, filter.limit - rules.length));
+      pages += 1;
+      for (const row of rows) rules.push(rule(row));
+      after = next;
+    }
+  }
+  return { rules, next: null };
 }
 
 /** Hands over the rules of a source, of these kinds, that are active at `now` (ms). */
 export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now: number): Work<void> {
-  for (const { first, key, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
-    for (let after = first; ; ) {
-      const rows = yield* page(after);
+  for (const { first, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
+    for (let after: Key | undefined = first; after !== undefined; ) {
+      const { rows, next }: Page = yield* page(after, PAGE);
       for (const row of rows) take(rule(row));
-      if (rows.length < PAGE) break;
-      after = rows[PAGE - 1][key] as Value;
+      after = next;
     }
   }
 }
 
-function stretchesOf({ workspacePk, lists }: RuleSource, { kind, now, match, after }: RuleFilter, indexedBy: IndexedBy): Stretch[] {
-  if (isExpressionKind(kind)) {
-    const page = (last: Value) => expressionPage(kind, workspacePk, last, now);
-    return [{ first: after?.ruleRef ?? '', key: 'rule_ref', page, rule: (row) => ruleOf(kind, row) }];
-  }
+const sourceOf = (workspaceId: string, { kind, listId }: Pick<RuleFilter, 'kind' | 'listId'>) =>
+  ruleSource('0', workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
+
+function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedBy): Stretch[] {
+  const { kind, after, now } = filter;
+  if (!isExpressionKind(kind))
+    return listStretches(source, filter, after?.listId ? { listId: after.listId, id: after.id } : undefined, indexedBy);
+  const { table } = RULE_KINDS[kind];
+  return [
+    {
+      first: [after?.ruleRef ?? ''],
+      page: (last, limit) =>
+        wholePage(
+          ['rule_ref'],
+          `SELECT * FROM ${table} WHERE workspace_pk = $1 AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
+          [source.workspacePk, ...last, now],
+          limit,
+        ),
+      rule: (row) => ruleOf(kind, row),
+    },
+  ];
+}
+
+function stepStretches(source: RuleSource, { after, ...filter }: StepFilter, indexedBy: IndexedBy): NamedStretch[] {
+  const { kind } = filter;
+  if (!isExpressionKind(kind)) return listStretches(source, filter, after && 'listId' in after ? after : undefined, indexedBy);
+  const place = after && 'order' in after ? after : undefined;
+  const [ordered, unordered] = enforcementStretches(kind, source.workspacePk, filter.now);
+  if (place === undefined) return [ordered, unordered];
+  return place.order === null
+    ? [{ ...unordered, first: [place.ruleRef] }]
+    : [{ ...ordered, first: [place.order, place.ruleRef] }, unordered];
+}
+
+/** The rules of a kind in the order of enforcement: those with `order`, then those without. */
+function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: number): [NamedStretch, NamedStretch] {
+  const { table } = RULE_KINDS[kind];
+  const rule = (row: Row) => ruleOf(kind, row);
+  const from = `SELECT * FROM ${table} WHERE workspace_pk = $1`;
+  return [
+    {
+      first: [Number.MIN_SAFE_INTEGER - 1, ''],
+      page: (after, limit) =>
+        wholePage(
+          ['order', 'rule_ref'],
+          `${from} AND ("order", rule_ref) > ($2, $4) AND ${ACTIVE} ORDER BY "order", rule_ref LIMIT ${limit}`,
+          [workspacePk, after[0], now, after[1]],
+          limit,
+        ),
+      rule,
+      place: ([order, ruleRef]) => ({ order: Number(order), ruleRef: String(ruleRef) }),
+    },
+    {
+      first: [''],
+      page: (after, limit) =>
+        wholePage(
+          ['rule_ref'],
+          `${from} AND "order" IS NULL AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
+          [workspacePk, ...after, now],
+          limit,
+        ),
+      rule,
+      place: ([ruleRef]) => ({ order: null, ruleRef: String(ruleRef) }),
+    },
+  ];
+}
+
+interface ListPlace {
+  readonly listId: string;
+  readonly id: number;
+}
+
+function listStretches(
+  { lists }: RuleSource,
+  { now, match }: Pick<RuleFilter, 'now' | 'match'>,
+  after: ListPlace | undefined,
+  indexedBy: IndexedBy,
+): NamedStretch[] {
   const search = searchOf(match);
   return listsFrom(lists, after).map(({ pk, id }) => ({
-    first: after?.listId === id ? after.id : -1,
-    key: 'id',
-    page: (last) => accessPage(search, pk, last, now, indexedBy),
-    rule: (row) => ruleOf(kind, { ...row, list_id: id }),
+    first: [after?.listId === id ? after.id : -1],
+    page: ([last], limit) =>
+      search.indexed === 'no' ? windowPage(search, pk, last, now, limit) : accessPage(search, pk, last, now, limit, indexedBy),
+    rule: (row) => ruleOf('access_rule', { ...row, list_id: id }),
+    place: ([last]) => ({ listId: id, id: Math.max(0, Number(last)) }),
   }));
 }
 
 /** The lists that come at `after` or behind it; none when its list is gone. */
-function listsFrom<L extends { readonly id: string }>(lists: readonly L[], after: RulePosition | undefined): readonly L[] {
+function listsFrom<L extends { readonly id: string }>(lists: readonly L[], after: ListPlace | undefined): readonly L[] {
   if (after === undefined) return lists;
   const at = lists.findIndex(({ id }) => id === after.listId);
   return at < 0 ? [] : lists.slice(at);
 }
 
-function* expressionPage(kind: ExpressionKind, workspacePk: number, after: Value, now: number): Work<Row[]> {
-  const { table } = RULE_KINDS[kind];
-  return yield* all(
-    `SELECT * FROM ${table} WHERE workspace_pk = $1 AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${PAGE}`,
-    workspacePk,
-    after,
-    now,
-  );
+/** The rows of a statement with this limit; fewer of them are the last. */
+function* wholePage(key: readonly string[], text: string, values: readonly Value[], limit: number): Work<Page> {
+  const rows = yield* all(text, ...values);
+  const last = rows[limit - 1];
+  return { rows, next: last && key.map((column) => last[column] as Value) };
 }
 
 /** A condition on access rules, with its values from `$4` on. */
 interface Search {
   readonly condition: string;
   readonly values: readonly Value[];
-  /** Whether it names targets, which have indexes. */
-  readonly indexed: boolean;
+  /** Whether the condition names targets, which have indexes; `all`: there is no condition. */
+  readonly indexed: 'yes' | 'no' | 'all';
 }
 
 /** The indexes that have the rules of a list by action and target: those without a rule_ref, and those with one. */
 const BY_TARGET = { access_rules_value: 'IS NULL', access_rules_ref_value: 'IS NOT NULL' };
 
-function* accessPage(search: Search, listPk: number, after: Value, now: number, indexedBy: IndexedBy): Work<Row[]> {
+function accessPage(search: Search, listPk: number, after: Value, now: number, limit: number, indexedBy: IndexedBy): Work<Page> {
   const { condition, values, indexed } = search;
   const byTarget = Object.entries(BY_TARGET).map(
     ([index, ref]) => `SELECT * FROM access_rules ${indexedBy(index)}
     WHERE list_pk = $1 AND action IN (0, 1) AND ${condition} AND rule_ref ${ref} AND +id > $2 AND ${ACTIVE}`,
   );
-  const from = indexed
-    ? `(${byTarget.join(' UNION ALL ')}) found`
-    : `access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE}${condition === '' ? '' : ` AND ${condition}`}`;
-  return yield* all(`SELECT * FROM ${from} ORDER BY id LIMIT ${PAGE}`, listPk, Number(after), now, ...values);
+  const from = indexed === 'yes' ? `(${byTarget.join(' UNION ALL ')}) found` : `access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE}`;
+  // The sign keeps PostgreSQL from walking through the list in the order of its ids until it has found so many.
+  const order = indexed === 'yes' ? '+id' : 'id';
+  return wholePage(['id'], `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
+}
+
+/** Those of the next rules of a list that meet the condition; none of them may. */
+function* windowPage({ condition, values }: Search, listPk: number, after: Value, now: number, limit: number): Work<Page> {
+  const end = yield* one(
+    `SELECT max(id) AS last, count(*) AS rules FROM (SELECT id FROM access_rules WHERE list_pk = $1 AND id > $2 ORDER BY id LIMIT ${PAGE}) found`,
+    listPk,
+    Number(after),
+  );
+  const { last, rules } = end as Row;
+  if (last === null) return { rows: [], next: undefined };
+  const rows = yield* all(
+    `SELECT * FROM access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE} AND ${condition} AND id <= $6 ORDER BY id LIMIT ${limit}`,
+    listPk,
+    Number(after),
+    now,
+    ...values,
+    Number(last),
+  );
+  if (rows.length === limit) return { rows, next: [Number(rows[limit - 1].id)] };
+  return { rows, next: Number(rules) < PAGE ? undefined : [Number(last)] };
 }
 
 function searchOf(match: RuleMatch | undefined): Search {
-  if (match === undefined) return { condition: '', values: [], indexed: false };
+  if (match === undefined) return { condition: '', values: [], indexed: 'all' };
   switch (match.how) {
     case 'exact':
       return targetSearch([formatTarget(match.target)]);
@@ -120,7 +241,7 @@ function searchOf(match: RuleMatch | undefined): Search {
       return targetSearch(networksAround(match.network).map((network) => formatTarget({ kind: 'ip', network })));
     case 'geo':
       // Countries and ASNs begin with a capital, addresses with a digit, a small letter or a colon.
-      return { condition: "target >= 'A' AND target < '['", values: [], indexed: true };
+      return { condition: "target >= 'A' AND target < '['", values: [], indexed: 'yes' };
     case 'covered':
       return insideSearch(match.network);
   }
@@ -129,12 +250,12 @@ function searchOf(match: RuleMatch | undefined): Search {
 const targetSearch = (targets: readonly string[]): Search => ({
   condition: `target IN (${targets.map((_, i) => `$${i + 4}`)})`,
   values: targets,
-  indexed: true,
+  indexed: 'yes',
 });
 
 /** The networks inside one lie between it and its last address, as they are packed. */
 function insideSearch(network: Network): Search {
   const [column, pack] = network.family === 4 ? (['v4', packV4] as const) : (['v6', packV6] as const);
   const ends = [network, lastHost(network)].map((each) => pack({ kind: 'ip', network: each }));
-  return { condition: `${column} BETWEEN $4 AND $5`, values: ends, indexed: false };
+  return { condition: `${column} BETWEEN $4 AND $5`, values: ends, indexed: 'no' };
 }

@@ -1,24 +1,33 @@
 import type { AccountReads } from '../ports/account-store.ts';
 import type { AuditReads, AuditRow } from '../ports/audit.ts';
+import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
+import type { SessionReads } from '../ports/session-store.ts';
+import { earlierAnswer } from './answers.ts';
+import { auditPage } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
+import { bouncerReads } from './bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './devices.ts';
 import { feedDays } from './feed-days.ts';
-import { composedFeeds } from './feeds.ts';
+import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
+import { feedPage, keyPage, listPage } from './pages.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
-import { type IndexedBy, ruleRows } from './rule-pages.ts';
+import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
+import { findSession } from './sessions.ts';
 import { all, one, type Work } from './work.ts';
 
-type SharedReads = AuditReads &
+type SharedReads = SessionReads &
+  AuditReads &
+  BouncerReads &
   DeviceReads &
   HistoryReads &
-  Pick<AccountReads, 'organizations' | 'workspaces' | 'keys' | 'savedKeys' | 'feeds'> &
+  Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
     | 'position'
@@ -28,6 +37,7 @@ type SharedReads = AuditReads &
     | 'ruleCount'
     | 'countRules'
     | 'rules'
+    | 'ruleStep'
     | 'batches'
     | 'batch'
     | 'undoPreview'
@@ -37,6 +47,8 @@ type SharedReads = AuditReads &
   >;
 
 const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
+const WORKSPACE = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk WHERE w.id = $1';
+const KEY = 'SELECT * FROM keys WHERE id = $2 AND workspace_pk = (SELECT pk FROM workspaces WHERE id = $1)';
 const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
 const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
@@ -46,11 +58,26 @@ const ACTIVE = activeCount('$1', '$2');
 export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy): SharedReads {
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
+    ...bouncerReads(read),
     organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
     workspaces: () => rows(WORKSPACES, workspaceOf),
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
     savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
     feeds: (workspaceId) => read(composedFeeds(workspaceId)),
+    feed: (workspaceId, id) => read(composedFeed(workspaceId, id)),
+    async workspace(workspaceId) {
+      const row = await read(one(WORKSPACE, workspaceId));
+      return row && workspaceOf(row);
+    },
+    async key(workspaceId, id) {
+      const row = await read(one(KEY, workspaceId, id));
+      return row && keyOf(row, workspaceId);
+    },
+    listPage: (workspaceId, page) => read(listPage(workspaceId, page)),
+    feedPage: (workspaceId, page) => read(feedPage(workspaceId, page)),
+    keyPage: (workspaceId, page) => read(keyPage(workspaceId, page)),
+    auditPage: (workspaceId, page) => read(auditPage(workspaceId, page)),
+    earlierAnswer: (workspaceId, request, since) => read(earlierAnswer(workspaceId, request, since)),
     defaultList: (workspaceId) => read(defaultList(workspaceId)),
     listCount: (workspaceId) => read(listCount(workspaceId)),
     async position(streamId, partition) {
@@ -67,6 +94,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
+    findSession: (hash) => read(findSession(hash)),
     async newestAudit() {
       return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
     },
@@ -77,6 +105,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     keysByHash: (hashes) => read(keysByHash(hashes)),
     deviceCounts: (since) => read(deviceCounts(since)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
+    ruleStep: (workspaceId, filter) => read(ruleStep(indexedBy, workspaceId, filter)),
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },

@@ -1,6 +1,7 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
 import type { RuleWrites } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
+import { ANSWER_KEPT } from './answers.ts';
 import { countLapsed, firstKeptDay, forgetDays } from './feed-days.ts';
 import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
@@ -13,6 +14,8 @@ const LIST_TABLES = KINDS.map((kind) => RULE_KINDS[kind])
   .filter(({ scope }) => scope === 'list')
   .map(({ table }) => table);
 
+/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`feed/build/told.ts`). */
+const TOLD_KEPT = 21 * 86_400_000;
 /** Rules that lapsed which one slice counts: they are read, not written. */
 const COUNTED = 20_000;
 
@@ -41,6 +44,9 @@ export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, l
   for (const table of ['dead_letters', 'audit']) {
     removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
   }
+  removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
+  removed += yield* run(`DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')}`, now - TOLD_KEPT, limit);
+  removed += yield* run(`DELETE FROM answers WHERE ${atMost('answers', 'at < $1')}`, now - ANSWER_KEPT, limit);
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);

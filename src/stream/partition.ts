@@ -10,8 +10,8 @@ import { readTraceparent } from '../signal/traceparent.ts';
 import { positionOutside } from './halt.ts';
 import { pause } from './retry.ts';
 
-/** Records a landing transaction holds at most. */
-const BATCH = 1000;
+/** Records a landing transaction holds at most: where many wait, they share its sync, and the pages that they change. */
+const BATCH = 4000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
 /** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */
@@ -141,8 +141,10 @@ function decodeRecords(records: readonly StreamRecord[]): DecodedRecords {
   const defects: { offset: number; defect: unknown }[] = [];
   for (const record of records) {
     const decoded = decodeSignalRecord(record);
-    if (!('poison' in decoded)) items.push({ record, ...decoded });
-    else {
+    if (!('poison' in decoded)) {
+      const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;
+      items.push({ record, workspaceId, listId, receivedAt, batchId, keyId, change });
+    } else {
       poison.push({ record, reason: decoded.poison });
       if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });
     }

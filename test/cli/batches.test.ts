@@ -103,6 +103,21 @@ describe('D9 batches', () => {
     await run('rule', 'delete', '--reason', 'confirmed', '--yes');
   });
 
+  test('D15.30 several batches are undone at once, the newest first, each by a batch of its own', async () => {
+    const first = await batchOf([block('192.0.2.20')]);
+    const second = await batchOf([block('192.0.2.21')]);
+    const third = await batchOf([block('192.0.2.21', { reason: 'again' }), block('192.0.2.22')]);
+    const unknown = await command(['undo', first, '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000', ...inWorkspace, '--yes'], settings);
+    assert.ok(unknown.code === 2 && /there is no batch "0199f3c2/.test(unknown.stderr), unknown.stderr);
+    const undone = await commandJson<Record<string, unknown>[]>(['undo', first, third, second, ...inWorkspace, '--yes'], settings);
+    assert.deepEqual(
+      undone.map((each) => each.undone),
+      [third, second, first],
+    );
+    assert.equal(new Set(undone.map((each) => each.batch_id)).size, 3);
+    await feedIs([]);
+  });
+
   test('D9.6, D9.8 rules are deleted by label, reason, key, batch and time; the command asks first, and wants a condition', async () => {
     const key = await newKey(settings, 'default');
     const keys = await commandJson<{ id: string }[]>(['key', 'ls', ...inWorkspace], settings);

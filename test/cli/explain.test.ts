@@ -52,10 +52,11 @@ describe('D10 explain', () => {
       { list: null, change: { change: 'upsert', kind: 'waf_rule', rule: waf('w-1', { name: 'first\nname' }) } as const },
       { list: null, change: { change: 'upsert', kind: 'waf_rule', rule: waf('w-2') } as const },
     ];
+    const receivedAt = Date.now();
     const items = landing.map(({ list, change }, offset): LandingItem => {
-      const record = { offset, timestamp: Date.now(), key: workspace.id, headers: {}, value: '{}' };
+      const record = { offset, timestamp: receivedAt, key: workspace.id, headers: {}, value: '{}' };
       const origin = { batchId, keyId: ids.key };
-      return { record, workspaceId: workspace.id, listId: list && ids[list], receivedAt: Date.now(), ...origin, change };
+      return { record, workspaceId: workspace.id, listId: list && ids[list], receivedAt, ...origin, change };
     });
     await store.apply({ streamId: 's', partition: 0, from: null, to: items.length, items, poison: [], now: Date.now() });
     await store.close();

@@ -4,7 +4,7 @@ import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
-import { statusOf } from '../../src/cli/status-report.ts';
+import { statusOf } from '../../src/manage/status.ts';
 import { readStatusFiles } from '../../src/runtime/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -46,7 +46,7 @@ suite('weir status', () => {
     );
     assert.match(
       lines.find((line) => line.startsWith('process:'))!,
-      new RegExp(`${server.pid} on ${server.url}: signals, consumer, feeds, since `),
+      new RegExp(`${server.pid} on ${server.url}: signals, consumer, feeds, manage, since `),
     );
 
     const unguarded = await status({ MIN_PREFIX_V4: '0' });

@@ -22,8 +22,11 @@ const LARGE = [
   'feed_records',
   'feeds',
   'feed_lists',
+  'told_networks',
+  'bouncers',
   'devices',
   'feed_days',
+  'answers',
 ];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
@@ -37,7 +40,7 @@ const MEANT: readonly RegExp[] = [
   // The directory, and the lists of the workspace feed.
   /^SELECT \* FROM lists WHERE workspace_pk = /,
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
-  /^SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = /,
+  /^SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
   /^SELECT id, action, levels, .* WHERE list_pk IN /,
   // The never-block rules of all lists, by an index that has them apart.
@@ -56,6 +59,9 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
+  // The bouncers of a workspace: management.
+  /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
+  // The few records of one deleted list or feed.
   // The few records of one deleted list or feed, and its days.
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,

@@ -8,7 +8,7 @@ import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
 import { levelCode } from '../../src/feed/levels.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
-import type { LandingItem, RuleMatch, RuleSink, StoredRule } from '../../src/ports/rule-store.ts';
+import type { LandingItem, RuleMatch, RuleSink, StepFilter, StepPlace, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import {
   type AccessRule,
@@ -43,6 +43,19 @@ interface OpenStore {
 export const T0 = 1_800_000_000_000;
 const STREAM = '7b0f1d7e-6f0a-4a53-9d0e-000000000001';
 
+/** The rules that steps read, one after the other. */
+async function inSteps(store: Store, workspaceId: string, filter: StepFilter): Promise<StoredRule[]> {
+  const found: StoredRule[] = [];
+  let after: StepPlace | undefined;
+  do {
+    const { rules, next } = await store.ruleStep(workspaceId, { ...filter, ...(after !== undefined && { after }) });
+    assert.ok(rules.length <= filter.limit);
+    found.push(...rules);
+    after = next ?? undefined;
+  } while (after !== undefined);
+  return found;
+}
+
 export function ip(text: string): Target {
   const network = parseNetwork(text);
   if (typeof network === 'string') throw new Error(network);
@@ -76,7 +89,7 @@ export const waf = (ruleRef: string, more: Partial<ExpressionRule> = {}): Expres
   shortDescription: null,
   ...more,
 });
-const KEY = {
+export const KEY = {
   name: null,
   prefix: 'weir_x',
   permissions: ['signal:write', 'feed:read'],
@@ -95,6 +108,7 @@ const EDGE: Omit<SavedList, 'id'> = {
   confidence: 'low',
   severity: 'critical',
   subtractAllow: 'workspace',
+  singleAddresses: 256,
 };
 const DEVICE: Omit<SavedFeed, 'id'> = {
   name: 'device',
@@ -106,6 +120,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   confidence: 'medium',
   severity: null,
   subtractAllow: 'on',
+  singleAddresses: 1,
   lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
@@ -676,9 +691,9 @@ export function storeConformance(driver: StoreDriver): void {
       { change: block(ip('192.0.2.0/24')), workspaceId: other.id },
     ]);
     const find = async (match: RuleMatch, listId?: string) => {
-      const found = await Array.fromAsync(
-        store.rules(workspace.id, { kind: 'access_rule', now: T0, match, ...(listId !== undefined && { listId }) }),
-      );
+      const filter = { kind: 'access_rule', now: T0, match, ...(listId !== undefined && { listId }) } as const;
+      const found = await Array.fromAsync(store.rules(workspace.id, filter));
+      for (const limit of [1, 2, 1000]) assert.deepEqual(await inSteps(store, workspace.id, { ...filter, limit }), found);
       return found.map(({ rule }) => `${(rule as AccessRule).action} ${formatTarget((rule as AccessRule).target)}`);
     };
     const network = (text: string) => (ip(text) as Extract<Target, { kind: 'ip' }>).network;
@@ -737,6 +752,49 @@ export function storeConformance(driver: StoreDriver): void {
     }
     const gone = { id: 1, listId: randomUUID(), ruleRef: null };
     assert.deepEqual(await Array.fromAsync(store.rules(workspace.id, { kind: 'access_rule', now: T0, after: gone })), []);
+  });
+
+  test(`D15.31 store ${name}: expression rules are read in the order of enforcement, in steps`, async (t) => {
+    const { store, workspace, organization, land } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const rule = (ruleRef: string, order: number | null, more: Partial<ExpressionRule> = {}) =>
+      ({ change: 'upsert', kind: 'waf_rule', rule: { ...waf(ruleRef), order, ...more } }) as const;
+    await land([
+      rule('z', 1),
+      rule('b', 10),
+      rule('a', 10),
+      rule('none-2', null),
+      rule('none-1', null),
+      rule('least', Number.MIN_SAFE_INTEGER),
+      rule('most', Number.MAX_SAFE_INTEGER),
+      rule('lapsed', 2, { expiresAt: T0 }),
+      { change: rule('theirs', 3), workspaceId: other.id },
+    ]);
+    for (const limit of [1, 2, 3, 1000]) {
+      const found = await inSteps(store, workspace.id, { kind: 'waf_rule', now: T0, limit });
+      assert.deepEqual(
+        found.map((each) => each.rule.ruleRef),
+        ['least', 'z', 'a', 'b', 'most', 'none-1', 'none-2'],
+        `limit ${limit}`,
+      );
+    }
+    assert.deepEqual(await store.ruleStep('unknown', { kind: 'waf_rule', now: T0, limit: 10 }), { rules: [], next: null });
+  });
+
+  test(`D15.31 store ${name}: a step of access rules goes on behind lists without any, and behind rules that do not match`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const lists = await Promise.all(Array.from({ length: 60 }, (_, n) => store.createList(workspace.id, `list ${n}`, null, NO_SETTINGS)));
+    const host = (n: number) => upsert(access({ kind: 'ip', network: { family: 4, address: n, prefix: 32 } }));
+    await land(Array.from({ length: 1500 }, (_, n) => host(n)));
+    await land([{ change: host(1400), listId: lists.at(-1)!.id }]);
+    const filter = { kind: 'access_rule', now: T0, limit: 1000 } as const;
+    const all = await inSteps(store, workspace.id, filter);
+    assert.deepEqual(all, await Array.fromAsync(store.rules(workspace.id, filter)));
+    const network = { family: 4, address: 1280, prefix: 25 } as const;
+    const found = await inSteps(store, workspace.id, { ...filter, match: { how: 'covered', network } });
+    assert.deepEqual(found.length, 129);
+    const first = await store.ruleStep(workspace.id, filter);
+    assert.ok(first.rules.length === 1000 && first.next !== null);
   });
 
   test(`4.3 store ${name}: a snapshot of many rules reads each once`, async (t) => {
@@ -1313,7 +1371,15 @@ export function storeConformance(driver: StoreDriver): void {
     const first = await store.bootstrap({ hash, prefix: 'boot', onlyWhenEmpty: true });
     assert.equal(first.created, true);
     const caller = await store.findCaller(hash);
-    assert.deepEqual(caller?.permissions, ['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read']);
+    assert.deepEqual(caller?.permissions, [
+      'signal:write',
+      'feed:read',
+      'manage',
+      'rules:read',
+      'config:read',
+      'rules:write',
+      'keys:write',
+    ]);
     assert.deepEqual(
       (await store.workspaces()).map((w) => w.name),
       ['default'],

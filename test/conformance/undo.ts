@@ -241,4 +241,52 @@ export function undoConformance(driver: StoreDriver): void {
       { numRuns: name === 'sqlite' ? 100 : 30, seed: 7 },
     );
   });
+
+  test(`D9.9 store ${name}: batches that touch the same rules are undone newest first, down to what was there before; undoing that brings them back`, async (t) => {
+    const { store, organization } = await fixture(t, driver);
+    let n = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 5 }), async (stack) => {
+        n += 1;
+        const workspace = await store.createWorkspace(organization.id, `stack${n}`);
+        let position: number | null = null;
+        const land = async (batchId: string, changes: readonly LandingItem['change'][]) => {
+          const at = T0 + (position ?? 0);
+          const items = changes.map((given, i) => {
+            const record = { offset: (position ?? 0) + i, timestamp: at, key: workspace.id, headers: {}, value: '' };
+            return { record, workspaceId: workspace.id, listId: null, receivedAt: at, keyId: null, batchId, change: given };
+          });
+          const to: number = (position ?? 0) + items.length;
+          const landing = { streamId: workspace.id, partition: 0, from: position, to, items, poison: [], now: at };
+          assert.equal(await store.apply(landing), 'landed');
+          position = to;
+        };
+        const rules = async () => {
+          const all: StoredRule[] = [];
+          for (const kind of KINDS) all.push(...(await Array.fromAsync(store.rules(workspace.id, { kind, now: T0 }))));
+          return all;
+        };
+        const states = [await rules()];
+        const ids = stack.map(() => newBatchId(T0));
+        for (const [i, changes] of stack.entries()) {
+          await land(ids[i], changes);
+          states.push(await rules());
+        }
+        const undos: string[] = [];
+        for (const [i, id] of [...ids.entries()].reverse()) {
+          undos.unshift(newBatchId(T0));
+          await land(undos[0], [{ change: 'undo', batchId: id }]);
+          assert.deepEqual(await rules(), states[i], `batch ${i} undone`);
+          assert.equal((await store.batch(workspace.id, id))?.undoneBy, undos[0]);
+        }
+        for (const [i, id] of undos.entries()) {
+          await land(newBatchId(T0), [{ change: 'undo', batchId: id }]);
+          assert.deepEqual(await rules(), states[i + 1], `batch ${i} again`);
+          assert.equal((await store.batch(workspace.id, ids[i]))?.undoneBy, null);
+        }
+        assert.equal(await store.ruleCount(workspace.id), states.at(-1)!.length);
+      }),
+      { numRuns: name === 'sqlite' ? 60 : 15, seed: 11 },
+    );
+  });
 }

@@ -87,15 +87,17 @@ export const SCENARIOS = {
   'old-owner': {
     title: 'an old owner that wakes up after its replacement has landed',
     refuses: false,
-    async harm({ deployment, consumers: [old] }) {
+    async harm({ deployment, consumers: [old], lanes }) {
       process.kill(old.pid, 'SIGSTOP');
       try {
-        await sleep(500);
-        // What it had left behind is landed by the other one.
+        await moreAcknowledged(lanes);
+        // What it had left behind is landed by the other one; until that may, load would only make more of it.
+        await Promise.all(lanes.map((lane) => lane.hold()));
         await deployment.landed(RECOVERY);
       } finally {
         process.kill(old.pid, 'SIGCONT');
       }
+      for (const lane of lanes) lane.go();
       await eventually(() => assert.match(old.output().stderr, /landed by another consumer as well/), RECOVERY);
     },
   },
@@ -156,7 +158,7 @@ export async function startCrashMatrix(): Promise<CrashMatrix> {
         number: laneNumber,
         size: 30,
         post: poster(tenant, n, () => signals, counts),
-        pauses: { done: 40, failed: 200 },
+        pauses: { done: 100, failed: 200 },
       });
     });
 

@@ -9,7 +9,7 @@ import { compileSources } from '../../src/geo/compile.ts';
 import type { GeoData } from '../../src/geo/data.ts';
 import { geoDatabase } from '../../src/geo/database.ts';
 import { loadGeo } from '../../src/geo/load.ts';
-import { findSources } from '../../src/geo/sources.ts';
+import { sourcesOf } from '../../src/geo/sources.ts';
 import { geoStatus } from '../../src/geo/status.ts';
 import { familyTables } from '../../src/geo/table.ts';
 import { folderOf, rangesByKey, rangeTexts } from '../support/geo.ts';
@@ -174,7 +174,7 @@ describe('cache of compiled data', () => {
     assert.deepEqual(withoutWords(cached), withoutWords(parsed));
     assert.deepEqual(words(cached), words(parsed));
     assert.equal(cached.version, parsed.version);
-    assert.deepEqual(rangesByKey(cached.country), rangesByKey(compileSources(await findSources('country', files.country))));
+    assert.deepEqual(rangesByKey(cached.country), rangesByKey(compileSources(await sourcesOf('country', 'own', files.country))));
     const after = await Promise.all(cacheFiles(cache).map((file) => stat(file)));
     assert.deepEqual(
       after.map(({ ino }) => ino),
@@ -203,7 +203,7 @@ describe('cache of compiled data', () => {
     const parsed = await loadGeo(files, cache);
     const file = join(cache, 'geo-country.bin');
     const whole = await readFile(file);
-    const source = await findSources('country', files.country);
+    const source = await sourcesOf('country', 'own', files.country);
     assert.equal((await readCache(cache, source))?.table.version, parsed.country.table.version);
     for (let at = 0; at < whole.length; at++) {
       const damaged = Buffer.from(whole);

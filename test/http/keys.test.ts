@@ -107,7 +107,7 @@ suite('keys', () => {
     const keys = await json<Key[]>('key', 'ls', '--workspace', 'default');
     assert.deepEqual(
       keys.map(({ permissions }) => permissions),
-      [['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read']],
+      [['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read', 'rules:write', 'keys:write']],
     );
     assert.ok(first.startsWith(keys[0].prefix));
     for (const server of [main, twin]) assert.equal(await statusOf(server, FEED, { key: first }), 200);
@@ -516,7 +516,10 @@ suite('limits and the bootstrap key', () => {
 
   test('D2.3 BOOTSTRAP_API_KEY exists with all permissions in workspace default; under 24 characters there is a warning', async () => {
     const [key, ...others] = await json<Key[]>('key', 'ls', '--workspace', 'default');
-    assert.deepEqual([key.permissions, others], [['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read'], []]);
+    assert.deepEqual(
+      [key.permissions, others],
+      [['signal:write', 'feed:read', 'manage', 'rules:read', 'config:read', 'rules:write', 'keys:write'], []],
+    );
     assert.equal(server.output().stdout, `weir ready on ${server.url}\n`);
     assert.match(server.output().stderr, /"level":"warn".*BOOTSTRAP_API_KEY is shorter than 24 characters/);
     assert.equal(await statusOf(server, SIGNAL, { key: BOOTSTRAP }), 200);

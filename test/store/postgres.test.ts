@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -11,13 +11,16 @@ import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
+import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import {
   administer,
@@ -86,7 +89,16 @@ describe('PostgreSQL over TLS', { skip: noOwnPostgres() || needs('openssl') }, (
     await makeCertificate(folder, 'postgres', '/CN=store', 'subjectAltName=IP:127.0.0.1');
     chmodSync(folder, 0o755);
     giveToPostgres(at('postgres.key'), at('postgres.pem'));
-    server = await startOwnPostgres({ fsync: 'off', ssl: 'on', ssl_cert_file: at('postgres.pem'), ssl_key_file: at('postgres.key') });
+    await makeCertificate(folder, 'client', '/CN=certified', 'extendedKeyUsage=clientAuth');
+    // The tests' own user may do everything; the others need TLS and a password, and one of them a certificate too.
+    const hba = [
+      'host all weir all trust',
+      'hostssl all certified all scram-sha-256 clientcert=verify-full',
+      'hostssl all all all scram-sha-256',
+    ];
+    writeFileSync(at('hba'), hba.map((line) => `${line}\n`).join(''));
+    const tls = { ssl: 'on', ssl_cert_file: at('postgres.pem'), ssl_key_file: at('postgres.key'), ssl_ca_file: at('ca.pem') };
+    server = await startOwnPostgres({ fsync: 'off', ...tls, hba_file: at('hba') });
   });
   after(() => server.stop());
 
@@ -114,6 +126,39 @@ describe('PostgreSQL over TLS', { skip: noOwnPostgres() || needs('openssl') }, (
     await makeAuthority(at('other'));
     await assert.rejects(openPostgresStore(stranger.href), /certificate|signature/);
   });
+
+  test('D17.9 a server that asks for TLS, SCRAM and a client certificate is the store; what it or weir refuses is one sentence', async () => {
+    const database = await server.createDatabase();
+    const ca = { sslmode: 'verify-full', sslrootcert: at('ca.pem') };
+    const certificate = { sslcert: at('client.pem'), sslkey: at('client.key') };
+    for (const role of ['service', 'certified']) {
+      await administer(database, `CREATE ROLE ${role} LOGIN PASSWORD 'correct-horse'; GRANT ALL ON SCHEMA public TO ${role}`);
+    }
+    const migrate = async (username: string, parameters: Record<string, string>, password = 'correct-horse') => {
+      const url = Object.assign(new URL(database), { username, password, search: String(new URLSearchParams(parameters)) });
+      const { code, stderr } = await command(['migrate'], { DATABASE_URL: url.href });
+      return `${code} ${stderr}`;
+    };
+    assert.equal(await migrate('service', ca), '0 ');
+    await administer(database, 'GRANT ALL ON ALL TABLES IN SCHEMA public TO certified');
+    assert.equal(await migrate('certified', { ...ca, ...certificate }), '0 ');
+
+    const elsewhere = { ...ca, sslrootcert: at('postgres.pem') };
+    const refused = [
+      await migrate('service', ca, 'wrong-one'),
+      await migrate('service', {}),
+      await migrate('service', elsewhere),
+      await migrate('certified', ca),
+    ];
+    const { pathname } = new URL(database);
+    const refuses = 'PostgreSQL refuses the connection:';
+    assert.deepEqual(refused, [
+      `2 weir: ${refuses} password authentication failed for user "service"\n`,
+      `2 weir: ${refuses} no pg_hba.conf entry for host "127.0.0.1", user "service", database "${pathname.slice(1)}", no encryption\n`,
+      '2 weir: PostgreSQL shows a certificate that is not trusted (sslrootcert of DATABASE_URL): self-signed certificate in certificate chain\n',
+      `2 weir: ${refuses} connection requires a valid client certificate\n`,
+    ]);
+  });
 });
 
 describe('PostgreSQL store', { skip: noPostgres() }, () => {
@@ -133,10 +178,12 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   storeConformance({ name: 'postgres', open });
   pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
+  bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
+  managementConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
-    const recorded = new Map(statements);
+    const recorded = [...statements];
     assertPlans(await searches((await open(t)).url, recorded));
   });
 

@@ -3,8 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
@@ -37,8 +39,10 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 undoConformance(driver);
+bouncerConformance(driver);
 pastConformance(driver);
 followConformance(driver);
+managementConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js';
 import { compileSources } from '../../src/geo/compile.ts';
 import type { GeoKindData } from '../../src/geo/data.ts';
 import type { GeoKind } from '../../src/geo/kind.ts';
-import { findSources } from '../../src/geo/sources.ts';
+import { sourcesOf } from '../../src/geo/sources.ts';
 import { familyTables } from '../../src/geo/table.ts';
 import type { GeoRanges } from '../../src/ports/geo.ts';
 
@@ -26,7 +26,7 @@ export async function compileFiles(
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<GeoKindData> {
   const folder = await folderOf(t, files);
-  return compileSources(await findSources(kind, join(folder, Object.keys(files)[0])));
+  return compileSources(await sourcesOf(kind, 'own', join(folder, Object.keys(files)[0])));
 }
 
 /** Ranges as `first-last` texts, IPv4 before IPv6. */

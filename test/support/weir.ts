@@ -18,10 +18,10 @@ export interface Weir {
 
 type Environment = Record<string, string | undefined>;
 
-/** The settings of a test process: no setting of the machine's environment gets in. */
+/** The settings of a test process: no setting of the machine's environment gets in but where Node keeps what it has compiled. */
 export function testEnvironment(settings: Environment): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env;
-  return { PATH, HOME, TMPDIR, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...settings };
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...settings };
 }
 
 // A process that ends early leaves none behind.

@@ -11,7 +11,8 @@ import type { ConfigVariant } from '../document.ts';
 import { contentHash, PLACEHOLDER } from '../formats/stamp.ts';
 import type { GeoTarget } from '../geo-cost.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
-import { ActiveRules, exceptionsOf, takenOut } from './content.ts';
+import { ActiveRules } from './active-rules.ts';
+import { exceptionsOf, takenOut } from './content.ts';
 import type { OverCap, RenderedFeed } from './render.ts';
 import { activeRules } from './rules.ts';
 import { MOST_RULES, type Snapshot } from './snapshot.ts';
@@ -30,7 +31,9 @@ interface ConfigParts {
 export function renderConfig(snapshot: Snapshot, { expand }: ConfigVariant, parts: ConfigParts): RenderedFeed | OverCap {
   const { workspaceId, asOf, geo, guarded } = parts;
   const active = new ActiveRules(snapshot, asOf, geo, 'both');
-  const taken = takenOut(active, exceptionsOf(snapshot), guarded);
+  const exceptions = exceptionsOf(snapshot);
+  const allowed = exceptions && snapshot.kept.ranges(active, { role: exceptions, classes: undefined, family: 'both' }, geo);
+  const taken = takenOut(allowed, guarded);
   const allow = networksOf(active, 'allow', undefined, expand);
   const block = networksOf(active, 'block', taken, expand);
   let until = active.until;

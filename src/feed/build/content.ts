@@ -1,16 +1,17 @@
 import type { SubtractAllow } from '../../account/list.ts';
-import { type AddressSet, addressSet, subtract, union } from '../../network/address-set.ts';
+import { type AddressSet, difference, united } from '../../network/address-set.ts';
 import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, RuleRole } from '../../rule.ts';
 import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
-import type { GeoTarget } from '../geo-cost.ts';
 import type { Family } from '../variant.ts';
-import { levelsOfTag, ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
-import type { RuleTables, Snapshot } from './snapshot.ts';
+import { ActiveRules, type RuleSnapshot } from './active-rules.ts';
+import { type ClassRanges, KeptRanges } from './kept-ranges.ts';
 
 /** Rules that a feed is made of, and which never-block rules are cut out of them. */
-export interface ContentRules extends RuleTables, Pick<Snapshot, 'renewalsAskedThrough'> {
+export interface ContentRules extends RuleSnapshot {
+  /** What builds of these rules share; none for rules that are built once. */
+  readonly kept?: KeptRanges;
   readonly head: { readonly profile: { readonly subtractAllow: SubtractAllow | null } };
 }
 
@@ -44,92 +45,40 @@ export function feedContent(snapshot: ContentRules, query: ContentQuery, geo: Ge
   return contentOf(snapshot, query, geo, exceptionsOf(snapshot));
 }
 
-function contentOf(snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase, exceptions: RuleRole | undefined): Content {
-  const ranges: (AddressSet | undefined)[] = [];
-  const active = new ActiveRules(snapshot, query.asOf, geo, query.family);
-  active.collect(query.action, (tag) => {
-    const index = query.classes === undefined ? 0 : query.classes[levelsOfTag(tag)];
-    ranges[index] ??= addressSet([]);
-    return ranges[index];
-  });
-  const taken = query.action === 'block' ? takenOut(active, exceptions, query.guarded) : undefined;
+function contentOf(
+  snapshot: ContentRules,
+  { family, action, asOf, classes, guarded }: ContentQuery,
+  geo: GeoDatabase,
+  exceptions: RuleRole | undefined,
+): Content {
+  const kept = snapshot.kept ?? new KeptRanges();
+  const active = new ActiveRules(snapshot, asOf, geo, family);
+  const ranges = kept.ranges(active, { role: action, classes, family }, geo);
+  const isCut = action === 'block';
+  const allowed =
+    isCut && exceptions !== undefined ? kept.ranges(active, { role: exceptions, classes: undefined, family }, geo) : undefined;
+  const made = kept.content(
+    `content ${action} ${exceptions} ${classes !== undefined} ${family}`,
+    `${ranges.version}, ${allowed?.version}`,
+    isCut ? guarded : undefined,
+    () => {
+      const taken = isCut ? takenOut(allowed, guarded) : undefined;
+      return ranges.sets.flatMap((each, index): NetworkClass[] => {
+        if (each === undefined) return [];
+        const left = taken === undefined ? each : difference(each, taken);
+        const [v4, v6] = [coalesceV4(left.v4), coalesceV6(left.v6)];
+        return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
+      });
+    },
+  );
+  return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until: active.until };
+}
 
-  const classes = ranges.flatMap((each, index): NetworkClass[] => {
-    if (each === undefined) return [];
-    if (taken !== undefined) subtract(each, taken);
-    const [v4, v6] = [coalesceV4(each.v4), coalesceV6(each.v6)];
-    return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
-  });
-  return { classes, count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until: active.until };
+/** What a block feed does not contain; undefined for nothing. */
+export function takenOut(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
+  const set = allowed?.sets[0];
+  return set !== undefined && guarded !== undefined ? united(set, guarded) : (set ?? guarded);
 }
 
 /** The never-block rules that the settings of a feed cut out of its block feed. */
 export const exceptionsOf = ({ head }: Pick<ContentRules, 'head'>): RuleRole | undefined => EXCEPTIONS[head.profile.subtractAllow ?? 'off'];
-
-/** What a block feed does not contain; undefined for nothing. */
-export function takenOut(active: ActiveRules, exceptions: RuleRole | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
-  if (exceptions === undefined) return guarded;
-  const allowed = addressSet([]);
-  active.collect(exceptions, () => allowed);
-  return guarded === undefined ? allowed : union([allowed, guarded]);
-}
-
-/** The rules of a snapshot that are active at a second. */
-export class ActiveRules {
-  /** The next second at which one of the rules that were asked for expires, so far as the store was not asked for it yet. */
-  until = Number.POSITIVE_INFINITY;
-  readonly #snapshot: ContentRules;
-  readonly #asOf: number;
-  readonly #geo: GeoDatabase;
-  readonly #withV4: boolean;
-  readonly #withV6: boolean;
-
-  /** `asOf` in whole seconds: rules that expire then or before are left out. */
-  constructor(snapshot: ContentRules, asOf: number, geo: GeoDatabase, family: Family) {
-    this.#snapshot = snapshot;
-    this.#asOf = asOf;
-    this.#geo = geo;
-    this.#withV4 = family !== 'v6';
-    this.#withV6 = family !== 'v4';
-  }
-
-  /** Adds the addresses of the rules of a role, each to the set that `setOf` gives for its tag. */
-  collect(role: RuleRole, setOf: (tag: number) => AddressSet): void {
-    this.collectDirect(role, setOf);
-    this.eachTarget(role, (target, tag) => this.addRanges(setOf(tag), target));
-  }
-
-  /** The same of the rules on addresses and networks alone. */
-  collectDirect(role: RuleRole, setOf: (tag: number) => AddressSet): void {
-    const { v4, v6 } = this.#snapshot;
-    if (this.#withV4) this.#select(v4, role, (row, tag) => setOf(tag).v4.pushNetwork(v4.words[row], v4.prefixes[row]));
-    if (this.#withV6) this.#select(v6, role, (row, tag) => setOf(tag).v6.pushNetwork(v6.words, row * 4, v6.prefixes[row]));
-  }
-
-  /** Calls `take` with the country or ASN of each rule of a role that has one. */
-  eachTarget(role: RuleRole, take: (target: GeoTarget, tag: number) => void): void {
-    this.#select(this.#snapshot.geo, role, (row, tag) => take(this.#snapshot.geoTargets[row], tag));
-  }
-
-  /** Adds the ranges of a country or ASN to a set. */
-  addRanges({ v4, v6 }: AddressSet, target: GeoTarget): void {
-    const found = this.#geo.ranges(target);
-    if (this.#withV4) v4.pushAll(found.v4);
-    if (this.#withV6) v6.pushAll(found.v6);
-  }
-
-  #select(table: RuleTable, role: RuleRole, take: (row: number, tag: number) => void): void {
-    const { renewalsAskedThrough } = this.#snapshot;
-    const wanted = roleTag(role);
-    for (let row = 0; row < table.length; row++) {
-      const tag = table.tags[row];
-      if ((tag & ROLE_MASK) !== wanted) continue;
-      const expires = table.expires[row];
-      if (expires !== 0) {
-        if (expires > renewalsAskedThrough && expires < this.until) this.until = expires;
-        if (expires <= this.#asOf) continue;
-      }
-      take(row, tag);
-    }
-  }
-}

@@ -3,6 +3,7 @@ import { workspaceProfile } from '../../account/feed.ts';
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import { type Instant, secondOf } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleMatch, RuleOrigin } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -19,6 +20,8 @@ export interface ExplainOptions {
   /** The service's guard rails and a workspace's together. */
   readonly guard: (own: GuardRails) => BlockGuard;
   readonly now: Instant;
+  /** Rules that are looked at for one target at most; with more it rejects with REFUSED. Undefined: no limit. */
+  readonly mostRules?: number | undefined;
 }
 
 /** What is asked; without `feedIds` about every feed. */
@@ -51,11 +54,20 @@ export interface ExplainedTarget {
   readonly origins: ReadonlyMap<number, RuleOrigin>;
 }
 
+/** Explains on the feed thread, where the serving of requests does not wait for it. */
+export interface FeedExplainer {
+  /** Rejects with REFUSED where more than EXPLAIN_RULES rules would have to be looked at. */
+  explain(asked: Asked): Promise<ExplainedTarget>;
+}
+
+/** Rules that are looked at for one request at most. */
+export const EXPLAIN_RULES = 100_000;
+
 /** Explains the workspace's feed, those of its lists and the composed ones, in this order. */
 export async function explain({ workspace, target, action, feedIds, counts }: Asked, options: ExplainOptions): Promise<ExplainedTarget> {
   const { store, geo, now } = options;
   const guard = options.guard(workspace);
-  const rules = await touchingRules(store, workspace.id, target, geo, now.wall);
+  const rules = await touchingRules(workspace.id, target, options);
   const sources = (await feedSources(store, workspace)).filter(({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)));
   const question = { target, action, asOf: secondOf(now.wall), geo, guard };
   const feeds: Explained[] = [];
@@ -71,33 +83,36 @@ export async function explain({ workspace, target, action, feedIds, counts }: As
 
 /** The active access rules of a workspace that have an address in common with a target. */
 async function touchingRules(
-  store: Pick<StoreReads, 'rules'>,
   workspaceId: string,
   target: Target,
-  geo: GeoDatabase,
-  now: number,
+  { store, geo, now, mostRules }: ExplainOptions,
 ): Promise<StoredAccessRule[]> {
-  const find = async (match?: RuleMatch) =>
-    (await Array.fromAsync(store.rules(workspaceId, { kind: 'access_rule', now, ...(match && { match }) }))) as StoredAccessRule[];
+  let looked = 0;
   const asked = addressesOf(target, 'both', geo);
-  const isTouching = ({ rule }: StoredAccessRule) => touches(rule.target, asked, geo);
-  if (target.kind !== 'ip') {
+  const find = async (match?: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
     const found: StoredAccessRule[] = [];
-    for await (const stored of store.rules(workspaceId, { kind: 'access_rule', now })) {
-      if (isTouching(stored as StoredAccessRule)) found.push(stored as StoredAccessRule);
+    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: now.wall, ...(match && { match }) })) {
+      looked += 1;
+      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(looked - 1);
+      if (isMeant(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
     }
     return found;
-  }
+  };
+  const isTouching = ({ rule }: StoredAccessRule) => touches(rule.target, asked, geo);
+  if (target.kind !== 'ip') return find(undefined, isTouching);
   const { network } = target;
   const isHost = network.prefix === (network.family === 4 ? 32 : 128);
   const found = [
     ...(await find({ how: 'covering', network })),
     ...(isHost ? [] : await find({ how: 'covered', network })),
-    ...(await find({ how: 'geo' })).filter(isTouching),
+    ...(await find({ how: 'geo' }, isTouching)),
   ];
   // A rule on exactly this network covers it and lies in it.
   return [...new Map(found.map((stored) => [stored.id, stored])).values()];
 }
+
+const tooManyRules = (most: number) =>
+  new WeirError('REFUSED', `more than ${most} rules would have to be looked at; ask about an address or a smaller network`);
 
 /** All feeds of a workspace. */
 async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>, workspace: Workspace): Promise<FeedSource[]> {

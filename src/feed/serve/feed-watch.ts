@@ -117,20 +117,13 @@ export class FeedWatch {
 
   /** All that is known now. */
   feeds(): WatchedFeed[] {
-    return [...this.#feeds.values()].flatMap(({ workspaceId, feedId, name, stale, expected, counted }) =>
-      [...counted.values()].map(({ size, builtAt, ...of }, i) => ({
-        workspaceId,
-        feedId,
-        name,
-        ...of,
-        entries: size.entries,
-        limit: size.limit,
-        builtAt,
-        staleSince: stale?.asOf,
-        // What concerns the whole feed is told once.
-        open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
-      })),
-    );
+    return [...this.#feeds.values()].flatMap(watchedOf);
+  }
+
+  /** What is known of one feed; nothing of one that was not built here. */
+  of(feed: FeedName): WatchedFeed[] {
+    const state = this.#feeds.get(keyOf(feed));
+    return state === undefined ? [] : watchedOf(state);
   }
 
   #tell({ workspaceId, feedId, name }: FeedState, { level, text }: FeedEvent, counted?: Counted): void {
@@ -139,6 +132,20 @@ export class FeedWatch {
     this.#log(level, `${of}${counted === undefined ? '' : `, ${describe(counted)}`}) ${text}`);
   }
 }
+
+const watchedOf = ({ workspaceId, feedId, name, stale, expected, counted }: FeedState): WatchedFeed[] =>
+  [...counted.values()].map(({ size, builtAt, ...of }, i) => ({
+    workspaceId,
+    feedId,
+    name,
+    ...of,
+    entries: size.entries,
+    limit: size.limit,
+    builtAt,
+    staleSince: stale?.asOf,
+    // What concerns the whole feed is told once.
+    open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
+  }));
 
 const keyOf = ({ workspaceId, feedId }: FeedName): string => `${workspaceId}/${feedId ?? ''}`;
 const countedOf = ({ format, family, action }: Variant): Counted => ({ action, family, rated: FORMATS[format].rated });

@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import type { Permission } from '../../account/permission.ts';
+import { allows, type Permission } from '../../account/permission.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import type { Asker, Authenticator } from './authenticator.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -8,15 +8,22 @@ import type { RateLimiter } from './rate-limit.ts';
 export interface Gate {
   /** Decides at once when the authenticator does, else with a promise. */
   admit(asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The same for who proves otherwise whose key he uses: `digest` is the SHA-256 of the key, latin1. */
+  admitKey(digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The answer to a failed proof that is no key. */
+  refuse(asker: Asker): HttpFault;
   /** Decides for a caller that is recognised from memory; undefined for any other request, which `admit` has to decide. */
   admitRecognised(authorization: string | undefined): Caller | HttpFault | undefined;
 }
 
-const PERMISSIONS: Record<Group, Permission> = {
+/** null: each address of the group says what it needs. */
+const PERMISSIONS: Record<Group, Permission | null> = {
   signal: 'signal:write',
   feed: 'feed:read',
   rules: 'rules:read',
   agent: 'config:read',
+  bouncer: 'feed:read',
+  manage: null,
 };
 
 /**
@@ -44,18 +51,24 @@ export function gate(
     }
     if (answer.subscription !== 'active') return { status: 402, by: answer };
     const permission = PERMISSIONS[group];
-    return answer.permissions.includes(permission)
-      ? answer
-      : { status: 403, message: `The API key does not have the permission ${permission}`, by: answer };
+    return permission === null || allows(answer.permissions, permission) ? answer : { ...missing(permission), by: answer };
   }
+  const judgeAnswer = (asker: Asker, answer: Caller | HttpFault | Promise<Caller | HttpFault>) =>
+    answer instanceof Promise ? answer.then((found) => judgeAsker(asker, found)) : judgeAsker(asker, answer);
+
   return {
-    admit(asker) {
-      const answer = authenticator.authenticate(group, asker);
-      return answer instanceof Promise ? answer.then((found) => judgeAsker(asker, found)) : judgeAsker(asker, answer);
-    },
+    admit: (asker) => judgeAnswer(asker, authenticator.authenticate(group, asker)),
+    admitKey: (digest, asker) => judgeAnswer(asker, authenticator.authenticateKey(group, digest, asker)),
+    refuse: (asker) => authenticator.refuse(group, asker),
     admitRecognised(authorization) {
       const caller = authenticator.recognise(group, authorization);
       return caller && judge(caller);
     },
   };
 }
+
+/** The fault of a key without a permission. */
+export const missing = (permission: Permission): HttpFault => ({
+  status: 403,
+  message: `The API key does not have the permission ${permission}`,
+});

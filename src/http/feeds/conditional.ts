@@ -47,6 +47,15 @@ function matches(field: string, etag: string, weakly: boolean): boolean {
   return false;
 }
 
+/** The strong tags of an If-Match; undefined for `*`, which any state meets. */
+export function strongTags(field: string): string[] | undefined {
+  if (field.trim() === '*') return undefined;
+  const tags: string[] = [];
+  ENTITY_TAG.lastIndex = 0;
+  for (let found = ENTITY_TAG.exec(field); found !== null; found = ENTITY_TAG.exec(field)) if (found[1] === undefined) tags.push(found[2]!);
+  return tags;
+}
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
 const LONG_DAY = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)';

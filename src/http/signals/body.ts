@@ -35,16 +35,23 @@ function lengthOf({ headers }: IncomingMessage): number | undefined {
 /** Whether the client waits for leave to send its body (RFC 9110, 10.1.1). */
 export const awaitsContinue = ({ headers }: IncomingMessage): boolean => headers.expect?.toLowerCase() === '100-continue';
 
-/** Why a body is not read at all, by its headers; undefined when it is. What it will need is held from then on. */
-export function refuseBody(request: IncomingMessage, holding: BodyHolding): HttpFault | undefined {
+/**
+ * Why a body is not read at all, by its headers; undefined when it is. What it will need is held from then on. `most`: bytes; a longer
+ * one is BODY_TOO_LARGE.
+ */
+export function refuseBody(request: IncomingMessage, holding: BodyHolding, most: number = LIMITS.batchBytes): HttpFault | undefined {
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
-  if (length !== undefined && length > LIMITS.batchBytes) return BODY_TOO_LARGE;
+  if (length !== undefined && length > most) return BODY_TOO_LARGE;
   return holding.hold(length ?? FIRST_ROOM) ? undefined : BUSY;
 }
 
 /** Reads a body that `refuseBody` has let pass: its bytes, a fault, or undefined when the client has gone away. */
-export function readBody(request: IncomingMessage, holding: BodyHolding): Promise<Buffer | HttpFault | undefined> {
+export function readBody(
+  request: IncomingMessage,
+  holding: BodyHolding,
+  most: number = LIMITS.batchBytes,
+): Promise<Buffer | HttpFault | undefined> {
   const length = lengthOf(request);
   if (length === 0) return Promise.resolve(Buffer.alloc(0));
   if (request.destroyed) return Promise.resolve(undefined);
@@ -56,7 +63,7 @@ export function readBody(request: IncomingMessage, holding: BodyHolding): Promis
       // Most bodies come in one piece, which needs no copy.
       if (piece.length === length) room = piece;
       else if (used + piece.length > room.length) {
-        const more = Math.min(Math.max(room.length * 2, used + piece.length), LIMITS.batchBytes);
+        const more = Math.min(Math.max(room.length * 2, used + piece.length), most);
         const fault = used + piece.length > more ? BODY_TOO_LARGE : holding.hold(more) ? undefined : BUSY;
         if (fault !== undefined) {
           settle(fault);

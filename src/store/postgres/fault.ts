@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { WeirError } from '../../errors.ts';
+import { untrustedReason, WeirError } from '../../errors.ts';
 
 /** What PostgreSQL or the way to it did to a call, in a sentence for people. */
 export class PostgresFault extends WeirError {
@@ -39,5 +39,13 @@ export function connectionFault(error: Error, again: boolean): PostgresFault {
   if (error instanceof DatabaseError) return serverFault(error);
   // Node's error for a name with several addresses has its text in the errors of each.
   const text = error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.message;
+  const untrusted = untrustedReason(error);
+  if (untrusted !== undefined) {
+    return new PostgresFault(
+      `PostgreSQL shows a certificate that is not trusted (sslrootcert of DATABASE_URL): ${untrusted}`,
+      false,
+      error,
+    );
+  }
   return new PostgresFault(`PostgreSQL does not answer: ${text}`, again, error);
 }

@@ -1,10 +1,12 @@
 import type { StoreWrites } from '../../ports/store.ts';
+import { bouncerWrites } from '../bouncers.ts';
 import { deviceWrites } from '../devices.ts';
 import { noteFeedSize } from '../feed-days.ts';
 import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
+import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
 import { NOW } from './clock.ts';
@@ -22,6 +24,8 @@ export function postgresWrites(db: Database): StoreWrites {
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...sessionWrites(transact),
+    ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
       return { applied: await migrateDatabase(db) };

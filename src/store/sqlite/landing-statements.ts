@@ -24,12 +24,14 @@ const expression = (kind: Kind): Identity => ({
 
 /** The statements that write a rule: most rules are new, and cost one statement. */
 export interface UpsertStatements {
-  /** Changes nothing where the rule is there. Values: the table's columns. */
+  /** Changes nothing where the rule is there. Values: the table's columns, a row. */
   readonly insert: StatementSync;
   /** Keeps the rule as it is, unless the same batch wrote it. Values: the number of the change, what identifies it, the batch's first number. */
   readonly keep: StatementSync;
-  /** Values: when the signal was accepted, twice, then what it sets, and what identifies it. */
+  /** Values: the same row. */
   readonly update: StatementSync;
+  /** Whether the last rule was there, before its batch. */
+  readonly last: { wasThere: boolean };
 }
 
 /** The statements that delete rules. Values: as of `keep`, and what identifies them. */
@@ -48,12 +50,16 @@ function keep(db: DatabaseSync, { kind, from }: Identity): StatementSync {
 
 function upsert(db: DatabaseSync, identity: Identity, values: readonly string[]): UpsertStatements {
   const { table, columns } = ruleTable(identity.kind);
-  const sets = values.map((column) => `${column} = ?`);
-  const created = 'created_at = CASE WHEN expires_at <= ? THEN ? ELSE created_at END';
+  const given = (column: string) => `?${columns.indexOf(column) + 1}`;
+  const sets = values.map((column) => `${column} = ${given(column)}`);
+  const created = `created_at = CASE WHEN expires_at <= ${given('created_at')} THEN ${given('created_at')} ELSE created_at END`;
+  const [rules, condition] = identity.from.split(' WHERE ');
+  const where = condition!.replace(/(\w+) = \?/g, (_, column: string) => `${column} = ${given(column)}`);
   return {
     insert: db.prepare(insertText(table, columns, identity.conflict)),
     keep: keep(db, identity),
-    update: db.prepare(`UPDATE ${identity.from.replace(' WHERE', ` SET ${created}, ${sets} WHERE`)}`),
+    update: db.prepare(`UPDATE ${rules} SET ${created}, ${sets} WHERE ${where}`),
+    last: { wasThere: false },
   };
 }
 

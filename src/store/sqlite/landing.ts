@@ -8,8 +8,9 @@ import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns
 import { countOperation, DayCounts } from '../feed-days.ts';
 import { operate } from '../operations.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
+import type { Value } from '../work.ts';
 import { drive, transaction } from './database.ts';
-import { type DeleteStatements, type LandingStatements, landingStatements } from './landing-statements.ts';
+import { type DeleteStatements, type LandingStatements, landingStatements, type UpsertStatements } from './landing-statements.ts';
 
 /** The landing transaction of the embedded store: fence, rules, dead letters and position, all or nothing. */
 export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'landed' | 'fenced' {
@@ -52,40 +53,35 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
   const counts = new RuleCountChanges();
   const days = new DayCounts(known);
   const [lists, workspaces, expressions] = [new Set<number>(), new Set<number>(), new Set<number>()];
-  const note = (workspace: number, more: number, changed: readonly number[]) => {
-    if (more !== 0) counts.add(workspace, more);
-    for (const list of changed) lists.add(list);
-    if (changed.length > 0) workspaces.add(workspace);
-  };
   let segment = 0;
   for (const { item, seq, workspace, list } of known) {
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt } = item;
     if (change.change === 'undo' || change.change === 'delete_rules') {
       const done = drive(db, operate({ workspace, list, seq, operation: change }));
-      note(workspace, done.more, done.lists);
+      if (done.more !== 0) counts.add(workspace, done.more);
+      for (const changed of done.lists) lists.add(changed);
+      if (done.lists.length > 0) workspaces.add(workspace);
       if (done.expressions) expressions.add(workspace);
       drive(db, countOperation(days, { workspace, seq, change, ...done }));
       continue;
     }
     const isAccess = change.kind === 'access_rule';
-    const more = applyChange(statements, {
-      change,
-      receivedAt,
-      seq,
-      firstSeq: segments[segment].first.seq,
-      place: isAccess ? list : workspace,
-    });
-    note(workspace, more, isAccess ? [list] : []);
-    if (!isAccess) expressions.add(workspace);
+    const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq };
+    const more = change.change === 'upsert' ? upsertRule(statements, change, at) : -deleteRules(statements, change, at);
+    if (more !== 0) counts.add(workspace, more);
+    if (isAccess) {
+      lists.add(list);
+      workspaces.add(workspace);
+    } else expressions.add(workspace);
   }
   drive(db, days.write(now));
   return { counts, lists, workspaces, expressions, poison };
 }
 
-/** One change where it takes effect: the pk of a list or a workspace. */
-interface PlacedChange<C extends RuleChange = RuleChange> {
-  readonly change: C;
+/** Where and as what a change takes effect. */
+interface Place {
+  /** The pk of a list or a workspace. */
   readonly place: number;
   readonly receivedAt: number;
   readonly seq: number;
@@ -93,20 +89,18 @@ interface PlacedChange<C extends RuleChange = RuleChange> {
   readonly firstSeq: number;
 }
 
-/** By how many rules there are more, or less, afterwards. */
-function applyChange(statements: LandingStatements, { change, ...rest }: PlacedChange): number {
-  if (change.change === 'upsert') return upsertRule(statements, { change, ...rest });
-  const { place, seq, firstSeq } = rest;
+type Delete = Exclude<RuleChange, { change: 'upsert' }>;
+
+/** How many rules are gone. */
+function deleteRules(statements: LandingStatements, change: Delete, { place, seq, firstSeq }: Place): number {
   const [targets, identity] = deletion(statements, change);
-  let less = 0;
+  let gone = 0;
   for (const { keep, remove } of targets) {
     keep.run(seq, place, ...identity, firstSeq);
-    less += Number(remove.run(place, ...identity).changes);
+    gone += Number(remove.run(place, ...identity).changes);
   }
-  return -less;
+  return gone;
 }
-
-type Delete = Exclude<RuleChange, { change: 'upsert' }>;
 
 /** The statements that delete, and what identifies the rules. */
 function deletion(
@@ -120,34 +114,31 @@ function deletion(
 type Upsert = Extract<RuleChange, { change: 'upsert' }>;
 
 /** 1 where the rule is new. */
-function upsertRule(statements: LandingStatements, { change, place, receivedAt, seq, firstSeq }: PlacedChange<Upsert>): number {
-  const { rule } = change;
-  const stamps = [jsonText(rule.config), receivedAt, seq] as const;
+function upsertRule(statements: LandingStatements, { kind, rule }: Upsert, at: Place): 0 | 1 {
+  const { place, receivedAt, seq } = at;
+  const [labels, config] = [jsonText(rule.labels), jsonText(rule.config)];
   if ('expression' in rule) {
-    const values = [rule.name, rule.type, rule.expression, rule.action, rule.order, rule.shortDescription, jsonText(rule.config)];
-    const last = [rule.reason, jsonText(rule.labels), rule.expiresAt, receivedAt, seq];
-    const { insert, keep, update } = statements.expression[change.kind as ExpressionKind];
-    if (insert.run(place, rule.ruleRef, seq, receivedAt, ...values, ...last).changes !== 0) return 1;
-    keep.run(seq, place, rule.ruleRef, firstSeq);
-    update.run(receivedAt, receivedAt, ...values, ...last, place, rule.ruleRef);
-    return 0;
+    const { ruleRef, name, type, expression, action, order, shortDescription, reason, expiresAt } = rule;
+    const values = [name, type, expression, action, order, shortDescription, config, reason, labels, expiresAt, receivedAt, seq];
+    return write(statements.expression[kind as ExpressionKind], [place, ruleRef, seq, receivedAt, ...values], [ruleRef], at);
   }
-  const { target, ruleRef } = rule;
-  const [action, text] = [actionCode(rule.action), formatTarget(target)];
-  const about = [action, packV4(target), packV6(target), text] as const;
-  const values = [
-    rule.expiresAt,
-    levelCode(rule.confidence, rule.severity),
-    rule.name,
-    rule.reason,
-    jsonText(rule.labels),
-    ...stamps,
-  ] as const;
-  const { insert, keep, update } = ruleRef === null ? statements.accessByValue : statements.accessByRef;
-  if (insert.run(place, seq, ruleRef, receivedAt, ...about, ...values).changes !== 0) return 1;
-  const identity = ruleRef === null ? [action, text] : [ruleRef];
-  keep.run(seq, place, ...identity, firstSeq);
-  update.run(receivedAt, receivedAt, ...(ruleRef === null ? [] : about), ...values, place, ...identity);
+  const { ruleRef, target, name, reason, expiresAt } = rule;
+  const [action, text, levels] = [actionCode(rule.action), formatTarget(target), levelCode(rule.confidence, rule.severity)];
+  const about = [place, seq, ruleRef, receivedAt, action, packV4(target), packV6(target), text];
+  const row = [...about, expiresAt, levels, name, reason, labels, config, receivedAt, seq];
+  return ruleRef === null ? write(statements.accessByValue, row, [action, text], at) : write(statements.accessByRef, row, [ruleRef], at);
+}
+
+/** Writes a row of all columns; 1 where the rule is new. Rules that are there come in rows, as new ones do: the last one says what to try first. */
+function write(statements: UpsertStatements, row: readonly Value[], identity: readonly Value[], { seq, place, firstSeq }: Place): 0 | 1 {
+  const { insert, keep, update, last } = statements;
+  const isKept = last.wasThere && keep.run(seq, place, ...identity, firstSeq).changes !== 0;
+  if (!isKept && insert.run(...row).changes !== 0) {
+    last.wasThere = false;
+    return 1;
+  }
+  last.wasThere ||= keep.run(seq, place, ...identity, firstSeq).changes !== 0;
+  update.run(...row);
   return 0;
 }
 

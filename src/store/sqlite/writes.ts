@@ -1,12 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../../rule.ts';
+import { bouncerWrites } from '../bouncers.ts';
 import { deviceWrites } from '../devices.ts';
 import { noteFeedSize } from '../feed-days.ts';
 import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
+import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
 import { drive, migrateDatabase, type Patience, patiently, transaction } from './database.ts';
@@ -17,6 +19,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     KINDS.map((kind) => RULE_KINDS[kind]).map(({ scope, table }) => [table, scope === 'list' ? 'list_pk, id' : 'workspace_pk, rule_ref']),
   ),
+  told_networks: 'workspace_pk, feed_id, seq',
   feed_days: 'workspace_pk, list_pk, day',
   devices: 'workspace_pk, id',
 };
@@ -34,6 +37,8 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...sessionWrites(transact),
+    ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
       return { applied: await locked(() => migrateDatabase(db)) };

@@ -1,9 +1,15 @@
 import { findErrorBy } from '@platformatic/kafka';
+import { untrustedReason } from '../../errors.ts';
 
 /** Why Kafka failed, in one line: the causes at the bottom of the client's nested errors, each text once. */
 export function reasonOf(error: unknown): string {
-  const texts = causesOf(error).map((cause) => cause.serverErrorMessage || cause.message);
+  const texts = causesOf(error).map((cause) => untrusted(cause) ?? (cause.serverErrorMessage || cause.message));
   return [...new Set(texts)].slice(0, 3).join('; ');
+}
+
+function untrusted(cause: Error): string | undefined {
+  const reason = untrustedReason(cause);
+  return reason && `the brokers' certificate is not trusted (KAFKA_CA_FILE): ${reason}`;
 }
 
 /** Whether a later attempt may succeed: brokers that are not reached yet, leaders that are not chosen yet. */

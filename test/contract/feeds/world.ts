@@ -18,6 +18,10 @@ export const REPLICA_LIMIT = 600;
 
 /** Ranges that are not aligned, that touch each other and other rules' networks. */
 const COUNTRIES = ['198.51.100.0,198.51.100.255,NL', '203.0.113.1,203.0.113.6,NL', '2001:db8:a::,2001:db8:b:ffff:ffff:ffff:ffff:ffff,NL'];
+/** A country of so many networks that none merge: every other address. */
+export const SCATTERED = { country: 'FR', networks: 120_000 };
+const scattered = (i: number) => `11.${i >> 15}.${(i >> 7) & 255}.${(2 * i) & 255}`;
+for (let i = 0; i < SCATTERED.networks; i += 1) COUNTRIES.push(`${scattered(i)},${scattered(i)},${SCATTERED.country}`);
 const ASNS = ['198.51.101.0,198.51.101.255,64500,Example', '2001:db8:c::,2001:db8:c:ffff:ffff:ffff:ffff:ffff,64500,Example'];
 
 export interface Asked {

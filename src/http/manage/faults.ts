@@ -1,0 +1,50 @@
+/** What is answered when an operation is refused. */
+import type { Caller } from '../../account/caller.ts';
+import { allows } from '../../account/permission.ts';
+import { codeOf, type ErrorCode } from '../../errors.ts';
+import type { Operation } from '../../manage/operation.ts';
+import type { FieldFault } from '../../signal/validate.ts';
+import { missing } from '../auth/gate.ts';
+import type { HttpFault } from '../errors.ts';
+import { badRequest } from '../signals/submit.ts';
+
+export const BOUND: HttpFault = { status: 403, message: 'The API key is bound to one list or feed: it cannot manage the workspace' };
+export const WHICH_STATE: HttpFault = {
+  status: 428,
+  message: 'Say which state is to be changed: If-Match with the ETag of the last answer, or * for any state',
+};
+export const OTHER_REQUEST: HttpFault = { status: 422, message: 'The Idempotency-Key was used for another request' };
+export const NO_TOKEN: HttpFault = badRequest([
+  { field: 'Idempotency-Key', message: 'must have 1 to 200 visible ASCII characters', value: null },
+]);
+export const tooLarge = (bytes: number): HttpFault => ({ status: 413, message: `The body must be at most ${bytes} bytes` });
+
+/** Why a caller may not do an operation; undefined when he may. */
+export function refusalOf({ listId, feedId, permissions }: Caller, { permission }: Operation): HttpFault | undefined {
+  if (listId !== null || feedId !== null) return BOUND;
+  return permission === null || allows(permissions, permission) ? undefined : missing(permission);
+}
+
+/** The status of each error that a caller can act on. */
+const STATUSES: Partial<Record<ErrorCode, number>> = {
+  NOT_FOUND: 404,
+  REFUSED: 409,
+  ANSWERED_BEFORE: 409,
+  FORBIDDEN: 403,
+  CHANGED: 412,
+  USAGE: 400,
+  LIMITED: 429,
+};
+
+/** The fault of an error that an operation has rejected with; undefined where the caller can do nothing about it. */
+export function faultOf(error: unknown): HttpFault | undefined {
+  const code = codeOf(error);
+  const status = code && STATUSES[code];
+  if (status === undefined) return undefined;
+  const { message, cause } = error as Error;
+  if (status === 429)
+    return { status, message, headers: { 'Retry-After': String((cause as { retryAfter?: number } | undefined)?.retryAfter ?? 1) } };
+  if (status !== 400) return { status, message };
+  const field = cause as FieldFault | undefined;
+  return badRequest([{ field: field?.field ?? 'request', message: field?.message ?? message, value: null }]);
+}

@@ -1,0 +1,82 @@
+/** What a request gives an operation, judged by the schemas of its row. */
+import type { TObject } from 'typebox';
+import type { Given, Operation } from '../../manage/operation.ts';
+import type { BatchFault } from '../../signal/batch.ts';
+import { shown } from '../../signal/check.ts';
+import { compile, type FieldFault } from '../../signal/validate.ts';
+import type { HttpFault } from '../errors.ts';
+import { badRequest } from '../signals/submit.ts';
+
+/** A request as it came: the decoded parts of its path, its query, the bytes of its body. */
+export interface RawInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly bytes: Buffer;
+}
+
+/** Reads the input of an operation, or says what is wrong with it. */
+export type ReadInput = (raw: RawInput) => Given<Record<string, unknown>, Record<string, unknown>> | HttpFault;
+
+type Fields = Readonly<Record<string, unknown>>;
+type Validate = (value: unknown) => FieldFault[];
+
+/** The reader of an operation's input; compiles its schemas. */
+export function inputReader({ query, body }: Operation): ReadInput {
+  const [queryFaults, bodyFaults] = [query, body].map((schema) => schema && validator(schema));
+  return (raw) => {
+    const given = typedQuery(query, raw.query);
+    const wrong = faultsOf(given, query, queryFaults, 'a parameter');
+    if (wrong.length > 0) return badRequest(wrong);
+    const { params, bytes } = raw;
+    if (body === undefined) return { params, query: given, body: {}, bytes };
+    const parsed = parseObject(bytes);
+    if ('status' in parsed) return parsed as HttpFault;
+    const faults = faultsOf(parsed, body, bodyFaults, 'a field');
+    return faults.length > 0 ? badRequest(faults) : { params, query: given, body: parsed, bytes };
+  };
+}
+
+const validator = (schema: TObject): Validate => compile(schema);
+
+/** Faults of fields, those that are unknown included: a setting that is misspelt must not be passed over. */
+function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate | undefined, what: string): BatchFault[] {
+  const known = Object.keys(schema?.properties ?? {});
+  const unknown = Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((field) => ({ field, message: `is not ${what} of this operation${known.length === 0 ? '' : `; there are ${known.join(', ')}`}` }));
+  return [...unknown, ...(validate?.(given) ?? [])].map(({ field, message }) => ({ field, message, value: shown(valueAt(given, field)) }));
+}
+
+/** The value behind a path such as `labels.0`. */
+const valueAt = (given: Fields, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (value as Fields | undefined | null)?.[name], given);
+
+/** The texts of a query as its schema has them; a text that is no number or boolean stays, for the schema to refuse. */
+function typedQuery(schema: TObject | undefined, query: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(query).map(([name, text]) => [name, typed(schema?.properties[name], text)]));
+}
+
+function typed(schema: { readonly type?: unknown } | undefined, text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  if (schema?.type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (schema?.type === 'boolean' && /^(1|true)$/.test(text)) return true;
+  if (schema?.type === 'boolean' && /^(0|false)$/.test(text)) return false;
+  return text;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** The JSON object in a body; an empty body is an empty object. */
+function parseObject(bytes: Buffer): Record<string, unknown> | HttpFault {
+  if (bytes.length === 0) return {};
+  try {
+    const value: unknown = JSON.parse(UTF8.decode(bytes));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    return NO_OBJECT;
+  } catch {
+    return NO_JSON;
+  }
+}
+
+const NO_JSON = badRequest([{ field: 'body', message: 'must be JSON in UTF-8', value: null }]);
+const NO_OBJECT = badRequest([{ field: 'body', message: 'must be a JSON object', value: null }]);

@@ -1,0 +1,67 @@
+/** Batches that have landed, and undoing them (SPEC D9). */
+import { isoTime } from '../clock.ts';
+import { WeirError } from '../errors.ts';
+import type { BatchInfo, UndoPreview } from '../ports/rule-store.ts';
+import type { StoreReads } from '../ports/store.ts';
+import { type Operated, type Operator, operate, type RulePorts } from './operate.ts';
+
+/** A batch in the words of programs. */
+export const batchJson = (batch: BatchInfo) => ({
+  id: batch.id,
+  list_id: batch.listId,
+  key_id: batch.keyId,
+  received_at: isoTime(batch.receivedAt),
+  landed_at: isoTime(batch.landedAt),
+  entries: batch.entries,
+  undoes: batch.undoes,
+  undone_by: batch.undoneBy,
+});
+
+/** What undoing a batch would do, in the words of programs. */
+export const previewJson = ({ removes, restores, keeps, sample }: UndoPreview) => ({ removes, restores, keeps, sample });
+
+/** One batch of the last seven days. Rejects with NOT_FOUND. */
+export async function knownBatch(reads: Pick<StoreReads, 'batch'>, workspaceId: string, id: string): Promise<BatchInfo> {
+  const batch = await reads.batch(workspaceId, id);
+  if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last seven days`);
+  return batch;
+}
+
+/** A batch that is to be undone, and what that would do if it were the only one. */
+export interface PlannedUndo {
+  readonly batch: BatchInfo;
+  readonly preview: UndoPreview;
+}
+
+/** What undoing these batches would do, the newest first. Rejects with NOT_FOUND, and with REFUSED when there is nothing to undo. */
+export async function planUndo(
+  reads: Pick<StoreReads, 'batch' | 'undoPreview'>,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<PlannedUndo[]> {
+  const batches: BatchInfo[] = [];
+  for (const id of new Set(ids.map((each) => each.toLowerCase()))) batches.push(await knownBatch(reads, workspaceId, id));
+  // Of the same instant are batches that were sent together: they are named in their order.
+  batches.reverse().sort((a, b) => b.receivedAt - a.receivedAt);
+  const planned: PlannedUndo[] = [];
+  for (const batch of batches) planned.push({ batch, preview: await reads.undoPreview(workspaceId, batch.id) });
+  if (planned.every(({ preview }) => preview.removes + preview.restores === 0)) {
+    throw new WeirError('REFUSED', `there is nothing to undo: ${planned.map(({ preview }) => effectText(preview)).join('; ')}`);
+  }
+  return planned;
+}
+
+/** Undoes batches in this order, each by a batch of its own. */
+export const undoBatches = (ports: RulePorts, operator: Operator, planned: readonly PlannedUndo[]): Promise<Operated> =>
+  operate(
+    ports,
+    operator,
+    planned.map(({ batch }) => ({ operation: { change: 'undo', batchId: batch.id }, listId: batch.listId })),
+    1,
+  );
+
+/** What undoing does, in words. */
+export function effectText({ removes, restores, keeps }: Pick<UndoPreview, 'removes' | 'restores' | 'keeps'>): string {
+  const kept = keeps === 0 ? '' : `, leaves ${keeps} that changed since`;
+  return `removes ${removes} rules, puts back ${restores}${kept}`;
+}

@@ -1,0 +1,76 @@
+/** What an operation works with: ports, and who asks for what. The command line and the HTTP layer each make one. */
+import type { Author, Caller } from '../account/caller.ts';
+import type { GuardRails } from '../account/guard-rails.ts';
+import type { Permission } from '../account/permission.ts';
+import type { FeedWatch } from '../feed/serve/feed-watch.ts';
+import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
+import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { RuleManagement } from './rule-ports.ts';
+import type { ProcessStatus } from './status.ts';
+
+/** One kind of geo data in use. */
+interface GeoKindStatus {
+  /** `packaged`, or the operator's file. */
+  readonly source: string;
+  readonly format: string;
+  readonly date: string;
+  /** Whole days since `date`. */
+  readonly age_days: number;
+  /** How many countries or ASNs have ranges. */
+  readonly keys: number;
+  readonly ranges_v4: number;
+  readonly ranges_v6: number;
+  /** null for the operator's own file. */
+  readonly attribution: string | null;
+}
+
+/** What the service knows of itself. */
+export interface ServiceStatus {
+  /** What the store and the stream are. */
+  readonly engines: { readonly store: string; readonly stream: string };
+  /** The processes on this DATA_DIR, this one first. */
+  processes(): Promise<readonly ProcessStatus[]>;
+  /** The geo data in use. */
+  geo(): { readonly version: string; readonly country: GeoKindStatus; readonly asn: GeoKindStatus };
+}
+
+/** What operations ask of the service. What a process does not have is undefined. */
+export interface ManagePorts extends RuleManagement {
+  readonly store: StoreReads & StoreWrites;
+  /** ms since 1970. */
+  readonly now: () => number;
+  /** Lists of a workspace; 0 = no limit. */
+  readonly maxLists: number;
+  /** What the service protects in every workspace. */
+  readonly guardRails: GuardRails;
+  readonly service: ServiceStatus;
+  /** What is known of the feeds that this process has built; undefined where it builds none. */
+  readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
+}
+
+/** What a function that changes something works with. */
+export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
+  readonly workspaceId: string;
+  readonly by: Author;
+  /** What the caller may do; null: everything (a command). */
+  readonly permissions: readonly Permission[] | null;
+  /** The states that the caller expects of what is changed; undefined: any. */
+  readonly ifMatch: readonly string[] | undefined;
+  /** Set when it is to be done once. */
+  readonly once: OnceOnly | undefined;
+}
+
+/** One call of an operation. */
+export interface ManageContext extends ManagePorts, ChangeContext {
+  /** The key that asks. */
+  readonly caller: Caller;
+}
+
+/** The context of a command: it may do everything, and nobody is named. */
+export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
+  ...{ store, workspaceId, maxLists, by: { keyId: null, actor: null } },
+  ...{ permissions: null, ifMatch: undefined, once: undefined },
+});
+
+/** How the store is told of a change. */
+export const changeOptions = ({ by, ifMatch, once }: ChangeContext): ChangeOptions => ({ by, ifMatch, once });

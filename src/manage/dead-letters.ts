@@ -1,0 +1,73 @@
+/** Messages that could not be landed: listed, sent again, dropped (SPEC D4.7). */
+import { isoTime } from '../clock.ts';
+import { WeirError } from '../errors.ts';
+import type { DeadLetter } from '../ports/rule-store.ts';
+import type { Store } from '../ports/store.ts';
+import type { Message } from '../ports/stream.ts';
+import { ACCEPTANCE } from '../signal/limits.ts';
+
+/** For the audit log: the workspace, and who drops its letters. */
+type Of = Parameters<Store['dropDeadLetter']>[1];
+
+/** A dead letter in the words of programs. */
+export const deadLetterJson = ({ id, at, reason, streamId, partition, offset, timestamp, key, headers, value }: DeadLetter) => ({
+  id,
+  at: isoTime(at),
+  reason,
+  stream_id: streamId,
+  partition,
+  offset,
+  timestamp: isoTime(timestamp),
+  key,
+  headers,
+  value,
+});
+
+/** The dead letters of these ids, each once; rejects with NOT_FOUND unless all are there and `isOwn`. */
+export async function findLetters(
+  reads: Pick<Store, 'deadLetter'>,
+  ids: readonly string[],
+  isOwn: (letter: DeadLetter) => boolean = () => true,
+): Promise<DeadLetter[]> {
+  const letters: DeadLetter[] = [];
+  for (const id of new Set(ids)) {
+    const letter = /^\d{1,15}$/.test(id) ? await reads.deadLetter(Number(id)) : undefined;
+    if (letter === undefined || !isOwn(letter)) throw new WeirError('NOT_FOUND', `there is no dead letter "${id}"`);
+    letters.push(letter);
+  }
+  return letters;
+}
+
+/** Appends messages to the end of the stream again, as received at their first time, and drops them here. */
+export async function replayLetters(
+  store: Pick<Store, 'dropDeadLetter'>,
+  publish: (messages: readonly Message[]) => Promise<void>,
+  letters: readonly DeadLetter[],
+  of?: Of,
+): Promise<void> {
+  await publish(
+    letters.map((letter) => ({
+      key: letter.key,
+      headers: { ...letter.headers, received_at: letter.headers.received_at ?? isoTime(acceptedAt(letter))! },
+      value: letter.value,
+    })),
+  );
+  await dropLetters(store, letters, of);
+}
+
+/** Deletes dead letters. */
+export async function dropLetters(store: Pick<Store, 'dropDeadLetter'>, letters: readonly DeadLetter[], of?: Of): Promise<void> {
+  for (const { id } of letters) await store.dropDeadLetter(id, of);
+}
+
+/** When a message was first accepted, ms: at its timestamp where that can be, else at the instant at which it became a dead letter. */
+const acceptedAt = ({ timestamp, at }: DeadLetter): number => (timestamp >= ACCEPTANCE.first && timestamp < at ? timestamp : at);
+
+/**
+ * Whether a dead letter is a workspace's: the stream carried it under the workspace's key, and its header, where it has one, names no
+ * other.
+ */
+export const isOfWorkspace =
+  (workspaceId: string) =>
+  ({ key, headers }: DeadLetter): boolean =>
+    key === workspaceId && (headers.workspace_id ?? workspaceId) === workspaceId;

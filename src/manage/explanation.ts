@@ -1,0 +1,69 @@
+/** Why a target is in feeds, in the words of programs (SPEC D10). */
+import type { Explained, ExplainedTarget } from '../feed/explain/explain.ts';
+import type { ExplainedRule, FeedSource, Relation, Verdict } from '../feed/explain/explain-feed.ts';
+import type { RuleOrigin } from '../ports/rule-store.ts';
+import type { AccessAction } from '../rule.ts';
+import { ruleJson } from '../signal/rule-json.ts';
+import { type Names, originJson } from './rule-json.ts';
+
+export interface RuleJson extends Record<string, unknown> {
+  readonly effect: ExplainedRule['effect'];
+  readonly relation: Relation;
+  readonly id: number;
+  readonly target: string;
+  readonly action: AccessAction;
+  readonly reason: string | null;
+  readonly rule_ref: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly list_name: string;
+  readonly batch_id: string | null;
+  readonly key_id: string | null;
+  readonly key_name: string | null;
+}
+
+export interface FeedJson {
+  readonly kind: FeedSource['kind'];
+  readonly id: string | null;
+  readonly name: string;
+  readonly verdict: Verdict;
+  readonly family: string;
+  /** null: not counted. */
+  readonly entries: number | null;
+  readonly max_entries: number | null;
+  readonly over_cap: boolean | null;
+  readonly rules: readonly RuleJson[];
+  readonly protected_by: readonly string[];
+  readonly unblock: { readonly removes: readonly number[]; readonly verdict: Verdict };
+}
+
+/** Each feed that was explained. */
+export const explanationJson = ({ feeds, origins }: ExplainedTarget, names: Names): FeedJson[] =>
+  feeds.map((each) => feedJson(each, names, origins));
+
+function feedJson({ source, explanation, size }: Explained, names: Names, origins: ReadonlyMap<number, RuleOrigin>): FeedJson {
+  const { verdict, family, rules, protectedBy, unblock } = explanation;
+  return {
+    kind: source.kind,
+    id: source.id,
+    name: source.profile.name,
+    verdict,
+    family,
+    entries: size?.entries ?? null,
+    max_entries: size?.limit ?? null,
+    over_cap: size === undefined ? null : size.entries > size.limit,
+    rules: rules.map(({ stored, effect, relation }): RuleJson => {
+      const origin = originJson(origins.get(stored.seq));
+      return {
+        effect,
+        relation,
+        ...ruleJson(stored),
+        list_name: names.lists.get(stored.listId ?? '') ?? '',
+        ...origin,
+        key_name: names.keys.get(origin.key_id ?? '') ?? null,
+      } as RuleJson;
+    }),
+    protected_by: protectedBy,
+    unblock: { removes: unblock.removes.map(({ id }) => id), verdict: unblock.verdict },
+  };
+}

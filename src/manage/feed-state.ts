@@ -1,0 +1,76 @@
+/** What the feed of a list, or one made of lists, is like now, as far as this process has built it. */
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import { FORMAT_NAMES, FORMATS } from '../feed/formats/table.ts';
+import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
+import { FAMILIES } from '../feed/variant.ts';
+import { ACCESS_ACTIONS } from '../rule.ts';
+import type { ManageContext } from './context.ts';
+
+const formatsOf = (rated: boolean) => FORMAT_NAMES.filter((name) => FORMATS[name].rated === rated);
+
+/** Entries and cap of the variants of a feed that always have the same ones. */
+const builtJson = ({ action, family, rated, entries, limit, builtAt }: WatchedFeed) => ({
+  formats: formatsOf(rated),
+  family,
+  action,
+  entries,
+  entry_limit: limit,
+  cap_use_percent: Math.floor((entries / limit) * 100),
+  over_cap: entries > limit,
+  built_at: isoTime(builtAt),
+});
+
+/** The state of a feed; null in a process that builds none. A feed that nobody has asked for yet has nothing built. */
+export function feedStateJson({ feeds, workspaceId }: Pick<ManageContext, 'feeds' | 'workspaceId'>, feedId: string | null) {
+  if (feeds === undefined) return null;
+  const watched = feeds.of({ workspaceId, feedId });
+  const staleSince = watched.find((each) => each.staleSince !== undefined)?.staleSince;
+  return {
+    built: watched.map(builtJson),
+    stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
+    events: watched.flatMap(({ open }) => open).map(({ kind, text, since }) => ({ kind, text, since: isoTime(since) })),
+  };
+}
+
+const State = Type.Object({
+  built: Type.Array(
+    Type.Object({
+      formats: Type.Array(Type.Enum([...FORMAT_NAMES])),
+      family: Type.Enum([...FAMILIES]),
+      action: Type.Enum([...ACCESS_ACTIONS]),
+      entries: Type.Integer(),
+      entry_limit: Type.Integer(),
+      cap_use_percent: Type.Integer(),
+      over_cap: Type.Boolean({ description: 'The feed is answered with 413.' }),
+      built_at: Type.String({ format: 'date-time' }),
+    }),
+    { description: 'What this process has built; empty when nobody has asked for the feed yet.' },
+  ),
+  stale_since: Type.Union([Type.String(), Type.Null()], { description: 'Since when it is served from memory; null: it is up to date.' }),
+  events: Type.Array(Type.Object({ kind: Type.String(), text: Type.String(), since: Type.String({ format: 'date-time' }) }), {
+    description: 'What needs attention (docs/status.md).',
+  }),
+});
+
+/** The schema of a feed's state, as a field of what it is the feed of. */
+export const FeedState = Type.Union([State, Type.Null()], {
+  description: 'What the feed is like; not in the ETag. null: this process builds no feeds.',
+});
+
+export const FEED_STATE_EXAMPLE = {
+  built: [
+    {
+      formats: formatsOf(false),
+      family: 'both',
+      action: 'block',
+      entries: 1200,
+      entry_limit: 50_000,
+      cap_use_percent: 2,
+      over_cap: false,
+      built_at: '2026-11-20T10:00:00.000Z',
+    },
+  ],
+  stale_since: null,
+  events: [],
+};

@@ -1,0 +1,35 @@
+/** Finding what a path or an option names in a workspace, through an index. */
+import type { ComposedFeed } from '../account/feed.ts';
+import type { AccessList } from '../account/list.ts';
+import { WeirError } from '../errors.ts';
+import type { StoreReads } from '../ports/store.ts';
+
+/** The list with that UUID or unique name. Rejects with NOT_FOUND, and with REFUSED when lists share the name. */
+export async function findList(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<AccessList> {
+  const found = (await store.findNamed(workspaceId, ref))?.lists ?? [];
+  if (found.length > 1) throw new WeirError('REFUSED', `${found.length} lists are called "${ref}"; use the id: ${idsOf(found)}`);
+  if (found.length === 0) throw new WeirError('NOT_FOUND', `there is no list "${ref}"`);
+  return found[0]!;
+}
+
+/** Ids that are shown of lists that share a name. */
+const SHOWN = 20;
+
+const idsOf = (lists: readonly AccessList[]): string => {
+  const ids = lists.slice(0, SHOWN).map(({ id }) => id);
+  return ids.join(', ') + (lists.length > SHOWN ? ` and ${lists.length - SHOWN} more` : '');
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The UUID of the list that `ref` names; whether a list has a UUID that is given is left to the store. */
+export const listIdOf = async (store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<string> =>
+  UUID.test(ref) ? ref : (await findList(store, workspaceId, ref)).id;
+
+/** The feed made of lists with that UUID or name. Rejects with NOT_FOUND. */
+export async function findFeed(store: Pick<StoreReads, 'findNamed' | 'feed'>, workspaceId: string, ref: string): Promise<ComposedFeed> {
+  const [found] = (await store.findNamed(workspaceId, ref))?.feeds ?? [];
+  const feed = found && (await store.feed(workspaceId, found.id));
+  if (feed === undefined) throw new WeirError('NOT_FOUND', `there is no feed "${ref}"`);
+  return feed;
+}

@@ -1,0 +1,185 @@
+/** The entries of plain lists of addresses (docs/signals.md): their fields, how a row gives them, and the signal each stands for. */
+import { hasCode, WeirError } from '../../errors.ts';
+import type { JsonObject, Target } from '../../rule.ts';
+import { LIMITS } from '../../signal/limits.ts';
+import { isObject } from '../../signal/normalize.ts';
+import { readTarget, writeTarget } from '../../signal/target.ts';
+import { readDuration } from '../duration.ts';
+import type { FileSignal } from './items.ts';
+
+/** What an entry asks for: a rule, or the end of those that block its value. */
+export const LIST_ACTIONS = ['block', 'allow', 'unblock'] as const;
+export type ListAction = (typeof LIST_ACTIONS)[number];
+
+/** The columns and fields that `weir rule export` writes, in their order. */
+export const EXPORT_FIELDS = ['value', 'action', 'expires_at', 'reason', 'labels', 'config', 'rule_ref', 'name'] as const;
+
+/**
+ * Names of columns, in lower case and letters only, by what they hold. `value` is an address, a network, an AS number or a country.
+ * Where a row has several that name a target, the first counts: `asn` and `country` beside an address only describe it.
+ */
+const TARGET_NAMES = ['value', 'ip', 'network', 'address', 'cidr', 'ipaddress', 'asn', 'country'] as const;
+const NAMES = {
+  action: ['action'],
+  expires: ['expires', 'expiresin', 'expiresat'],
+  reason: ['reason', 'description', 'comment'],
+  labels: ['labels'],
+  config: ['config'],
+  confidence: ['confidence'],
+  severity: ['severity'],
+  ruleRef: ['ruleref'],
+  name: ['name'],
+} as const;
+
+/** The cells of a row by the letters of their columns' names. */
+export type Row = ReadonlyMap<string, unknown>;
+
+/** How the name of a column is compared: `IP Address`, `ip_address` and `ipAddress` are one. */
+export const columnName = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
+
+/** The row of a JSON object. */
+export const rowOf = (object: object): Row => new Map(Object.entries(object).map(([name, value]) => [columnName(name), value]));
+
+/** Whether a row, or a header, has a column that names targets. */
+export const namesTarget = (row: { has(name: string): boolean }): boolean => TARGET_NAMES.some((name) => row.has(name));
+
+/** What the command line says of all entries; an entry's own fields come before it. */
+export interface ListDefaults {
+  readonly action: ListAction;
+  /** seconds */
+  readonly expiresIn: number | undefined;
+  readonly reason: string | undefined;
+  readonly labels: JsonObject;
+}
+
+/** One entry of a list, with the defaults filled in. */
+export interface ListEntry {
+  readonly target: Target;
+  readonly action: ListAction;
+  /** Seconds from the instant of sending, or the instant itself (ms); neither: the service's own default. */
+  readonly expiry: { readonly seconds: number } | { readonly at: number } | undefined;
+  readonly reason: string | undefined;
+  readonly labels: JsonObject | undefined;
+  readonly config: JsonObject | undefined;
+  readonly ruleRef: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** The entry of a row, or what is wrong with it. */
+export function readEntry(row: Row, defaults: ListDefaults): ListEntry | string {
+  try {
+    const cell = (field: keyof typeof NAMES): unknown => NAMES[field].map((name) => row.get(name)).find(isGiven);
+    const action = text(cell('action'), 'action')?.toLowerCase() ?? defaults.action;
+    if (!isAction(action)) return `action must be one of: ${LIST_ACTIONS.join(', ')}`;
+    const labels = { ...defaults.labels, ...object(cell('labels'), 'labels') };
+    const levels = Object.fromEntries((['confidence', 'severity'] as const).map((field) => [field, text(cell(field), field)]));
+    const config = { ...object(cell('config'), 'config'), ...definedOnly(levels) };
+    return {
+      target: targetOf(row),
+      action,
+      expiry: expiryOf(cell('expires')) ?? (defaults.expiresIn === undefined ? undefined : { seconds: defaults.expiresIn }),
+      reason: text(cell('reason'), 'reason') ?? defaults.reason,
+      labels: orNone(labels),
+      config: orNone(config),
+      ruleRef: text(cell('ruleRef'), 'rule_ref'),
+      name: text(cell('name'), 'name'),
+    };
+  } catch (fault) {
+    if (hasCode(fault, 'USAGE')) return fault.message;
+    throw fault;
+  }
+}
+
+/** The signal that an entry stands for when it is sent at `now` (ms since 1970); undefined when it has expired. */
+export function signalOf(entry: ListEntry, now: number): FileSignal | undefined {
+  const { target, action, reason, labels, config, ruleRef, name, expiry } = entry;
+  const seconds = expiry && secondsOf(expiry, now);
+  if (seconds !== undefined && seconds <= 0 && action !== 'unblock') return undefined;
+  const wire = writeTarget(target);
+  if (action === 'unblock') {
+    return json(2, { kind: 'access_rule', op: 'delete', rule_ref: ruleRef, rule: { target: wire, action: 'block' } });
+  }
+  // Only v1 events name access rules, and they have none of the others.
+  if (name !== undefined && action === 'block' && (labels ?? config ?? ruleRef) === undefined) {
+    return json(1, { type: 'access_rules', action, ...wire, expiration: seconds, description: reason, name });
+  }
+  const rule = { target: wire, action, config };
+  return json(2, { kind: 'access_rule', op: 'upsert', rule_ref: ruleRef, expires_in: seconds, reason, labels, rule });
+}
+
+/** An instant beyond the longest expiry is as good as for ever. */
+const secondsOf = (expiry: NonNullable<ListEntry['expiry']>, now: number) =>
+  'seconds' in expiry ? expiry.seconds : Math.min(Math.ceil(expiry.at / 1000) - Math.ceil(now / 1000), LIMITS.expirySeconds);
+
+const json = (version: FileSignal['version'], value: object): FileSignal => ({ version, json: Buffer.from(JSON.stringify(value)) });
+
+// ---------------------------------------------------------------- cells
+
+const cellFault = (message: string) => new WeirError('USAGE', message);
+
+const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
+const isAction = (word: string): word is ListAction => LIST_ACTIONS.some((action) => action === word);
+const definedOnly = (fields: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+const orNone = (fields: JsonObject) => (Object.keys(fields).length === 0 ? undefined : fields);
+
+/** A cell's text at the length that a message can show. */
+const shown = (value: unknown) => JSON.stringify(String(value).slice(0, 60));
+
+function text(value: unknown, field: string): string | undefined {
+  if (!isGiven(value)) return undefined;
+  if (typeof value !== 'string') throw cellFault(`${field} must be text`);
+  return value;
+}
+
+/** An object, or its JSON in a cell of CSV. */
+function object(value: unknown, field: string): JsonObject | undefined {
+  if (!isGiven(value)) return undefined;
+  const found = typeof value === 'string' ? parsed(value) : value;
+  if (!isObject(found)) throw cellFault(`${field} must be a JSON object`);
+  return found as JsonObject;
+}
+
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** ISO 8601 with a day at least: what `Date.parse` makes of other texts depends on the machine. */
+const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+function expiryOf(value: unknown): ListEntry['expiry'] {
+  if (!isGiven(value)) return undefined;
+  const seconds = readDuration(String(value));
+  if (seconds !== undefined) return { seconds };
+  const at = typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(at)) throw cellFault(`expiry ${shown(value)} is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant`);
+  return { at };
+}
+
+function targetOf(row: Row): Target {
+  const column = TARGET_NAMES.find((name) => row.has(name));
+  const value = column === undefined ? undefined : row.get(column);
+  if (column === undefined || !isGiven(value)) throw cellFault('there is no address');
+  const found = readValue(inFull(column, String(value)));
+  if (typeof found === 'string') throw cellFault(`${shown(value)}: ${found}`);
+  return found;
+}
+
+/** The value of a column that says what it holds, as it is written where nothing says so. */
+function inFull(column: string, value: string): string {
+  if (column === 'asn' && /^\d+$/.test(value)) return `AS${value}`;
+  return column === 'country' ? value.toUpperCase() : value;
+}
+
+/**
+ * The target that a text is by its form: an address or a network, an AS number, a country in capitals (`is` and `no` are words first);
+ * or what is wrong with it.
+ */
+export function readValue(value: string): Target | string {
+  const field = /^as\d+$/i.test(value) ? 'asn' : /^[A-Z]{2}$/.test(value) ? 'country' : /^[\da-f.:/]+$/i.test(value) ? 'ip' : undefined;
+  return field === undefined ? 'must be an address, a network, an AS number or a country' : readTarget(field, value);
+}

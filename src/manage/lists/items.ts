@@ -1,0 +1,109 @@
+/**
+ * Reads a file of signals for `weir send`: a JSON array, or NDJSON (one object a line), in constant memory. What is sent are the bytes of
+ * the file: nothing is read as a number or a text and written again. `items` reads the same two forms for lists.
+ */
+
+import { WeirError } from '../../errors.ts';
+import { createEntryScanner } from '../../signal/scan.ts';
+import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';
+
+export type Version = 1 | 2;
+
+export interface FileSignal {
+  /** An object with `kind` goes to v2, with `type` to v1. */
+  readonly version: Version;
+  /** Its JSON, as the file has it. */
+  readonly json: Buffer;
+  /** Where it stands in the file, such as `line 7`; absent where signals are known by their number. */
+  readonly place?: string;
+}
+
+/** The signals one by one. Throws USAGE at the first that is none, is not UTF-8, or is of another version than those before it. */
+export async function* readSignals(found: AsyncIterable<Item>): AsyncGenerator<FileSignal> {
+  let before: Version | undefined;
+  for await (const { json, place } of found) {
+    const version = versionOf(json, place);
+    if (before !== undefined && before !== version) {
+      throw new WeirError('USAGE', `${place} is a v${version} signal among v${before} signals; send them as two files`);
+    }
+    before = version;
+    yield { version, json };
+  }
+}
+
+function versionOf(json: Buffer, place: string): Version {
+  const text = readUtf8(json);
+  if (text === undefined) throw new WeirError('USAGE', `${place} is not UTF-8`);
+  const value = parse(text, place);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new WeirError('USAGE', `${place} is not an object`);
+  if ('kind' in value) return 2;
+  if ('type' in value) return 1;
+  throw new WeirError('USAGE', `${place} has neither "kind" (v2) nor "type" (v1)`);
+}
+
+function parse(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new WeirError('USAGE', `${place} is not JSON`);
+  }
+}
+
+/** The bytes of a value and where it stands, for messages. */
+export interface Item {
+  readonly json: Buffer;
+  readonly place: string;
+}
+
+const BLANK = new Set(Buffer.from(' \t\r\n'));
+const LF = 0x0a;
+
+/** The values of a JSON array, or of lines with one each, one by one. */
+export const items = (chunks: AsyncIterable<Buffer>, form: 'json' | 'ndjson'): AsyncGenerator<Item> =>
+  form === 'json' ? arrayItems(chunks) : lineItems(chunks);
+
+async function* arrayItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
+  const scanner = createEntryScanner();
+  let entries = 0;
+  let lines = 1;
+  /** The bytes from `from` on that are still needed. */
+  let held = Buffer.alloc(0);
+  let from = 0;
+  for await (const chunk of chunks) {
+    held = Buffer.concat([held, chunk]);
+    for (const piece of upToEachLf(chunk)) {
+      for (const { start, end } of scanner.push(piece)) {
+        yield { json: held.subarray(start - from, end - from), place: `entry ${entries}` };
+        entries += 1;
+      }
+      if (scanner.fault !== undefined) throw noArray(`line ${lines} ${scanner.fault}`);
+      if (piece.at(-1) === LF) lines += 1;
+    }
+    const begin = scanner.open?.start ?? from + held.length;
+    held = held.subarray(begin - from);
+    from = begin;
+    if (held.length > MAX_LINE_BYTES) throw new WeirError('USAGE', `entry ${entries} is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB`);
+  }
+  scanner.end();
+  if (scanner.fault !== undefined) throw noArray(`line ${lines} ${scanner.fault}`);
+}
+
+/** The same bytes in pieces that end behind each LF, so that a fault is known by its line. */
+function* upToEachLf(chunk: Buffer): Generator<Buffer> {
+  for (let from = 0; from < chunk.length; ) {
+    const at = chunk.indexOf(LF, from);
+    const end = at < 0 ? chunk.length : at + 1;
+    yield chunk.subarray(from, end);
+    from = end;
+  }
+}
+
+const noArray = (why: string) => new WeirError('USAGE', `the file is not a JSON array: ${why}`);
+
+async function* lineItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
+  let number = 0;
+  for await (const json of readLines(chunks)) {
+    number += 1;
+    if (!json.every((byte) => BLANK.has(byte))) yield { json, place: `line ${number}` };
+  }
+}

@@ -1,0 +1,64 @@
+/** Operations of people over rules: put on the stream as batches, and waited for (SPEC D9). */
+import type { StoreReads } from '../ports/store.ts';
+import type { Message } from '../ports/stream.ts';
+import type { Operation } from '../rule.ts';
+import { encodeOperation } from '../signal/message.ts';
+import { BATCH_SIGNALS, newBatchId, signalId } from '../signal/signal-id.ts';
+
+/** The way to rules: they are read from the store, and changed through the stream only. */
+export interface RulePorts {
+  readonly reads: StoreReads;
+  /** Appends to the stream; resolves when the messages are durable. */
+  publish(messages: readonly Message[]): Promise<void>;
+  /** Waits until what is on the stream has landed; how many messages are left when that takes too long. */
+  untilLanded(): Promise<number>;
+}
+
+/** Who operates on the rules of which workspace. */
+export interface Operator {
+  readonly workspaceId: string;
+  readonly organizationId: string;
+  /** Left out where a command does. */
+  readonly keyId?: string | undefined;
+}
+
+/** An operation and the list whose rules it means; null where it means none. */
+export interface ListOperation {
+  readonly operation: Operation;
+  readonly listId: string | null;
+}
+
+/** What was put on the stream. */
+export interface Operated {
+  /** The ids of the batches. */
+  readonly batches: readonly string[];
+  /** Messages that had not landed when nobody waited any longer. */
+  readonly unlanded: number;
+}
+
+/** Puts operations on the stream, as many in a batch as `perBatch` and a batch allow, and waits until they have landed. */
+export async function operate(
+  { reads, publish, untilLanded }: RulePorts,
+  { workspaceId, organizationId, keyId }: Operator,
+  operations: readonly ListOperation[],
+  perBatch = BATCH_SIGNALS,
+): Promise<Operated> {
+  const receivedAt = await reads.ping();
+  const batches: string[] = [];
+  for (let at = 0; at < operations.length; at += perBatch) {
+    const batchId = newBatchId(receivedAt);
+    const messages = operations.slice(at, at + perBatch).map(({ operation, listId }, i) =>
+      encodeOperation(operation, {
+        workspaceId,
+        organizationId,
+        listId: listId ?? undefined,
+        receivedAt,
+        signalId: signalId(batchId, i + 1),
+        ...(keyId !== undefined && { keyId }),
+      }),
+    );
+    await publish(messages);
+    batches.push(batchId);
+  }
+  return { batches, unlanded: await untilLanded() };
+}

@@ -1,0 +1,80 @@
+/** What an operation of management is: one row of the table (table.ts), from which routes, checks, documents and tests follow. */
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Permission } from '../account/permission.ts';
+import { WeirError } from '../errors.ts';
+import type { ManageContext } from './context.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** What a request gives an operation: the parts of its path, its query, its body. */
+export interface Given<Q, B> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+  /** The body as it was sent, for operations that have no schema for it. */
+  readonly bytes: Uint8Array;
+}
+
+/** The answer to a request. */
+export interface Outcome {
+  /** 200 when absent. */
+  readonly status?: 200 | 201 | 202;
+  readonly body: object;
+  /** The entity tag of what can be edited of the resource (`stateTag`). */
+  readonly tag?: string;
+  /** The path of what was made, below /v1/manage. */
+  readonly location?: string;
+}
+
+/** A row as it is written; `operation` makes it one of the table. */
+export interface OperationSpec<Q extends TObject, B extends TObject, T> {
+  /** Unique; the API document's operationId. */
+  readonly name: string;
+  readonly summary: string;
+  /** More of it, for the API document. */
+  readonly description?: string;
+  readonly method: Method;
+  /** Below /v1/manage, such as `/lists/{list}`. */
+  readonly path: string;
+  /** null: every key that is not bound to a list or feed. */
+  readonly permission: Permission | null;
+  /** Parameters of the query: texts, integers, booleans. No others are taken. */
+  readonly query?: Q;
+  /** Fields of the body. No others are taken. */
+  readonly body?: B;
+  /** The media type of a body that is no JSON and has no schema, for the API document. */
+  readonly rawBody?: string;
+  /** The longest body, bytes; 64 KiB when absent. */
+  readonly bodyBytes?: number;
+  /** The answer's body; has a title and examples. */
+  readonly answer: TSchema;
+  /** The event in the audit log, for what changes something that the store records there. */
+  readonly audit: string | null;
+  /** The request has to say which state it changes: If-Match (SPEC D15.9). Has to have a GET of the same path. */
+  readonly edits?: true;
+  /**
+   * Takes an Idempotency-Key (SPEC D15.11): what `run` returns is kept as JSON, and shown again. `in_store`: the store's transaction keeps
+   * it; `elsewhere`: it is kept once it was done, and what breaks off before may be done again.
+   */
+  readonly creates?: 'in_store' | 'elsewhere';
+  /** Statuses that it answers besides those of all operations, with the sentence of an example. */
+  readonly refusals?: Readonly<Partial<Record<404 | 409 | 422, string>>>;
+  /** Examples of the body for the API document. */
+  readonly examples?: readonly object[];
+  /** Does it. Rejects with a WeirError for what the caller can act on. Values that it returns are JSON. */
+  run(context: ManageContext, given: Given<Static<Q>, Static<B>>): Promise<T>;
+  /** The answer that shows what `run` has returned, also when it was returned before. */
+  show(value: T, context: ManageContext): Outcome;
+}
+
+/** A row of the table. */
+export type Operation = OperationSpec<TObject, TObject, unknown>;
+
+/** A row whose query, body and value have types of their own. */
+export const operation = <T, Q extends TObject = TObject<Record<never, never>>, B extends TObject = TObject<Record<never, never>>>(
+  spec: OperationSpec<Q, B, T>,
+): Operation => spec as unknown as Operation;
+
+/** The error of a field or parameter whose value no schema can judge. */
+export const fieldFault = (field: string, message: string): WeirError =>
+  new WeirError('USAGE', `${field} ${message}`, { cause: { field, message } });

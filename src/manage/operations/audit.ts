@@ -1,0 +1,57 @@
+/** The audit log of the workspace. */
+import { Type } from 'typebox';
+import { isoTime } from '../../clock.ts';
+import type { AuditRow } from '../../ports/account-store.ts';
+import { type Operation, operation } from '../operation.ts';
+import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+
+const auditJson = ({ id, at, event, object, by, change }: AuditRow) => ({
+  id,
+  at: isoTime(at),
+  event,
+  object,
+  key_id: by.keyId,
+  actor: by.actor,
+  before: change?.before ?? null,
+  after: change?.after ?? null,
+});
+
+const EXAMPLE = {
+  id: 17,
+  at: '2026-11-22T09:59:31.000Z',
+  event: 'list changed',
+  object: '0195a3c0-0000-7000-8000-000000000001',
+  key_id: '0195a3c0-0000-7000-8000-000000000002',
+  actor: 'Jana Novák',
+  before: { max_entries: null },
+  after: { max_entries: 100_000 },
+};
+
+const changed = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
+  description: 'The fields that the change concerns; null: it was not there, or what changed is large.',
+});
+const Entry = Type.Object({
+  id: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  event: Type.String(),
+  object: Type.String({ description: 'The id of what was changed.' }),
+  key_id: Type.Union([Type.String(), Type.Null()], { description: 'null: a command.' }),
+  actor: Type.Union([Type.String(), Type.Null()], { description: 'The person, as the request named it.' }),
+  before: changed,
+  after: changed,
+});
+
+export const AUDIT_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'listAudit',
+    summary: 'Who changed what, newest first; kept for 90 days',
+    method: 'GET',
+    path: '/audit',
+    permission: 'manage',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageSchema('AuditLog', 'entries', Entry, EXAMPLE),
+    audit: null,
+    run: ({ store, workspaceId }, { query }) => store.auditPage(workspaceId, pageRequest(query, BY_NUMBER)),
+    show: (page) => ({ body: pageBody('entries', page, auditJson) }),
+  }),
+];

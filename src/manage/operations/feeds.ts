@@ -1,0 +1,179 @@
+/** Feeds made of lists, and the workspace's own. */
+import { Type } from 'typebox';
+import { type ComposedFeed, type FeedPatch, feedState, type Members } from '../../account/feed.ts';
+import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts';
+import { stateTag } from '../../account/tag.ts';
+import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
+import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
+import { findFeed, listIdOf } from '../find.ts';
+import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
+import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { Deleted, Description, Name, SETTABLE, SETTINGS, settingsPatch } from './settings.ts';
+
+/** Lists that one request names at most. */
+const MOST_LISTS = 1000;
+
+/** Makes a feed of lists. Rejects with REFUSED when a list or a feed has its name, with NOT_FOUND when there is no such list. */
+export const createFeed = (
+  context: ChangeContext,
+  { name, lists, description = null, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
+): Promise<ComposedFeed> =>
+  context.store.createFeed(context.workspaceId, { ...NO_SETTINGS, ...settings, name, description, lists }, changeOptions(context));
+
+/** Changes the lists or the settings of a feed; what the patch does not name stays. */
+export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
+  const { id } = await findFeed(context.store, context.workspaceId, ref);
+  return context.store.updateFeed(context.workspaceId, id, patch, changeOptions(context));
+}
+
+/** Deletes a feed, not its lists, and revokes the keys that are bound to it. */
+export async function deleteFeed(context: ChangeContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
+  const { id } = await findFeed(context.store, context.workspaceId, ref);
+  await context.store.deleteFeed(context.workspaceId, id, changeOptions(context));
+  return { id, deleted: true };
+}
+
+/** A feed as JSON has it. */
+export const feedJson = (feed: ComposedFeed) => ({
+  id: feed.id,
+  workspace_id: feed.workspaceId,
+  name: feed.name,
+  description: feed.description,
+  all_lists: feed.lists === null,
+  lists: feed.lists ?? [],
+  ...settingsJson(feed),
+});
+
+const EXAMPLE = {
+  id: '0195a3c0-0000-7000-8000-000000000003',
+  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
+  name: 'perimeter',
+  description: null,
+  all_lists: false,
+  lists: ['0195a3c0-0000-7000-8000-000000000001'],
+  ...settingsJson(NO_SETTINGS),
+  feed: FEED_STATE_EXAMPLE,
+};
+
+const Feed = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    workspace_id: Type.String({ format: 'uuid' }),
+    name: Name,
+    description: Description,
+    all_lists: Type.Boolean({ description: 'Made of all lists, also of those that are made later.' }),
+    lists: Type.Array(Type.String({ format: 'uuid' })),
+    ...SETTINGS,
+    feed: FeedState,
+  },
+  { title: 'Feed', examples: [EXAMPLE] },
+);
+
+const MEMBERS = {
+  lists: Type.Optional(
+    Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: MOST_LISTS, description: 'UUIDs or unique names of lists.' }),
+  ),
+  all_lists: Type.Optional(Type.Boolean({ description: 'All lists, also those that are made later.' })),
+};
+
+/** The lists that a body names; undefined when it names none. */
+async function membersOf(
+  { store, workspaceId }: ManageContext,
+  { lists, all_lists: all = false }: { readonly lists?: readonly string[]; readonly all_lists?: boolean },
+): Promise<Members | undefined> {
+  if (all && lists !== undefined) throw fieldFault('lists', 'must not be given beside all_lists');
+  if (all) return null;
+  if (lists === undefined) return undefined;
+  const ids: string[] = [];
+  for (const ref of lists) ids.push(await listIdOf(store, workspaceId, ref));
+  return [...new Set(ids)];
+}
+
+const feedBody = (feed: ComposedFeed, context: ManageContext) => ({ ...feedJson(feed), feed: feedStateJson(context, feed.id) });
+const shown = (feed: ComposedFeed, context: ManageContext): Outcome => ({
+  body: feedBody(feed, context),
+  tag: stateTag(feedState(feed)),
+});
+
+const UNKNOWN = 'there is no feed "perimeter"';
+const TAKEN = 'the workspace has a list called "perimeter"; lists and feeds share their names';
+
+export const FEED_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'listFeeds',
+    summary: 'The feeds made of lists, oldest first',
+    method: 'GET',
+    path: '/feeds',
+    permission: 'rules:read',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageSchema('Feeds', 'feeds', Feed, EXAMPLE),
+    audit: null,
+    run: ({ store, workspaceId }, { query }) => store.feedPage(workspaceId, pageRequest(query, BY_NUMBER)),
+    show: (page, context) => ({ body: pageBody('feeds', page, (feed) => feedBody(feed, context)) }),
+  }),
+  operation({
+    name: 'getFeed',
+    summary: 'One feed made of lists, by UUID or name',
+    method: 'GET',
+    path: '/feeds/{feed}',
+    permission: 'rules:read',
+    answer: Feed,
+    audit: null,
+    refusals: { 404: UNKNOWN },
+    run: ({ store, workspaceId }, { params }) => findFeed(store, workspaceId, params.feed!),
+    show: shown,
+  }),
+  operation({
+    name: 'createFeed',
+    summary: 'Make a feed of several lists, or of all of them',
+    method: 'POST',
+    path: '/feeds',
+    permission: 'manage',
+    body: Type.Object({ name: Name, ...MEMBERS, ...SETTABLE }),
+    answer: Feed,
+    audit: 'feed created',
+    creates: 'in_store',
+    refusals: { 404: 'there is no list "edge"', 409: TAKEN },
+    examples: [
+      { name: 'perimeter', lists: ['edge', 'scanners'] },
+      { name: 'everything', all_lists: true },
+    ],
+    async run(context, { body }) {
+      const lists = await membersOf(context, body);
+      if (lists === undefined) throw fieldFault('lists', 'is required, or all_lists: true');
+      return createFeed(context, { ...settingsPatch(body), name: body.name, lists });
+    },
+    show: (feed, context) => ({ ...shown(feed, context), status: 201, location: `/feeds/${feed.id}` }),
+  }),
+  operation({
+    name: 'changeFeed',
+    summary: 'Change the lists or what is set of a feed; null unsets, what is not named stays',
+    method: 'PATCH',
+    path: '/feeds/{feed}',
+    permission: 'manage',
+    body: Type.Object({ ...MEMBERS, ...SETTABLE }),
+    answer: Feed,
+    audit: 'feed changed',
+    edits: true,
+    refusals: { 404: UNKNOWN },
+    examples: [{ lists: ['edge'], format: 'commented' }],
+    async run(context, { params, body }) {
+      const lists = await membersOf(context, body);
+      return changeFeed(context, params.feed!, { ...settingsPatch(body), ...(lists !== undefined && { lists }) });
+    },
+    show: shown,
+  }),
+  operation({
+    name: 'deleteFeed',
+    summary: 'Delete a feed, not its lists; keys that are bound to it are revoked',
+    method: 'DELETE',
+    path: '/feeds/{feed}',
+    permission: 'manage',
+    answer: Deleted,
+    audit: 'feed deleted',
+    edits: true,
+    refusals: { 404: UNKNOWN },
+    run: (context, { params }) => deleteFeed(context, params.feed!),
+    show: (body) => ({ body }),
+  }),
+];

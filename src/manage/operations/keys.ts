@@ -1,0 +1,183 @@
+/** API keys: making, listing and revoking them. A key never makes or revokes one that may do more than itself. */
+import { Type } from 'typebox';
+import { type KeyInfo, type KeyRequest, makeKey } from '../../account/key.ts';
+import { allows, PERMISSIONS, type Permission } from '../../account/permission.ts';
+import { isoTime } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import { type ChangeContext, changeOptions } from '../context.ts';
+import { findFeed, findList } from '../find.ts';
+import { type Operation, operation } from '../operation.ts';
+import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+
+/** The place at which pages of keys go on: instant and id. */
+const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;
+/** A hundred years, s. */
+const LONGEST = 3_155_760_000;
+
+/** A key that was made. Its text is shown once, and kept nowhere. */
+export type MadeKey = KeyInfo & { readonly text?: string };
+
+/** Makes a key. Rejects with USAGE when it cannot be bound so, with FORBIDDEN when it could do more than the caller. */
+export async function createKey(context: ChangeContext, request: KeyRequest): Promise<MadeKey> {
+  const made = makeKey(request);
+  if (typeof made === 'string') throw new WeirError('USAGE', made);
+  refuseMore(context, made.key.permissions);
+  return { ...(await context.store.createKey(context.workspaceId, made.key, changeOptions(context))), text: made.text };
+}
+
+/** Revokes a key, for good. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
+export async function revokeKey(context: ChangeContext, id: string): Promise<{ readonly id: string; readonly revoked: true }> {
+  const key = await findKey(context, id);
+  refuseMore(context, key.permissions);
+  await context.store.revokeKey(id, changeOptions(context));
+  return { id, revoked: true };
+}
+
+async function findKey({ store, workspaceId }: ChangeContext, id: string): Promise<KeyInfo> {
+  const key = await store.key(workspaceId, id);
+  if (key === undefined) throw new WeirError('NOT_FOUND', `there is no key "${id}"`);
+  return key;
+}
+
+function refuseMore({ permissions }: ChangeContext, wanted: readonly Permission[]): void {
+  const more = permissions === null ? undefined : wanted.find((permission) => !allows(permissions, permission));
+  if (more !== undefined) throw new WeirError('FORBIDDEN', `the key could do more than the one that asks, which does not have ${more}`);
+}
+
+/** A key as JSON has it. */
+export const keyJson = (key: KeyInfo) => ({
+  id: key.id,
+  prefix: key.prefix,
+  name: key.name,
+  permissions: key.permissions,
+  workspace_id: key.workspaceId,
+  list_id: key.listId,
+  feed_id: key.feedId,
+  created_at: isoTime(key.createdAt),
+  expires_at: isoTime(key.expiresAt),
+  revoked_at: isoTime(key.revokedAt),
+  last_used_at: isoTime(key.lastUsedAt),
+});
+
+const EXAMPLE = {
+  id: '0195a3c0-0000-7000-8000-000000000002',
+  prefix: 'weir_Ab3d',
+  name: 'edge firewall',
+  permissions: ['feed:read'],
+  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
+  list_id: '0195a3c0-0000-7000-8000-000000000001',
+  feed_id: null,
+  created_at: '2026-11-20T10:00:00.000Z',
+  expires_at: null,
+  revoked_at: null,
+  last_used_at: '2026-11-22T09:59:31.000Z',
+};
+
+const optionalText = Type.Union([Type.String(), Type.Null()]);
+const FIELDS = {
+  id: Type.String({ format: 'uuid' }),
+  prefix: Type.String({ description: 'The first characters of its text, to recognise it by.' }),
+  name: optionalText,
+  permissions: Type.Array(Type.Enum([...PERMISSIONS])),
+  workspace_id: Type.String({ format: 'uuid' }),
+  list_id: Type.Union([Type.String(), Type.Null()], { description: 'The list that it is bound to.' }),
+  feed_id: Type.Union([Type.String(), Type.Null()], { description: 'The feed made of lists that it is bound to.' }),
+  created_at: Type.String({ format: 'date-time' }),
+  expires_at: optionalText,
+  revoked_at: optionalText,
+  last_used_at: optionalText,
+};
+const Key = Type.Object(FIELDS, { title: 'Key', examples: [EXAMPLE] });
+const NewKey = Type.Object(
+  {
+    ...FIELDS,
+    key: Type.Union([Type.String(), Type.Null()], {
+      description: 'The text of the key, shown this once. null: the request was answered before, and the text is kept nowhere.',
+    }),
+  },
+  { title: 'NewKey', examples: [{ ...EXAMPLE, last_used_at: null, key: 'weir_Ab3dEfGh1jKlMnOpQrStUvWxYz0123456789abcdefg' }] },
+);
+
+const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
+const UNKNOWN = 'there is no key "0195a3c0-0000-7000-8000-000000000009"';
+
+export const KEY_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'listKeys',
+    summary: 'The keys of the workspace, oldest first, revoked ones included',
+    method: 'GET',
+    path: '/keys',
+    permission: 'keys:write',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageSchema('Keys', 'keys', Key, EXAMPLE),
+    audit: null,
+    run: ({ store, workspaceId }, { query }) => store.keyPage(workspaceId, pageRequest(query, BY_TIME)),
+    show: (page) => ({ body: pageBody('keys', page, keyJson) }),
+  }),
+  operation({
+    name: 'getKey',
+    summary: 'One key, by id',
+    method: 'GET',
+    path: '/keys/{key}',
+    permission: 'keys:write',
+    answer: Key,
+    audit: null,
+    refusals: { 404: UNKNOWN },
+    run: (context, { params }) => findKey(context, params.key!),
+    show: (key) => ({ body: keyJson(key) }),
+  }),
+  operation({
+    name: 'createKey',
+    summary: 'Make a key; its text is in this answer only',
+    description: 'A key cannot make one that may do more than itself (403).',
+    method: 'POST',
+    path: '/keys',
+    permission: 'keys:write',
+    body: Type.Object({
+      name: Type.Optional(Type.String({ format: 'name', description: 'What the key is for.' })),
+      permissions: Type.Optional(
+        Type.Array(Type.Enum([...PERMISSIONS]), {
+          minItems: 1,
+          maxItems: PERMISSIONS.length,
+          description: 'signal:write and feed:read when absent.',
+        }),
+      ),
+      list: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a list, by UUID or unique name.' })),
+      feed: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a feed made of lists.' })),
+      expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST, description: 'Seconds.' })),
+    }),
+    answer: NewKey,
+    audit: 'key created',
+    creates: 'in_store',
+    refusals: { 404: 'there is no list "edge"', 409: AMBIGUOUS },
+    examples: [{ name: 'edge firewall', permissions: ['feed:read'], list: 'edge' }],
+    async run(context, { body }) {
+      const { store, workspaceId, now } = context;
+      const { name = null, permissions, list, feed, expires_in: seconds } = body;
+      return createKey(context, {
+        name,
+        ...(permissions !== undefined && { permissions: [...new Set(permissions)] }),
+        listId: list === undefined ? null : (await findList(store, workspaceId, list)).id,
+        feedId: feed === undefined ? null : (await findFeed(store, workspaceId, feed)).id,
+        expiresAt: seconds === undefined ? null : now() + seconds * 1000,
+      });
+    },
+    show: (key: MadeKey) => ({ status: 201, body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
+  }),
+  operation({
+    name: 'revokeKey',
+    summary: 'Revoke a key, for good; it stays in the list',
+    description: 'A key cannot revoke one that may do more than itself (403).',
+    method: 'DELETE',
+    path: '/keys/{key}',
+    permission: 'keys:write',
+    answer: Type.Object(
+      { id: Type.String({ format: 'uuid' }), revoked: Type.Boolean() },
+      { title: 'Revoked', examples: [{ id: EXAMPLE.id, revoked: true }] },
+    ),
+    audit: 'key revoked',
+    refusals: { 404: UNKNOWN },
+    run: (context, { params }) => revokeKey(context, params.key!),
+    show: (body) => ({ body }),
+  }),
+];

@@ -1,0 +1,148 @@
+/** Lists: their names, stored defaults, and what their feeds are like. */
+import { Type } from 'typebox';
+import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
+import { stateTag } from '../../account/tag.ts';
+import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
+import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
+import { findList } from '../find.ts';
+import { type Operation, type Outcome, operation } from '../operation.ts';
+import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { Deleted, Description, Name, SETTABLE, SETTINGS, settingsPatch } from './settings.ts';
+
+/** Makes a list. Rejects with REFUSED when the workspace has as many as it may, or a feed of that name. */
+export const createList = (
+  context: ChangeContext,
+  { name, description = null, ...settings }: ListPatch & { readonly name: string },
+): Promise<AccessList> =>
+  context.store.createList(
+    context.workspaceId,
+    name,
+    description,
+    { ...NO_SETTINGS, ...settings },
+    context.maxLists,
+    changeOptions(context),
+  );
+
+/** Changes what is set of a list; what the patch does not name stays. */
+export async function changeList(context: ChangeContext, ref: string, patch: ListPatch): Promise<AccessList> {
+  const { id } = await findList(context.store, context.workspaceId, ref);
+  return context.store.updateList(context.workspaceId, id, patch, changeOptions(context));
+}
+
+/** Deletes a list with its rules, and revokes the keys that are bound to it. */
+export async function deleteList(context: ChangeContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
+  const { id } = await findList(context.store, context.workspaceId, ref);
+  await context.store.deleteList(context.workspaceId, id, changeOptions(context));
+  return { id, deleted: true };
+}
+
+/** A list as JSON has it. */
+export const listJson = (list: AccessList) => ({
+  id: list.id,
+  workspace_id: list.workspaceId,
+  name: list.name,
+  description: list.description,
+  default: list.isDefault,
+  ...settingsJson(list),
+});
+
+const EXAMPLE = {
+  id: '0195a3c0-0000-7000-8000-000000000001',
+  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
+  name: 'edge',
+  description: 'hosts that scan us',
+  default: false,
+  ...settingsJson({ ...NO_SETTINGS, maxEntries: 50_000 }),
+  feed: FEED_STATE_EXAMPLE,
+};
+
+const List = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    workspace_id: Type.String({ format: 'uuid' }),
+    name: Name,
+    description: Description,
+    default: Type.Boolean({ description: 'Access rules land there when nothing names another list; it cannot be deleted.' }),
+    ...SETTINGS,
+    feed: FeedState,
+  },
+  { title: 'List', examples: [EXAMPLE] },
+);
+
+const listBody = (list: AccessList, context: ManageContext) => ({ ...listJson(list), feed: feedStateJson(context, list.id) });
+
+/** The answer to every request that leaves a list as it is now. */
+const shown = (list: AccessList, context: ManageContext): Outcome => ({ body: listBody(list, context), tag: stateTag(listState(list)) });
+
+const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
+const UNKNOWN = 'there is no list "edge"';
+
+export const LIST_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'listLists',
+    summary: 'The lists of the workspace, oldest first',
+    method: 'GET',
+    path: '/lists',
+    permission: 'rules:read',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageSchema('Lists', 'lists', List, EXAMPLE),
+    audit: null,
+    run: ({ store, workspaceId }, { query }) => store.listPage(workspaceId, pageRequest(query, BY_NUMBER)),
+    show: (page, context) => ({ body: pageBody('lists', page, (list) => listBody(list, context)) }),
+  }),
+  operation({
+    name: 'getList',
+    summary: 'One list, by UUID or unique name',
+    method: 'GET',
+    path: '/lists/{list}',
+    permission: 'rules:read',
+    answer: List,
+    audit: null,
+    refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
+    run: ({ store, workspaceId }, { params }) => findList(store, workspaceId, params.list!),
+    show: shown,
+  }),
+  operation({
+    name: 'createList',
+    summary: 'Make a list',
+    method: 'POST',
+    path: '/lists',
+    permission: 'manage',
+    body: Type.Object({ name: Name, ...SETTABLE }),
+    answer: List,
+    audit: 'list created',
+    creates: 'in_store',
+    refusals: { 409: 'the workspace has a feed called "edge"; lists and feeds share their names' },
+    examples: [{ name: 'edge', description: 'hosts that scan us', max_entries: 50_000 }],
+    run: (context, { body }) => createList(context, { ...settingsPatch(body), name: body.name }),
+    show: (list, context) => ({ ...shown(list, context), status: 201, location: `/lists/${list.id}` }),
+  }),
+  operation({
+    name: 'changeList',
+    summary: 'Change what is set of a list; null unsets, what is not named stays',
+    method: 'PATCH',
+    path: '/lists/{list}',
+    permission: 'manage',
+    body: Type.Object(SETTABLE),
+    answer: List,
+    audit: 'list changed',
+    edits: true,
+    refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
+    examples: [{ max_entries: 100_000, description: null }],
+    run: (context, { params, body }) => changeList(context, params.list!, settingsPatch(body)),
+    show: shown,
+  }),
+  operation({
+    name: 'deleteList',
+    summary: 'Delete a list with its rules; keys that are bound to it are revoked',
+    method: 'DELETE',
+    path: '/lists/{list}',
+    permission: 'manage',
+    answer: Deleted,
+    audit: 'list deleted',
+    edits: true,
+    refusals: { 404: UNKNOWN, 409: 'the default list of a workspace cannot be deleted' },
+    run: (context, { params }) => deleteList(context, params.list!),
+    show: (body) => ({ body }),
+  }),
+];

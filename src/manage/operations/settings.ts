@@ -1,0 +1,52 @@
+/** What can be set of lists and of feeds made of lists, in bodies and answers. */
+import { type Static, type TSchema, Type } from 'typebox';
+import { LIST_SETTINGS, type ListPatch, type ListSetting, SETTING_NAMES } from '../../account/list.ts';
+
+type Nullable<T> = T | null;
+
+/** Null unsets a setting. */
+const settingSchema = (setting: ListSetting): TSchema =>
+  'least' in setting
+    ? Type.Unsafe<Nullable<number>>({ type: ['integer', 'null'], minimum: setting.least, maximum: setting.most, description: setting.help })
+    : Type.Unsafe<Nullable<string>>({
+        type: ['string', 'null'],
+        enum: [...setting.words, ...Object.keys(setting.aliases ?? {}), null],
+        description: setting.help,
+      });
+
+/** The schemas of all settings by their field. */
+export const SETTINGS: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingSchema(setting)]),
+);
+
+export const Description = Type.Unsafe<Nullable<string>>({
+  type: ['string', 'null'],
+  maxLength: 2048,
+  format: 'text',
+  description: 'Shown in the header of feeds whose format has one.',
+});
+export const Name = Type.String({ format: 'name', description: 'Lists and feeds of a workspace share their names.', examples: ['edge'] });
+
+/** Fields that a body may set. */
+export const SETTABLE = {
+  description: Type.Optional(Description),
+  ...Object.fromEntries(Object.entries(SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)])),
+};
+
+/** What the fields of a body change; the body fits SETTABLE. */
+export function settingsPatch(body: Readonly<Record<string, unknown>>): ListPatch {
+  const given = SETTING_NAMES.filter((name) => body[LIST_SETTINGS[name].field] !== undefined);
+  const settings = Object.fromEntries(given.map((name) => [name, canonical(LIST_SETTINGS[name], body[LIST_SETTINGS[name].field])]));
+  const description = body.description as Static<typeof Description> | undefined;
+  return { ...settings, ...(description !== undefined && { description }) };
+}
+
+/** A value with its alias, where it is one, replaced. */
+const canonical = (setting: ListSetting, value: unknown): unknown =>
+  'words' in setting && typeof value === 'string' && Object.hasOwn(setting.aliases ?? {}, value) ? setting.aliases![value] : value;
+
+/** The answer to a deletion. */
+export const Deleted = Type.Object(
+  { id: Type.String({ format: 'uuid' }), deleted: Type.Boolean() },
+  { title: 'Deleted', examples: [{ id: '0195a3c0-0000-7000-8000-000000000001', deleted: true }] },
+);

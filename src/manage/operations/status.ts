@@ -1,0 +1,138 @@
+/** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
+import { Type } from 'typebox';
+import { areOff } from '../../account/guard-rails.ts';
+import { WeirError } from '../../errors.ts';
+import type { ManageContext } from '../context.ts';
+import { type Operation, operation } from '../operation.ts';
+import { isUnused, type ProcessStatus, type Status, statusOf, unusedKeyJson } from '../status.ts';
+
+/** Keys that are looked at for unused ones. */
+const MOST_KEYS = 1000;
+
+/** The status of the service, with the feeds, keys and guard rails of one workspace. */
+export async function readStatus({ store, service, workspaceId, guardRails, now }: ManageContext): Promise<Status> {
+  const workspace = await store.workspace(workspaceId);
+  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  const processes = await service.processes();
+  const { items: keys } = await store.keyPage(workspaceId, { after: null, limit: MOST_KEYS });
+  const { country, asn } = service.geo();
+  return statusOf({
+    store: { kind: service.engines.store, ...checkOf(processes, 'store') },
+    stream: { kind: service.engines.stream, ...checkOf(processes, 'stream') },
+    processes: processes.map((process) => ({ ...process, feeds: process.feeds.filter((feed) => feed.workspaceId === workspaceId) })),
+    lag: null,
+    geo: { country: country.age_days, asn: asn.age_days },
+    // They are the whole service's.
+    deadLetters: null,
+    unusedKeys: keys.filter((key) => isUnused(key, now())).map((key) => unusedKeyJson(key, workspace.name)),
+    unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
+    workspaces: new Map([[workspaceId, workspace.name]]),
+  });
+}
+
+/** What the first process that uses an engine says of it. */
+function checkOf(processes: readonly ProcessStatus[], name: string): { readonly ok: boolean; readonly reason?: string } {
+  const check = processes.map(({ checks }) => checks[name]).find((each) => each !== undefined);
+  return { ok: check?.ok ?? true, ...(check?.reason !== undefined && { reason: check.reason }) };
+}
+
+/** The status without what is of no workspace: dead letters, and where processes listen. */
+function statusBody({ dead_letters: _, processes, ...status }: Status): object {
+  return { ...status, processes: processes.map(({ url: _url, ...process }) => process) };
+}
+
+const optional = (type: object) => Type.Unsafe<unknown>({ anyOf: [type, { type: 'null' }] });
+const free = { type: 'object', additionalProperties: true };
+const STATUS_EXAMPLE = {
+  attention: [],
+  engines: { store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true } },
+  landing: { lag_messages: 0, lag_seconds: 0, ok: true },
+  feeds: [],
+  geo: { country_age_days: 3, asn_age_days: 3 },
+  unused_keys: [],
+  guard_rails_off: [],
+  processes: [
+    {
+      pid: 4242,
+      roles: ['signals', 'consumer', 'feeds', 'manage'],
+      started_at: '2026-11-20T10:00:00.000Z',
+      checks: { store: { ok: true } },
+    },
+  ],
+};
+
+const GEO_KIND_EXAMPLE = {
+  source: 'packaged',
+  format: 'csv',
+  date: '2026-11-19T00:00:00.000Z',
+  age_days: 3,
+  keys: 249,
+  ranges_v4: 240_000,
+  ranges_v6: 130_000,
+  attribution: 'NRO delegation statistics (CC BY 4.0)',
+};
+const GeoKind = Type.Object({
+  source: Type.Enum(['packaged', 'operator'], { description: 'Where the data come from.' }),
+  format: Type.String(),
+  date: Type.String(),
+  age_days: Type.Integer(),
+  keys: Type.Integer({ description: 'Countries or ASNs that have ranges.' }),
+  ranges_v4: Type.Integer(),
+  ranges_v6: Type.Integer(),
+  attribution: Type.Union([Type.String(), Type.Null()]),
+});
+
+type GeoKindStatus = ReturnType<ManageContext['service']['geo']>['country'];
+
+/** The data of a kind, without the paths of the operator's files. */
+const geoKindJson = ({ source, format, date, age_days, keys, ranges_v4, ranges_v6, attribution }: GeoKindStatus) => ({
+  source: source === 'packaged' ? source : 'operator',
+  format,
+  date,
+  age_days,
+  keys,
+  ranges_v4,
+  ranges_v6,
+  attribution,
+});
+
+export const STATUS_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'getStatus',
+    summary: 'What runs, how full the feeds of the workspace are, and what needs attention',
+    description: 'The processes are those on the machine that answers (docs/status.md).',
+    method: 'GET',
+    path: '/status',
+    permission: 'rules:read',
+    answer: Type.Object(
+      {
+        attention: Type.Array(Type.String(), { description: 'A line for each thing that needs attention.' }),
+        engines: Type.Unsafe<unknown>(free),
+        landing: optional(free),
+        feeds: Type.Array(Type.Unsafe<unknown>(free), { description: 'The feeds of the workspace that these processes have built.' }),
+        geo: Type.Unsafe<unknown>(free),
+        unused_keys: Type.Array(Type.Unsafe<unknown>(free), { description: 'Valid keys that were not seen for a week.' }),
+        guard_rails_off: Type.Array(Type.String()),
+        processes: Type.Array(Type.Unsafe<unknown>(free)),
+      },
+      { title: 'Status', examples: [STATUS_EXAMPLE] },
+    ),
+    audit: null,
+    run: readStatus,
+    show: (status) => ({ body: statusBody(status) }),
+  }),
+  operation({
+    name: 'getGeo',
+    summary: 'Which country and ASN data are in use, and how old they are',
+    method: 'GET',
+    path: '/geo',
+    permission: 'rules:read',
+    answer: Type.Object(
+      { version: Type.String(), country: GeoKind, asn: GeoKind },
+      { title: 'GeoData', examples: [{ version: 'a1b2c3', country: GEO_KIND_EXAMPLE, asn: GEO_KIND_EXAMPLE }] },
+    ),
+    audit: null,
+    run: async ({ service }) => service.geo(),
+    show: ({ version, country, asn }) => ({ body: { version, country: geoKindJson(country), asn: geoKindJson(asn) } }),
+  }),
+];

@@ -1,0 +1,39 @@
+/** Who asks. */
+import { Type } from 'typebox';
+import { PERMISSIONS } from '../../account/permission.ts';
+import { WeirError } from '../../errors.ts';
+import { type Operation, operation } from '../operation.ts';
+
+const EXAMPLE = {
+  key_id: '0195a3c0-0000-7000-8000-000000000002',
+  actor: 'Jana Novák',
+  permissions: ['rules:read', 'manage'],
+  workspace: { id: '0195a3c0-0000-7000-8000-000000000000', name: 'default' },
+};
+
+export const WHO_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'whoAmI',
+    summary: 'The key that asks, the person that it names, and the workspace',
+    method: 'GET',
+    path: '/whoami',
+    permission: null,
+    answer: Type.Object(
+      {
+        key_id: Type.Union([Type.String(), Type.Null()]),
+        actor: Type.Union([Type.String(), Type.Null()], { description: 'What X-Actor says.' }),
+        permissions: Type.Array(Type.Enum([...PERMISSIONS])),
+        workspace: Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }),
+      },
+      { title: 'Caller', examples: [EXAMPLE] },
+    ),
+    audit: null,
+    async run({ store, workspaceId, by, permissions }) {
+      const workspace = await store.workspace(workspaceId);
+      if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+      const { id, name } = workspace;
+      return { key_id: by.keyId, actor: by.actor, permissions: permissions ?? PERMISSIONS, workspace: { id, name } };
+    },
+    show: (body) => ({ body }),
+  }),
+];

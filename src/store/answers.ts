@@ -1,0 +1,49 @@
+/** Answers to requests that are to be done once (SPEC D15.11), the same in both dialects. */
+import { WeirError } from '../errors.ts';
+import type { EarlierAnswer, OnceOnly } from '../ports/account-store.ts';
+import { one, run, type Work } from './work.ts';
+
+/** How long an answer is kept, ms. */
+export const ANSWER_KEPT = 86_400_000;
+
+/** `earlierAnswer` of the port. */
+export function* earlierAnswer(
+  workspaceId: string,
+  { keyId, token }: Omit<OnceOnly, 'fingerprint'>,
+  since: number,
+): Work<EarlierAnswer | undefined> {
+  const row = yield* one(
+    `SELECT fingerprint, answer FROM answers
+     WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) AND key_id = $2 AND token = $3 AND at > $4`,
+    workspaceId,
+    keyId,
+    token,
+    since,
+  );
+  return row && { fingerprint: String(row.fingerprint), answer: String(row.answer) };
+}
+
+/** Remembers an answer, unless one is known; says whether it did. */
+export function* remember(now: string, workspacePk: number, { keyId, token, fingerprint }: OnceOnly, answer: string): Work<boolean> {
+  yield* run(
+    `DELETE FROM answers WHERE workspace_pk = $1 AND key_id = $2 AND token = $3 AND at <= ${now} - ${ANSWER_KEPT}`,
+    workspacePk,
+    keyId,
+    token,
+  );
+  const count = yield* run(
+    `INSERT INTO answers (workspace_pk, key_id, token, fingerprint, answer, at) VALUES ($1, $2, $3, $4, $5, ${now}) ON CONFLICT DO NOTHING`,
+    workspacePk,
+    keyId,
+    token,
+    fingerprint,
+    answer,
+  );
+  return count > 0;
+}
+
+/** Remembers what the transaction made. Throws ANSWERED_BEFORE, and so undoes it, when the request was done before. */
+export function* doneOnce(now: string, workspacePk: number, once: OnceOnly | undefined, made: object): Work<void> {
+  if (once === undefined || (yield* remember(now, workspacePk, once, JSON.stringify(made)))) return;
+  throw new WeirError('ANSWERED_BEFORE', 'a request with this Idempotency-Key was done before');
+}

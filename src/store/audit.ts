@@ -1,0 +1,60 @@
+/** The audit log: a row for each change, in the change's own transaction; the same in both dialects. */
+import type { Author } from '../account/caller.ts';
+import type { AuditedChange, AuditRow, Page, PageRequest } from '../ports/account-store.ts';
+import { pageOf } from './page.ts';
+import type { Row } from './rows.ts';
+import { all, run, type Work } from './work.ts';
+
+/** What a row says besides the event and its object. */
+interface Audited {
+  /** null: no workspace's. */
+  readonly workspacePk?: number | null;
+  readonly by?: Author | undefined;
+  readonly change?: AuditedChange | undefined;
+}
+
+/** A longer change is not kept, characters of its JSON. */
+const LONGEST = 4096;
+
+/** Writes a row. */
+export function* audit(now: string, event: string, object: string, { workspacePk = null, by, change }: Audited = {}): Work<void> {
+  const text = change === undefined ? null : JSON.stringify(change);
+  yield* run(
+    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, change) VALUES (${now}, $1, $2, $3, $4, $5, $6)`,
+    event,
+    object,
+    workspacePk,
+    by?.keyId ?? null,
+    by?.actor ?? null,
+    text !== null && text.length > LONGEST ? null : text,
+  );
+}
+
+type State = Readonly<Record<string, unknown>>;
+
+/** What differs between two states. */
+export function changed(before: State, after: State): AuditedChange {
+  const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const those = (state: State) => Object.fromEntries(names.map((name) => [name, state[name] ?? null]));
+  return { before: those(before), after: those(after) };
+}
+
+const PAGE = `SELECT a.* FROM audit a WHERE a.workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) AND a.id < $2
+  ORDER BY a.id DESC LIMIT $3`;
+
+/** `auditPage` of the port. */
+export function* auditPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<AuditRow>> {
+  const rows = yield* all(PAGE, workspaceId, after === null ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1);
+  return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
+}
+
+const text = (value: unknown) => (value === null ? null : String(value));
+
+const auditRowOf = (row: Row): AuditRow => ({
+  id: Number(row.id),
+  at: Number(row.at),
+  event: String(row.event),
+  object: String(row.object),
+  by: { keyId: text(row.key_id), actor: text(row.actor) },
+  change: row.change === null ? null : (JSON.parse(String(row.change)) as AuditedChange),
+});

@@ -1,0 +1,506 @@
+/** The management API: what holds of every operation, from the table of operations, and what each group does (SPEC D15). */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import type { Permission } from '../../src/account/permission.ts';
+import { allows, PERMISSIONS } from '../../src/account/permission.ts';
+import type { Operation } from '../../src/manage/operation.ts';
+import { OPERATIONS } from '../../src/manage/table.ts';
+import { command, commandJson, newKey, newTenant } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { ask, bearer, getFeed, type Headers, postSignals, type Reply } from '../support/http.ts';
+import { eventually, startWeir, type Weir } from '../support/weir.ts';
+
+type Json = Record<string, unknown>;
+interface Row extends Json {
+  readonly id: string;
+  readonly name: string;
+}
+interface Answer extends Reply {
+  readonly body: Json & {
+    readonly id: string;
+    readonly next: string | null;
+    readonly message: string;
+    readonly details: { readonly field: string; readonly message: string }[];
+    readonly lists: Row[];
+    readonly feeds: Row[];
+    readonly keys: Row[];
+    readonly entries: (Json & { readonly event: string; readonly object: string; readonly after: Json })[];
+  };
+}
+
+suite('management', () => {
+  const folder = temporaryFolder({ after });
+  const settings = {
+    ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200' },
+    ...smallGeo(folder),
+  };
+  let server: Weir;
+  let workspace: string;
+  /** May do everything in the workspace, in another one. */
+  let admin: string;
+  let stranger: string;
+
+  before(async () => {
+    server = await startWeir(settings);
+    await command(['org', 'create', 'acme'], settings);
+    const all = PERMISSIONS.flatMap((permission) => ['--permission', permission]);
+    [{ workspaceId: workspace, key: admin }, { key: stranger }] = [
+      await newTenant(settings, { organization: 'acme', workspace: 'edge' }, ...all),
+      await newTenant(settings, { organization: 'acme', workspace: 'core' }, ...all),
+    ];
+  });
+  after(() => server.kill('SIGKILL'));
+
+  async function call(method: string, path: string, key: string, body?: unknown, headers: Headers = {}): Promise<Answer> {
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const reply = await ask(server.url, `/v1/manage${path}`, {
+      method,
+      headers: { ...(key !== '' && bearer(key)), ...headers },
+      ...(text !== undefined && { body: text }),
+    });
+    return { ...reply, body: reply.text === '' ? {} : JSON.parse(reply.text) };
+  }
+  const get = (path: string, key = admin) => call('GET', path, key);
+  const change = (path: string, body: unknown, ifMatch = '*', key = admin) => call('PATCH', path, key, body, { 'if-match': ifMatch });
+  async function make(path: string, body: unknown, headers: Headers = {}): Promise<Answer> {
+    const answer = await call('POST', path, admin, body, headers);
+    assert.equal(answer.status, 201, answer.text);
+    return answer;
+  }
+
+  let made = 0;
+  const fresh = (what: string) => {
+    made += 1;
+    return `${what}-${made}`;
+  };
+  /** Makes what a part of a path names, in the workspace; one row for each name. */
+  const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
+    list: async () => (await make('/lists', { name: fresh('list') })).body.id,
+    feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
+    key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
+  };
+  /** A body that an operation takes, where its first example names things that are there only in documents. */
+  const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
+    createList: async () => ({ name: fresh('list') }),
+    createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    changeFeed: async () => ({ format: 'commented' }),
+    createKey: async () => ({ permissions: ['feed:read'] }),
+  };
+  const UNKNOWN = '0195a3c0-0000-7000-8000-0000000000ff';
+  const names = ({ path }: Operation) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const target = (path: string, ids: Readonly<Record<string, string>>) => path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!);
+  const unknownPath = (row: Operation) => target(row.path, Object.fromEntries(names(row).map((name) => [name, UNKNOWN])));
+  const bodyOf = async ({ name, body, examples = [] }: Operation) =>
+    body === undefined ? undefined : ((await BODIES[name]?.()) ?? examples[0]);
+  const preconditions = ({ edits }: Operation): Headers => (edits ? { 'if-match': '*' } : {});
+
+  test('D15.1 401 without a key and with a wrong one, in the shape of signals', async () => {
+    for (const row of OPERATIONS) {
+      for (const key of ['', 'weir_wrong_key']) {
+        const { status, headers, text } = await call(row.method, unknownPath(row), key, await bodyOf(row));
+        assert.deepEqual([row.name, status, headers['www-authenticate'], headers['cache-control']], [row.name, 401, 'Bearer', 'no-store']);
+        assert.equal(text, '{"error":"Unauthorized","message":"Invalid or missing API key","code":401}');
+      }
+    }
+  });
+
+  test('D15.2 each operation takes the keys whose permissions include its own, and no others', async () => {
+    const keys = new Map<Permission, string>();
+    for (const permission of PERMISSIONS) keys.set(permission, await newKey(settings, workspace, '--permission', permission));
+    const included = (held: Permission) => PERMISSIONS.filter((permission) => allows([held], permission));
+    assert.deepEqual(included('manage'), ['manage', 'rules:read', 'rules:write']);
+    assert.deepEqual(included('rules:write'), ['rules:read', 'rules:write']);
+    for (const held of ['rules:read', 'keys:write', 'signal:write', 'feed:read', 'config:read'] as const)
+      assert.deepEqual(included(held), [held]);
+    for (const row of OPERATIONS) {
+      for (const [held, key] of keys) {
+        // Malformed beyond the permission: nothing is done.
+        const { status, text } = await call(row.method, `${unknownPath(row)}?no_such_parameter=1`, key);
+        const may = row.permission === null || allows([held], row.permission);
+        assert.equal(status, may ? 400 : 403, `${row.name} with ${held}: ${text}`);
+        if (!may) assert.match(text, new RegExp(`"The API key does not have the permission ${row.permission}"`));
+      }
+    }
+  });
+
+  test('D15.3 a key that is bound to a list or a feed manages nothing, and cannot hold what manages', async () => {
+    const [list, feed] = [await RESOURCES.list!(), await RESOURCES.feed!()];
+    const bound = [
+      await newKey(settings, workspace, '--permission', 'rules:read', '--permission', 'feed:read', '--list', list),
+      await newKey(settings, workspace, '--feed', feed),
+    ];
+    for (const row of OPERATIONS) {
+      for (const key of bound) {
+        const { status, body } = await call(row.method, unknownPath(row), key, await bodyOf(row), preconditions(row));
+        assert.deepEqual(
+          [row.name, status, body.message],
+          [row.name, 403, 'The API key is bound to one list or feed: it cannot manage the workspace'],
+        );
+      }
+    }
+    for (const permission of ['manage', 'rules:write', 'keys:write']) {
+      const { status, body } = await call('POST', '/keys', admin, { permissions: [permission], list });
+      assert.deepEqual([status, body.message], [400, `request a key that is bound to a list cannot hold ${permission}`]);
+    }
+  });
+
+  test("D15.1 what is another workspace's is as what is nowhere: 404, and nothing of it is in any answer", async () => {
+    const ids: Record<string, string> = {};
+    for (const [name, create] of Object.entries(RESOURCES)) ids[name] = await create();
+    for (const row of OPERATIONS.filter((each) => names(each).length > 0)) {
+      const body = await bodyOf(row);
+      const foreign = await call(row.method, target(row.path, ids), stranger, body, preconditions(row));
+      const nowhere = await call(row.method, unknownPath(row), stranger, body, preconditions(row));
+      const plain = ({ text }: Reply) => Object.values(ids).reduce((all, id) => all.replaceAll(id, UNKNOWN), text);
+      assert.deepEqual([row.name, foreign.status, plain(foreign)], [row.name, 404, nowhere.text]);
+      assert.equal(nowhere.status, 404, row.name);
+    }
+    const own = [workspace, ...Object.values(ids)];
+    for (const row of OPERATIONS.filter(({ method, path }) => method === 'GET' && !path.includes('{'))) {
+      const { status, text } = await get(row.path, stranger);
+      assert.equal(status, 200, row.name);
+      for (const id of own) assert.ok(!text.includes(id), `${row.name}: ${text}`);
+    }
+    for (const body of [{ list: ids.list }, { feed: ids.feed }]) {
+      assert.equal((await call('POST', '/keys', stranger, { permissions: ['feed:read'], ...body })).status, 404);
+    }
+    assert.equal((await call('POST', '/feeds', stranger, { name: 'mine', lists: [ids.list] })).status, 404);
+  });
+
+  test('D15.5 unknown parameters and fields, bodies that are no JSON object, too large or encoded are refused, and change nothing', async () => {
+    const audited = (await get('/audit?limit=1')).body.entries[0]!.id;
+    for (const row of OPERATIONS) {
+      const path = unknownPath(row);
+      const asked = await call(row.method, `${path}?limt=1`, admin, await bodyOf(row), preconditions(row));
+      assert.deepEqual([row.name, asked.status, asked.body.details?.[0]?.field], [row.name, 400, 'limt']);
+      if (row.method === 'GET') continue;
+      const most = row.bodyBytes ?? 65_536;
+      const large = await call(row.method, path, admin, 'x'.repeat(most + 1), preconditions(row));
+      assert.deepEqual([row.name, large.status, large.body.message], [row.name, 413, `The body must be at most ${most} bytes`]);
+      const encoded = await call(row.method, path, admin, '{}', { ...preconditions(row), 'content-encoding': 'gzip' });
+      assert.deepEqual([row.name, encoded.status], [row.name, 415]);
+      if (row.body === undefined) continue;
+      for (const [body, field] of [
+        ['{', 'body'],
+        ['[]', 'body'],
+        ['null', 'body'],
+        ['{"no_such_field":1}', 'no_such_field'],
+        ['{"__proto__":1}', '__proto__'],
+      ] as const) {
+        const { status, body: fault } = await call(row.method, path, admin, body, preconditions(row));
+        assert.deepEqual([row.name, body, status, fault.details[0]!.field], [row.name, body, 400, field]);
+      }
+      for (const field of Object.keys(row.body.properties)) {
+        const { status, body: fault } = await call(row.method, path, admin, { [field]: { wrong: true } }, preconditions(row));
+        assert.equal(status, 400, `${row.name} ${field}`);
+        assert.ok(
+          fault.details.some((detail) => detail.field === field),
+          `${row.name} ${field}: ${fault.message}`,
+        );
+      }
+    }
+    assert.equal((await get('/audit?limit=1')).body.entries[0]!.id, audited);
+  });
+
+  test('D15.4 404 and 405 need no key, 405 names the methods', async () => {
+    for (const path of new Set(OPERATIONS.map((row) => row.path))) {
+      const own = OPERATIONS.filter((row) => row.path === path).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+      const { status, headers } = await call('PUT', target(path, { list: 'x', feed: 'x', key: 'x' }), '');
+      assert.deepEqual([path, status, headers.allow], [path, 405, own.join(', ')]);
+    }
+    assert.deepEqual((await call('GET', '/nothing', '')).body, {
+      error: 'NotFound',
+      message: 'There is nothing at this address',
+      code: 404,
+    });
+    const { status, text, headers } = await call('HEAD', '/lists', admin);
+    assert.deepEqual([status, text], [200, '']);
+    assert.ok(Number(headers['content-length']) > 100);
+  });
+
+  test('D15.7 every change is in the audit log: event, object, key, person, fields before and after', async () => {
+    const { body: who } = await get('/whoami');
+    for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {
+      const ids: Record<string, string> = {};
+      for (const name of names(row)) ids[name] = await RESOURCES[name]!();
+      const body = await bodyOf(row);
+      const answer = await call(row.method, target(row.path, ids), admin, body, { ...preconditions(row), 'x-actor': 'Ren%C3%A9e' });
+      assert.ok(answer.status === 200 || answer.status === 201, `${row.name}: ${answer.text}`);
+      const [entry] = (await get('/audit?limit=1')).body.entries;
+      assert.deepEqual([entry!.event, entry!.key_id, entry!.actor], [row.audit, who.key_id, 'Renée'], row.name);
+      assert.ok(answer.text.includes(entry!.object), row.name);
+    }
+    const { id } = (await make('/lists', { name: fresh('list'), max_entries: 5 })).body;
+    await change(`/lists/${id}`, { max_entries: 6, format: 'fortinet' });
+    const [entry] = (await get('/audit?limit=1')).body.entries;
+    assert.deepEqual(
+      [entry!.before, entry!.after],
+      [
+        { format: null, max_entries: 5 },
+        { format: 'plain', max_entries: 6 },
+      ],
+    );
+    await change(`/lists/${id}`, { description: 'é'.repeat(2048) });
+    await change(`/lists/${id}`, { description: 'ö'.repeat(2048) });
+    const [long] = (await get('/audit?limit=1')).body.entries;
+    assert.deepEqual([long!.event, long!.before, long!.after], ['list changed', null, null]);
+    await command(['list', 'set', id, '--workspace', workspace, '--format', ''], settings);
+    const [commanded] = (await get('/audit?limit=1')).body.entries;
+    assert.deepEqual([commanded!.object, commanded!.key_id, commanded!.actor, commanded!.after], [id, null, null, { format: null }]);
+  });
+
+  test('D15.6 X-Actor: any script, as it is or percent-encoded, at most 100 characters, no control characters', async () => {
+    const actor = async (header: string) => {
+      const { status, body } = await call('GET', '/whoami', admin, undefined, { 'x-actor': header });
+      return status === 200 ? body.actor : body.message;
+    };
+    const raw = (text: string) => Buffer.from(text).toString('latin1');
+    assert.equal(await actor(raw('Жанна')), 'Жанна');
+    assert.equal(await actor(encodeURIComponent('ليلى 田中')), 'ليلى 田中');
+    assert.equal(await actor(' '), null);
+    assert.equal(await actor(encodeURIComponent('田'.repeat(100))), '田'.repeat(100));
+    assert.equal(await actor(encodeURIComponent('田'.repeat(101))), 'X-Actor must be at most 100 characters');
+    for (const bad of ['a%0Ab', 'a%00', '%C2%85', 'a%E2%80%AEb'])
+      assert.equal(await actor(bad), 'X-Actor must not hold control characters');
+    for (const bad of ['%', '%ff', '\xff']) assert.equal(await actor(bad), 'X-Actor must be UTF-8, as it is or percent-encoded');
+  });
+
+  test('D15.8 pages have every item once, in order, and end; a place that is none is refused', async () => {
+    for (let i = 0; i < 3; i += 1) {
+      await RESOURCES.list!();
+      await RESOURCES.feed!();
+      await RESOURCES.key!();
+    }
+    for (const [path, name] of [
+      ['/lists', 'lists'],
+      ['/feeds', 'feeds'],
+      ['/keys', 'keys'],
+      ['/audit', 'entries'],
+    ] as const) {
+      const whole = (await get(`${path}?limit=1000`)).body;
+      assert.equal(whole.next, null);
+      const read: unknown[] = [];
+      let next: string | null = '';
+      for (let pages = 0; next !== null; pages += 1) {
+        assert.ok(pages < 1000);
+        const { body }: Answer = await get(`${path}?limit=7${next === '' ? '' : `&after=${encodeURIComponent(next)}`}`);
+        assert.ok(body[name].length <= 7);
+        read.push(...body[name]);
+        next = body.next;
+      }
+      assert.deepEqual(
+        read.map((item) => (item as Row).id),
+        whole[name].map(({ id }) => id),
+        path,
+      );
+      assert.deepEqual((await get(`${path}?after=x`)).body.details[0]!.field, 'after');
+      for (const limit of ['0', '1001', 'a', '1.5', ''])
+        assert.equal((await get(`${path}?limit=${limit}`)).status, 400, `${path} ${limit}`);
+    }
+  });
+
+  test('D15.9 what is edited has an ETag, and a change without If-Match is 428, from another state 412 with the present one', async () => {
+    for (const row of OPERATIONS.filter(({ edits }) => edits)) {
+      const ids: Record<string, string> = {};
+      for (const name of names(row)) ids[name] = await RESOURCES[name]!();
+      const path = target(row.path, ids);
+      const body = await bodyOf(row);
+      const present = await get(path);
+      const etag = present.headers.etag!;
+      assert.match(etag, /^"[\w-]{22}"$/);
+      assert.deepEqual([row.name, (await call(row.method, path, admin, body)).status], [row.name, 428]);
+      for (const other of ['"x"', `W/${etag}`, 'x', `"x", "${etag.slice(1, -2)}_"`]) {
+        const refused = await call(row.method, path, admin, body, { 'if-match': other });
+        assert.deepEqual([row.name, other, refused.status, refused.headers.etag], [row.name, other, 412, etag]);
+        assert.deepEqual(refused.body.current, present.body);
+      }
+      assert.equal((await call(row.method, path, admin, body, { 'if-match': `"x", ${etag}` })).status, 200, row.name);
+    }
+  });
+
+  test('D15.9 of two keys that edit the same list at once from the same state one is refused; its rules do not change the state', async () => {
+    const { body, headers } = await make('/lists', { name: fresh('list') });
+    const other = await newKey(settings, workspace, '--permission', 'manage');
+    const path = `/lists/${body.id}`;
+    await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }], `/v1/signal?list=${body.id}`);
+    await eventually(async () => assert.equal((await getFeed(server.url, admin, `/${body.id}`)).text, '192.0.2.1/32\n'));
+    assert.equal((await get(path)).headers.etag, headers.etag);
+    const both = await Promise.all([change(path, { max_entries: 1 }, headers.etag), change(path, { max_entries: 2 }, headers.etag, other)]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 412]);
+    const [won, lost] = both.toSorted((a, b) => a.status - b.status);
+    assert.deepEqual([(lost!.body.current as Json).max_entries, lost!.headers.etag], [won!.body.max_entries, won!.headers.etag]);
+    assert.equal((await change(path, { max_entries: 3 }, lost!.headers.etag)).status, 200);
+  });
+
+  test('D15.11 with an Idempotency-Key a request is done once and answered the same; another request with it is 422', async () => {
+    for (const row of OPERATIONS.filter(({ creates }) => creates)) {
+      const body = await bodyOf(row);
+      const token = fresh('token');
+      const send = (given: unknown, key = admin) => call(row.method, row.path, key, given, { 'idempotency-key': token });
+      const answers = await Promise.all([send(body), send(body), send(body)]);
+      answers.push(await send(body));
+      const statuses = answers.map(({ status }) => status);
+      assert.deepEqual([row.name, new Set(statuses).size, new Set(answers.map((each) => each.body.id)).size], [row.name, 1, 1]);
+      const count = (await get('/audit?limit=20')).body.entries.filter(
+        ({ event, object }) => event === row.audit && object === answers[0]!.body.id,
+      );
+      assert.equal(count.length, 1, row.name);
+      assert.equal((await send({ ...(body as Json), name: fresh('other') })).status, 422, row.name);
+      // It is the key's own.
+      const elsewhere = await send(body, stranger);
+      assert.notEqual(elsewhere.body.id, answers[0]!.body.id, row.name);
+      for (const bad of ['', 'a b', 'x'.repeat(201), '\xe9']) {
+        const { status, body: fault } = await call(row.method, row.path, admin, body, { 'idempotency-key': bad });
+        assert.deepEqual([row.name, status, fault.details[0]!.field], [row.name, 400, 'Idempotency-Key']);
+      }
+    }
+    const first = await call('POST', '/keys', admin, {}, { 'idempotency-key': 'key' });
+    const again = await call('POST', '/keys', admin, {}, { 'idempotency-key': 'key' });
+    assert.match(String(first.body.key), /^weir_[\w-]{43}$/);
+    assert.deepEqual(again.body, { ...first.body, key: null });
+    // What was refused is not remembered.
+    const name = fresh('list');
+    const feed = await make('/feeds', { name, all_lists: true });
+    assert.equal((await call('POST', '/lists', admin, { name }, { 'idempotency-key': 'refused' })).status, 409);
+    await call('DELETE', `/feeds/${feed.body.id}`, admin, undefined, { 'if-match': '*' });
+    assert.equal((await call('POST', '/lists', admin, { name }, { 'idempotency-key': 'refused' })).status, 201);
+  });
+
+  test('D15.12 a key makes and revokes none that may do more than itself; its text is shown once', async () => {
+    const { body: keeper } = await make('/keys', { name: 'keeper', permissions: ['keys:write', 'rules:write', 'feed:read'] });
+    const key = String(keeper.key);
+    const asKeeper = (body: unknown) => call('POST', '/keys', key, body);
+    for (const permissions of [['rules:read'], ['rules:write', 'feed:read'], ['keys:write']]) {
+      assert.equal((await asKeeper({ permissions })).status, 201, permissions.join());
+    }
+    for (const permissions of [['manage'], ['feed:read', 'signal:write'], ['config:read'], undefined]) {
+      const { status, body } = await asKeeper({ ...(permissions && { permissions }) });
+      assert.equal(status, 403);
+      assert.match(body.message, /^the key could do more than the one that asks, which does not have (manage|signal:write|config:read)$/);
+    }
+    const { body: strong } = await make('/keys', { permissions: ['manage'], expires_in: 3600 });
+    assert.equal((await call('DELETE', `/keys/${strong.id}`, key)).status, 403);
+    assert.equal((await get('/whoami', String(strong.key))).status, 200);
+    assert.deepEqual((await call('DELETE', `/keys/${strong.id}`, admin)).body, { id: strong.id, revoked: true });
+    await eventually(async () => assert.equal((await get('/whoami', String(strong.key))).status, 401));
+    const { body: listed } = await get(`/keys/${strong.id}`);
+    assert.ok(listed.revoked_at !== null && listed.expires_at !== null && !('key' in listed) && !('hash' in listed));
+    assert.ok(!(await get('/keys?limit=1000')).text.includes(key));
+  });
+
+  test('D15.13 lists and feeds: what is set, by UUID or unique name, and the entries and cap of their feeds as they were built', async () => {
+    const name = fresh('list');
+    const { body: list, headers } = await make('/lists', { name, description: 'scanners', format: 'paloalto', max_entries: 2 });
+    assert.equal(headers.location, `/v1/manage/lists/${list.id}`);
+    assert.deepEqual(
+      [list.workspace_id, list.default, list.description, list.format, list.max_entries],
+      [workspace, false, 'scanners', 'plain', 2],
+    );
+    assert.deepEqual(list.feed, { built: [], stale_since: null, events: [] });
+    assert.deepEqual((await get(`/lists/${name}`)).body, list);
+    const composed = (await make('/feeds', { name: fresh('feed'), lists: [name, list.id], action: 'block' })).body;
+    assert.deepEqual([composed.lists, composed.all_lists], [[list.id], false]);
+    assert.equal((await call('POST', '/feeds', admin, { name })).status, 400);
+    assert.equal((await call('POST', '/feeds', admin, { name: 'x', lists: [], all_lists: true })).status, 400);
+
+    const block = (ip: string) => ({ type: 'access_rules', action: 'block', ip });
+    await postSignals(server.url, admin, ['192.0.2.1', '192.0.2.4', '2001:db8::1'].map(block), `/v1/signal?list=${name}`);
+    const polled = async (query: string) => (await getFeed(server.url, admin, `/${list.id}${query}`)).status;
+    await eventually(async () => assert.equal(await polled(''), 413));
+    assert.equal(await polled('?family=v6&format=csv_indicator'), 200);
+    const { built, events } = (await get(`/lists/${list.id}`)).body.feed as { built: Json[]; events: Json[] };
+    assert.deepEqual(
+      built.map(({ built_at: at, ...rest }) => [typeof at, rest]),
+      [
+        [
+          'string',
+          {
+            ...{ formats: ['plain', 'commented', 'set_elements'], family: 'both', action: 'block' },
+            ...{ entries: 3, entry_limit: 2, cap_use_percent: 150, over_cap: true },
+          },
+        ],
+        [
+          'string',
+          { formats: ['csv_indicator'], family: 'v6', action: 'block', entries: 1, entry_limit: 2, cap_use_percent: 50, over_cap: false },
+        ],
+      ],
+    );
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      ['over_cap'],
+    );
+
+    const twin = (await make('/lists', { name })).body;
+    assert.deepEqual([(await get(`/lists/${name}`)).status, (await change(`/lists/${name}`, {})).status], [409, 409]);
+    assert.deepEqual((await call('DELETE', `/lists/${twin.id}`, admin, undefined, { 'if-match': '*' })).body, {
+      id: twin.id,
+      deleted: true,
+    });
+    assert.equal((await call('DELETE', '/lists/default', admin, undefined, { 'if-match': '*' })).status, 409);
+    const renamed = await change(`/feeds/${composed.name}`, { all_lists: true, description: null });
+    assert.deepEqual([renamed.body.all_lists, renamed.body.lists], [true, []]);
+    assert.equal((await call('POST', '/lists', admin, { name: composed.name })).status, 409);
+    assert.equal((await call('POST', '/lists', admin, { name: 'a\u0007b' })).body.details[0]!.field, 'name');
+    // The command shows what the operation does.
+    const [shown] = (await commandJson<Row[]>(['list', 'ls', '--workspace', workspace], settings)).filter(({ id }) => id === list.id);
+    const { feed: _, ...answered } = (await get(`/lists/${list.id}`)).body;
+    assert.deepEqual(shown, answered);
+  });
+
+  test('D15.14 the workspace: its guard rails and what its feed leaves out, beside those of the service', async () => {
+    const { body, headers } = await change('/workspace', { protect: [], min_prefix_v4: 0 });
+    assert.deepEqual((await get('/workspace')).body, body);
+    assert.deepEqual([body.id, body.protect, body.min_prefix_v4, body.subtract_allow], [workspace, [], 0, 'off']);
+    assert.deepEqual(body.service, { protect: [], min_prefix_v4: 0, min_prefix_v6: 0 });
+    const changed = await change('/workspace', { protect: ['10.1.2.3/8', 'private', '10.0.0.0/8'], min_prefix_v4: 8 }, headers.etag);
+    assert.deepEqual([changed.body.protect, changed.body.min_prefix_v4, changed.body.min_prefix_v6], [['10.0.0.0/8', 'private'], 8, 0]);
+    assert.equal((await change('/workspace', { min_prefix_v6: 1 }, headers.etag)).status, 412);
+    const bad = await change('/workspace', { protect: ['10.0.0.0/8', 'public'], min_prefix_v4: 33 });
+    assert.deepEqual(
+      bad.body.details.map(({ field, message }) => [field, message]),
+      [
+        ['protect.1', 'must be a network, or one of: private, special, self'],
+        ['min_prefix_v4', 'must be an integer from 0 to 32'],
+      ],
+    );
+    const blocked = async () => (await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip: '10.1.1.1' }])).status;
+    await eventually(async () => assert.equal(await blocked(), 206));
+    assert.equal((await change('/workspace', { protect: [], min_prefix_v4: 0 })).status, 200);
+  });
+
+  test('D15.15 status and geo data, as far as they concern the workspace', async () => {
+    await getFeed(server.url, admin);
+    await getFeed(server.url, stranger);
+    const { body } = await get('/status');
+    assert.deepEqual(Object.keys(body).sort(), [
+      ...['attention', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'unused_keys'],
+    ]);
+    assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
+    assert.deepEqual(
+      [body.guard_rails_off, body.engines],
+      [['edge'], { store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true } }],
+    );
+    const [own] = body.processes as Json[];
+    assert.deepEqual([own!.pid, 'url' in own!], [server.pid, false]);
+    const geo = (await get('/geo')).body as unknown as Record<string, Json>;
+    assert.deepEqual([geo.country!.source, geo.asn!.source], ['operator', 'operator']);
+    assert.ok(!JSON.stringify(geo).includes(folder));
+  });
+
+  test('D15.4 an inactive subscription is 402 in every operation', async () => {
+    await command(['org', 'create', 'unpaid'], settings);
+    const { key } = await newTenant(
+      settings,
+      { organization: 'unpaid', workspace: 'unpaid' },
+      '--permission',
+      'manage',
+      '--permission',
+      'keys:write',
+    );
+    await command(['org', 'set', 'unpaid', '--subscription', 'inactive'], settings);
+    await eventually(async () => assert.equal((await get('/lists', key)).status, 402));
+    for (const row of OPERATIONS) assert.equal((await call(row.method, unknownPath(row), key)).status, 402, row.name);
+  });
+});
