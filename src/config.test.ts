@@ -60,6 +60,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     maxConnectionsPerAddress: 1000,
     trustProxy: [],
     baseUrl: undefined,
+    console: true,
     logLevel: 'info',
     drainSeconds: 0,
     streamRetentionHours: 168,
@@ -76,12 +77,13 @@ test('D1 settings: every fault is listed at once, one readable line each', () =>
     FEED_REBUILD_SECONDS: '-1',
     TRUST_PROXY: '10.0.0.0/33',
     BASE_URL: 'weir.example',
+    GEO_UPDATE_URL: 'https://user:secret@mirror.example/geo',
     LOG_LEVEL: 'loud',
     DRAIN_SECONDS: '1.5',
   });
-  assert.equal(faults.length, 10);
+  assert.equal(faults.length, 11);
   assert.equal(faults[0], 'PORT must be a whole number from 0 to 65535, not "65536"');
-  assert.ok(faults.includes('ROLES must be a list of: signals, consumer, feeds, not "signals,nothing"'));
+  assert.ok(faults.includes('ROLES must be a list of: signals, consumer, feeds, manage, not "signals,nothing"'));
   assert.ok(faults.every((fault) => /^[A-Z_]+ must be /.test(fault) && !fault.includes('\n')));
   assert.ok(!faults.join().includes('secret') && !faults.join().includes('short'), 'secrets are not shown');
 });

@@ -56,7 +56,9 @@ export interface Config {
   readonly maxConnectionsPerAddress: number;
   readonly trustProxy: readonly string[];
   readonly baseUrl: string | undefined;
+  readonly console: boolean;
   readonly accessLog: boolean;
+  readonly otelEndpoint: string | undefined;
   readonly logLevel: string;
   readonly drainSeconds: number;
   readonly streamRetentionHours: number;
@@ -397,11 +399,23 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
   },
+  console: {
+    variable: 'CONSOLE',
+    fallback: 'on',
+    parse: onOff,
+    meaning: 'on: the role manage serves the web console at /console/ too',
+  },
   accessLog: {
     variable: 'ACCESS_LOG',
     fallback: '0',
     parse: (value) => oneOf(['0', '1'])(value) === '1',
     meaning: '1: a line of the log for each request, and an `X-Request-Id` in each answer',
+  },
+  otelEndpoint: {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    fallback: undefined,
+    parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
+    meaning: 'address of an OpenTelemetry collector that takes traces over HTTP, such as `http://127.0.0.1:4318`; no traces when unset',
   },
   logLevel: { variable: 'LOG_LEVEL', fallback: 'info', parse: oneOf(LOG_LEVELS), meaning: `one of ${LOG_LEVELS.join(', ')}` },
   drainSeconds: {
@@ -422,7 +436,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
 const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [], protectedNetworks: [] };
 
 /** Settings whose values no fault repeats. */
-const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl'];
+const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl', 'geoUpdateUrl'];
 
 /** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [

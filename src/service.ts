@@ -1,7 +1,8 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import about from '../package.json' with { type: 'json' };
 import { areOff, blockGuards, mayBlock, type ServiceGuardRails } from './account/guard-rails.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -26,8 +27,9 @@ import { feedEndpoint } from './http/feeds/answer.ts';
 import { documentEndpoint } from './http/feeds/document.ts';
 import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
+import { managedSubmission } from './http/signals/managed.ts';
 import { ruleQuota } from './http/signals/rule-quota.ts';
-import { type SubmitSignals, signalSubmission } from './http/signals/submit.ts';
+import { type SignalParts, signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { HttpCounts } from './ports/http-counts.ts';
@@ -56,6 +58,7 @@ import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
 import { processesOn, type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
+import { startTracing } from './runtime/tracing.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { caughtUp, unlanded } from './stream/lag.ts';
 
@@ -106,7 +109,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   const schemes = await schemesOf(config, loadingGeo);
   const measures = startMeasures(config);
   closing.push(() => measures?.process.close());
-  const engine = await startEngine(config, log);
+  const tracing = config.otelEndpoint === undefined ? undefined : await startTracing(config.otelEndpoint, about.version, log);
+  closing.push(() => tracing?.close());
+  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing));
   closing.push(() => engine.close());
   const { store, stream } = engine;
   try {
@@ -201,7 +206,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals
-        ? signalEndpoint(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger)
+        ? signalSubmission(signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger))
         : undefined,
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
@@ -219,6 +224,12 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
               processes: processesOn(config.dataDir, ownStatus),
               geo: () => geoStatus(geo.data(), now()),
             },
+            publish: (messages) => stream.publish(messages),
+            untilLanded: () => caughtUp(stream, store),
+            submission: managedSubmission(signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger)),
+            explainer: feedThread,
+            schemes,
+            pause: () => nextTurn(),
           }
         : undefined,
       readiness: ready,
@@ -229,6 +240,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       devices,
       access: config.accessLog ? accessLog((line) => logger.info(line, 'request'), addressOf) : undefined,
       tls,
+      tracer: tracing,
       logger,
     });
     // Only the ports can still be refused: a key that is made now is always shown.
@@ -317,10 +329,10 @@ interface SignalJudges {
   readonly counts: HttpCounts;
 }
 
-function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SubmitSignals {
+function signalParts(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SignalParts {
   const { schemes, geo, guardRails, forecast, counts } = parts;
   const guardOf = blockGuards(guardRails);
-  return signalSubmission({
+  return {
     store,
     stream,
     entryLimit: rateLimiter(config.rateLimitEntries),
@@ -336,7 +348,7 @@ function signalEndpoint(store: Store, stream: Pick<Stream, 'draft'>, config: Con
     monotonic,
     counts,
     logFailure: (err, what) => logger.error({ err }, what),
-  });
+  };
 }
 
 /** What the engines are, as people call them. */
@@ -364,7 +376,11 @@ function feedCache(builder: FeedBuilder, config: Config, engine: Engine, geo: Ge
 
 /** Waits until what was accepted before has landed; undefined where another process lands. */
 const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
-  roles.includes('consumer') ? () => caughtUp(stream, store) : undefined;
+  roles.includes('consumer')
+    ? async () => {
+        await caughtUp(stream, store);
+      }
+    : undefined;
 
 const forecastFrom = (previewer: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, log: Log): FeedForecast =>
   feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

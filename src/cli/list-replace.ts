@@ -10,7 +10,7 @@ import type { AccessRule, Target } from '../rule.ts';
 import { formatTarget, writeTarget } from '../signal/target.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
-import type { Destination, Sender } from './sender.ts';
+import { type Destination, type Sender, sayExpired } from './sender.ts';
 import { pick } from './usage.ts';
 
 interface Replacement extends Destination {
@@ -47,7 +47,7 @@ export async function replaceList(
       `the list "${list.name}" has ${byValue.size} rules and the file ${wanted.size}: when that is meant, say so with --yes`,
     );
   }
-  await sender.send(entrySignals(each(all), sender.say));
+  await sender.send(entrySignals(each(all), sayExpired(sender)));
   if (sender.failed() > 0) {
     sender.say('nothing was removed from the list, because entries of the file failed');
     return;

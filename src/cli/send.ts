@@ -7,7 +7,7 @@ import type { JsonObject } from '../rule.ts';
 import type { AddCommand } from './command.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
-import { jsonReport, sending, textReport } from './sender.ts';
+import { jsonReport, sayExpired, sending, textReport } from './sender.ts';
 import { duration, oneOf } from './usage.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
@@ -49,7 +49,7 @@ export function sendCommand(add: AddCommand): void {
           } else if (options.replace) {
             await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
           } else {
-            await sender.send(entrySignals(content.entries, sender.say));
+            await sender.send(entrySignals(content.entries, sayExpired(sender)));
           }
         });
       },

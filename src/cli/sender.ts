@@ -67,6 +67,12 @@ export interface Sender {
   say(text: string): void;
 }
 
+/** Says how many entries of a list have expired. */
+export const sayExpired =
+  ({ say }: Sender) =>
+  (count: number): void =>
+    say(`${count} entries have expired and were left out`);
+
 /** Runs `work` with a sender and prints its report; the command's exit code is 1 when an entry failed or the service took no more. */
 export async function sending(
   context: Context,

@@ -127,7 +127,7 @@ async function look(inUse: GeoKindData, files: GeoFiles, cacheDir: string | unde
     const required = isForced || inUse.origin === 'packaged' ? [] : inUse.files;
     const gone = required.find((file) => !sources.files.includes(file));
     if (gone !== undefined)
-      throw new WeirError('GEO_FILE', `${sourcesLabel(sources)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
+      throw new WeirError('GEO_FILE', `${sourcesLabel(inUse)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
     return { signature: sources.signature, load: () => loadSources(sources, cacheDir) };
   } catch (error) {
     if (!hasCode(error, 'GEO_FILE')) throw error;

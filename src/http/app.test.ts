@@ -82,6 +82,7 @@ function world(given: World = {}) {
       rateLimitManage: given.rateLimit ?? 0,
       bodyBudgetMb: 64,
       baseUrl: undefined,
+      console: false,
       ...given.settings,
     },
     draining: () => given.draining ?? false,

@@ -1,10 +1,10 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { ManagePorts } from '../manage/context.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
+import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
-import { readTraceparent } from '../signal/traceparent.ts';
 import type { AccessLog } from './access-log.ts';
 import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
 import { errorAnswer, send } from './answer.ts';
@@ -14,6 +14,8 @@ import { rateLimiter } from './auth/rate-limit.ts';
 import type { BouncerEndpoints } from './bouncers/answer.ts';
 import { registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
+import { registerConsole } from './console/routes.ts';
+import { consoleSessions, identifyByEither } from './console/sessions.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { registerDocs } from './docs.ts';
@@ -33,6 +35,7 @@ import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
 import { clientAddress } from './source.ts';
+import { namedTrace, requestTraces } from './traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts {
@@ -50,6 +53,8 @@ export interface AppParts {
     readonly maxConnectionsPerAddress: number;
     /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
+    /** Whether the console is served beside the management API. */
+    readonly console: boolean;
   };
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
@@ -76,6 +81,8 @@ export interface AppParts {
   readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
   /** undefined: requests are not logged. */
   readonly access?: AccessLog | undefined;
+  /** undefined: requests are no steps of traces. */
+  readonly tracer?: Tracer | undefined;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -88,8 +95,9 @@ const MAX_PARAM_LENGTH = 2400;
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
   const { readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, manage, devices, access } = parts;
-  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : [])];
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer } = parts;
+  const traces = tracer && requestTraces(tracer);
+  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
   const notePoll: OnPoll = (request, key, answered) => {
     access?.identify(request, key.keyId);
@@ -109,7 +117,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const onBusy = () => {
     counts.limited.body_bytes += 1;
   };
-  const traceOf = ({ headers }: IncomingMessage) => readTraceparent(headers.traceparent);
+  const traceOf = traces?.traceOf ?? namedTrace;
   const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
   const polled = [
@@ -160,10 +168,15 @@ export function createApp(parts: AppParts): FastifyInstance {
   registerPolled(app, polled, notePoll);
   if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
   if (manage !== undefined) {
-    registerManage(app, { identify: identifyByKey(gateOf('manage', settings.rateLimitManage)), budget, ports: manage, onBusy });
+    const manageGate = gateOf('manage', settings.rateLimitManage);
+    const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
+    const sessions = settings.console ? consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure }) : undefined;
+    if (sessions !== undefined) registerConsole(app, { sessions, budget });
+    const byKey = identifyByKey(manageGate);
+    registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
   }
   registerHealth(app, readiness);
-  registerDocs(app, settings.baseUrl);
+  registerDocs(app, settings.baseUrl, manage !== undefined && settings.console);
   if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }

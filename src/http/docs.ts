@@ -1,9 +1,10 @@
 import { fastifySwagger } from '@fastify/swagger';
 import { fastifySwaggerUi } from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AGENT_API } from './agent/openapi.ts';
 import { jsonAnswer, NO_SNIFFING, send } from './answer.ts';
 import { BOUNCER_API } from './bouncers/openapi.ts';
+import { movedTo } from './console/routes.ts';
 import { FEED_API } from './feeds/openapi.ts';
 import { MANAGE_API } from './manage/openapi.ts';
 import { apiDocument } from './openapi.ts';
@@ -32,11 +33,16 @@ const HEADERS = { [NO_SNIFFING[0]]: NO_SNIFFING[1], 'Referrer-Policy': 'no-refer
 
 /**
  * Serves the interactive documentation of each group at `/docs/<group>/swagger/` and its OpenAPI document at `…/swagger/json`,
- * without a key; `/` says where they are.
+ * without a key; `/` says where they are, and leads browsers to the console, where there is one.
  */
-export function registerDocs(app: FastifyInstance, baseUrl: string | undefined): void {
+export function registerDocs(app: FastifyInstance, baseUrl: string | undefined, hasConsole = false): void {
   const pages = jsonAnswer(200, JSON.stringify({ service: 'weir', docs: PAGES, health: { alive: '/healthz', ready: '/readyz' } }));
-  app.route({ method: ['GET', 'HEAD'], url: '/', handler: (_request, reply) => send(reply, pages) });
+  const isBrowser = ({ headers }: FastifyRequest) => hasConsole && headers.accept?.includes('text/html') === true;
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/',
+    handler: (request, reply) => send(reply, isBrowser(request) ? movedTo('/console/') : pages),
+  });
   for (const [group, api] of Object.entries(APIS)) {
     // The plugin's types know OpenAPI up to 3.0 only.
     const document = apiDocument(api, baseUrl ?? '/') as never;

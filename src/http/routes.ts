@@ -37,6 +37,8 @@ const ROUTES: readonly Route[] = [
       const pattern = new RegExp(`^${MANAGE}${path.replace(/\{\w+\}/g, '[^/]+')}$`);
       return { path: pattern, name: MANAGE + path, allow: methods.join(', '), group: 'manage' };
     }),
+  { path: /^\/console\/session$/, name: '/console/session', allow: 'GET, HEAD, POST, DELETE', group: 'manage' },
+  { path: /^\/console(\/.*)?$/, name: '/console/', allow: 'GET, HEAD', group: 'manage' },
   { path: /^\/healthz$/, name: '/healthz', allow: 'GET, HEAD', group: undefined },
   { path: /^\/readyz$/, name: '/readyz', allow: 'GET, HEAD', group: undefined },
 ];
@@ -47,7 +49,7 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
   [/^\/v1\/rules(\/|$)/, 'rules'],
   [/^(\/v1)?\/(config|authcheck)$/, 'agent'],
   [/^\/v1\/(decisions|usage-metrics)(\/|$)/, 'bouncer'],
-  [/^\/v1\/manage(\/|$)/, 'manage'],
+  [/^(\/v1\/manage|\/console)(\/|$)/, 'manage'],
 ];
 
 /** The path and query of a request target; a proxy may have sent a whole URL. */

@@ -22,6 +22,7 @@ async function listening(t: TestContext) {
       rateLimitManage: 0,
       bodyBudgetMb: 256,
       baseUrl: undefined,
+      console: false,
     },
     draining: () => false,
     authenticator: authenticator({ store: { keyRevision: async () => 1, findCaller: async () => undefined }, now, monotonic: now }),

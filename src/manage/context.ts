@@ -1,10 +1,11 @@
 /** What an operation works with: ports, and who asks for what. The command line and the HTTP layer each make one. */
-import type { Author } from '../account/caller.ts';
+import type { Author, Caller } from '../account/caller.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
 import type { FeedWatch } from '../feed/serve/feed-watch.ts';
 import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { RuleManagement } from './rule-ports.ts';
 import type { ProcessStatus } from './status.ts';
 
 /** One kind of geo data in use. */
@@ -34,7 +35,7 @@ export interface ServiceStatus {
 }
 
 /** What operations ask of the service. What a process does not have is undefined. */
-export interface ManagePorts {
+export interface ManagePorts extends RuleManagement {
   readonly store: StoreReads & StoreWrites;
   /** ms since 1970. */
   readonly now: () => number;
@@ -47,8 +48,8 @@ export interface ManagePorts {
   readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
 }
 
-/** One call of an operation. */
-export interface ManageContext extends ManagePorts {
+/** What a function that changes something works with. */
+export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
   readonly workspaceId: string;
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
@@ -59,8 +60,17 @@ export interface ManageContext extends ManagePorts {
   readonly once: OnceOnly | undefined;
 }
 
-/** How the store is told of a change. */
-export const changeOptions = ({ by, ifMatch, once }: ManageContext): ChangeOptions => ({ by, ifMatch, once });
+/** One call of an operation. */
+export interface ManageContext extends ManagePorts, ChangeContext {
+  /** The key that asks. */
+  readonly caller: Caller;
+}
 
-/** The author of changes that a command makes. */
-export const BY_COMMAND: Author = { keyId: null, actor: null };
+/** The context of a command: it may do everything, and nobody is named. */
+export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
+  ...{ store, workspaceId, maxLists, by: { keyId: null, actor: null } },
+  ...{ permissions: null, ifMatch: undefined, once: undefined },
+});
+
+/** How the store is told of a change. */
+export const changeOptions = ({ by, ifMatch, once }: ChangeContext): ChangeOptions => ({ by, ifMatch, once });

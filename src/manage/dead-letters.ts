@@ -1,10 +1,13 @@
-/** Messages that could not be landed: listed, sent again, dropped (SPEC D4.7). */
+/** Messages that could not be landed: listed, sent again, dropped (SPEC D4.6). */
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { DeadLetter } from '../ports/rule-store.ts';
 import type { Store } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import { ACCEPTANCE } from '../signal/limits.ts';
+
+/** For the audit log: the workspace, and who drops its letters. */
+type Of = Parameters<Store['dropDeadLetter']>[1];
 
 /** A dead letter in the words of programs. */
 export const deadLetterJson = ({ id, at, reason, streamId, partition, offset, timestamp, key, headers, value }: DeadLetter) => ({
@@ -40,6 +43,7 @@ export async function replayLetters(
   store: Pick<Store, 'dropDeadLetter'>,
   publish: (messages: readonly Message[]) => Promise<void>,
   letters: readonly DeadLetter[],
+  of?: Of,
 ): Promise<void> {
   await publish(
     letters.map((letter) => ({
@@ -48,12 +52,12 @@ export async function replayLetters(
       value: letter.value,
     })),
   );
-  await dropLetters(store, letters);
+  await dropLetters(store, letters, of);
 }
 
 /** Deletes dead letters. */
-export async function dropLetters(store: Pick<Store, 'dropDeadLetter'>, letters: readonly DeadLetter[]): Promise<void> {
-  for (const { id } of letters) await store.dropDeadLetter(id);
+export async function dropLetters(store: Pick<Store, 'dropDeadLetter'>, letters: readonly DeadLetter[], of?: Of): Promise<void> {
+  for (const { id } of letters) await store.dropDeadLetter(id, of);
 }
 
 /** When a message was first accepted, ms: at its timestamp where that can be, else at the instant at which it became a dead letter. */

@@ -1,8 +1,14 @@
 import type { Operation } from './operation.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
+import { BATCH_OPERATIONS } from './operations/batches.ts';
+import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
+import { EXPLAIN_OPERATIONS } from './operations/explain.ts';
+import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
+import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
+import { RULE_OPERATIONS } from './operations/rules.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
@@ -13,6 +19,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...WORKSPACE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
+  ...RULE_OPERATIONS,
+  ...IMPORT_OPERATIONS,
+  ...BATCH_OPERATIONS,
+  ...EXPLAIN_OPERATIONS,
+  ...EXPRESSION_OPERATIONS,
+  ...DEAD_LETTER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...STATUS_OPERATIONS,
   ...AUDIT_OPERATIONS,

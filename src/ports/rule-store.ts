@@ -2,11 +2,13 @@
  * The store of rules: landing writes it, feeds read it. Types only; `storeConformance` is run by every driver.
  * Every call that concerns rules names the workspace.
  */
+import type { Author } from '../account/caller.ts';
 import type { FeedKind, FeedProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Network } from '../network/network.ts';
 import type { AccessAction, AccessRule, ExpressionRule, Kind, Operation, RuleChange, RuleRole, Target } from '../rule.ts';
+import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { StreamRecord } from './stream.ts';
 
 /** A record that was understood, and whose workspace and list are still to be resolved by the store. */
@@ -326,6 +328,8 @@ export interface RuleReads {
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
+  /** Those that the stream carried under the key of a workspace, newest first. */
+  deadLetterPage(workspaceId: string, page: PageRequest): Promise<Page<DeadLetter>>;
   /** How many there are; it counts up to `most`. */
   deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;
@@ -350,7 +354,9 @@ export interface RuleWrites {
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /** Deletes what is past its keeping time, at most `limit` rows of each table; returns how many in all. Only the consumer role calls it. */
   sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number }): Promise<number>;
-  dropDeadLetter(id: number): Promise<boolean>;
+  dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
+  /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
+  noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;
   /** Forgets every position, so that landing begins with this stream at its beginning. */
   adoptStream(streamId: string): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
+import type { TracedLanding } from '../ports/trace.ts';
 import { startConsumer } from '../stream/consumer.ts';
 import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
 import type { LandingStatus } from '../stream/landing-status.ts';
@@ -13,6 +14,10 @@ export interface ConsumerRoleParts {
   /** How long landed messages of the embedded stream are kept, hours. */
   readonly streamHours: number;
   readonly log: Log;
+  /** Whether each landing is logged. */
+  readonly debug: boolean;
+  /** Is told of what has landed of traces. */
+  readonly onTraced: (landing: TracedLanding) => void;
 }
 
 /** How landing goes, and how far it is behind. */
@@ -30,8 +35,8 @@ export interface ConsumerRole {
 }
 
 /** Starts landing and housekeeping. */
-export function startConsumerRole({ stream, store, streamHours, log }: ConsumerRoleParts): ConsumerRole {
-  const consumer = startConsumer({ stream, store, now: Date.now, log });
+export function startConsumerRole({ stream, store, streamHours, log, debug, onTraced }: ConsumerRoleParts): ConsumerRole {
+  const consumer = startConsumer({ stream, store, now: Date.now, log, debug, onTraced });
   const stopHousekeeping = startHousekeeping(
     () => sweepSlice(stream, store, { streamHours }, Date.now()),
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
+import type { TracedLanding } from '../ports/trace.ts';
 import type { Patience } from '../store/sqlite/database.ts';
 import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
@@ -67,8 +68,8 @@ export async function openStream(config: Config): Promise<Stream> {
 }
 
 /** Opens the engines of a server. Rejects with a readable reason when one is not there; what was opened is closed again. */
-export async function startEngine(config: Config, log: Log): Promise<Engine> {
-  const { store, feedSource, landEmbedded } = await startStore(config, log);
+export async function startEngine(config: Config, log: Log, onTraced: (landing: TracedLanding) => void): Promise<Engine> {
+  const { store, feedSource, landEmbedded } = await startStore(config, log, onTraced);
   try {
     const stream = await openStream(config);
     let role: ConsumerRole | undefined;
@@ -78,7 +79,14 @@ export async function startEngine(config: Config, log: Log): Promise<Engine> {
       feedSource,
       async land() {
         if (landEmbedded !== undefined && config.kafkaBrokers === undefined) return landEmbedded();
-        const started = startConsumerRole({ stream, store, streamHours: config.streamRetentionHours, log });
+        const started = startConsumerRole({
+          stream,
+          store,
+          streamHours: config.streamRetentionHours,
+          log,
+          debug: isDebug(config),
+          onTraced,
+        });
         role = started;
         return async () => started.status();
       },
@@ -102,9 +110,10 @@ interface StartedStore {
   readonly landEmbedded?: () => Promise<() => Promise<LandingReport>>;
 }
 
-async function startStore({ databaseUrl, dataDir, streamRetentionHours }: Config, log: Log): Promise<StartedStore> {
+async function startStore(config: Config, log: Log, onTraced: (landing: TracedLanding) => void): Promise<StartedStore> {
+  const { databaseUrl, dataDir, streamRetentionHours } = config;
   if (databaseUrl !== undefined) return { store: await openPostgresStore(databaseUrl), feedSource: () => ({ databaseUrl }) };
-  const embedded = await startEmbeddedEngine({ dataDir, streamHours: streamRetentionHours }, log);
+  const embedded = await startEmbeddedEngine({ dataDir, streamHours: streamRetentionHours, debug: isDebug(config) }, log, onTraced);
   return {
     store: embedded.store,
     feedSource: () => ({ dataDir, writes: embedded.writesPort() }),
@@ -114,3 +123,5 @@ async function startStore({ databaseUrl, dataDir, streamRetentionHours }: Config
     },
   };
 }
+
+const isDebug = ({ logLevel }: Config): boolean => logLevel === 'debug' || logLevel === 'trace';

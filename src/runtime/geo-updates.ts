@@ -71,11 +71,11 @@ export const failureText = ({ kinds }: UpdateState): string =>
 
 /**
  * When the next try is due, ms since 1970. `last` is the last one of all processes on the folder, `every` the time between two, and
- * `random` at least 0 and under 1.
+ * `random` at least 0 and under 1. A last try in the future is of a clock that was set since: it does not count.
  */
-export function nextTry(last: UpdateState | undefined, every: number, startedAt: number, random: number): number {
+export function nextTry(last: UpdateState | undefined, every: number, startedAt: number, random: number, now: number): number {
   const first = startedAt + random * FIRST_WITHIN;
-  if (last === undefined) return first;
+  if (last === undefined || last.triedAt > now) return first;
   const isBroken = Object.values(last.kinds).some(({ result }) => result === 'failed');
   return Math.max(first, last.triedAt + (isBroken ? Math.min(RETRY, every) : every) * (1 + SPREAD * random));
 }
@@ -116,7 +116,7 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
     let factor = random();
     let failedAt: number | undefined;
     const due = async () => {
-      const next = nextTry(await readUpdateState(files.downloads), every, startedAt, factor);
+      const next = nextTry(await readUpdateState(files.downloads), every, startedAt, factor, Date.now());
       return failedAt === undefined ? next : Math.max(next, failedAt + Math.min(RETRY, every));
     };
     log('info', `geo data are updated from ${settings.geoUpdateUrl}; next try at ${new Date(await due()).toISOString()}`);

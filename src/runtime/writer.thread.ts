@@ -3,13 +3,14 @@
  * consumer role, the consumer itself, so that records go from stream.db to weir.db without crossing a thread.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Log } from '../ports/log.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStream } from '../stream/sqlite/stream.ts';
 import { startConsumerRole } from './consumer-role.ts';
 import { serveCalls } from './rpc.ts';
-import type { WriterControl, WriterData, WriterLogLine } from './writer.ts';
+import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 
-const { dataDir, streamHours } = workerData as WriterData;
+const { dataDir, streamHours, debug } = workerData as WriterData;
 const port = parentPort!;
 const store = await openSqliteStore(dataDir);
 /** The consumer role with its stream, once it is started. */
@@ -17,9 +18,9 @@ let landing: ReturnType<typeof startLanding> | undefined;
 
 function startLanding() {
   const stream = openSqliteStream(dataDir);
-  const log = (level: WriterLogLine['log']['level'], message: string) =>
-    port.postMessage({ log: { level, message } } satisfies WriterLogLine);
-  return { stream, role: startConsumerRole({ stream, store, streamHours, log }) };
+  const tell = (news: WriterNews) => port.postMessage(news);
+  const log: Log = (level, message) => tell({ log: { level, message } });
+  return { stream, role: startConsumerRole({ stream, store, streamHours, log, debug, onTraced: (traced) => tell({ traced }) }) };
 }
 
 const control: WriterControl = {

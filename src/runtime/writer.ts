@@ -2,6 +2,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreWrites } from '../ports/store.ts';
+import type { TracedLanding } from '../ports/trace.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
@@ -11,12 +12,14 @@ export interface WriterData {
   readonly dataDir: string;
   /** How long landed messages of the stream are kept, hours. */
   readonly streamHours: number;
+  /** Whether each landing is logged. */
+  readonly debug: boolean;
 }
 
-/** A line for the log: the one thing that the writer thread sends unasked. */
-export interface WriterLogLine {
-  readonly log: { readonly level: Parameters<Log>[0]; readonly message: string };
-}
+/** What the writer thread sends unasked: a line for the log, or what has landed of a trace. */
+export type WriterNews =
+  | { readonly log: { readonly level: Parameters<Log>[0]; readonly message: string } }
+  | { readonly traced: TracedLanding };
 
 /** What another thread may call besides the store's writes. */
 export interface WriterControl {
@@ -55,7 +58,10 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   restoreKeys: true,
   rememberAnswer: true,
   dropDeadLetter: true,
+  noteChange: true,
   adoptStream: true,
+  openSession: true,
+  closeSession: true,
   noteFeedSizes: true,
   noteDevices: true,
   markStopped: true,
@@ -75,15 +81,16 @@ export interface EmbeddedEngine {
 }
 
 /** Starts the writer thread, which applies the migrations, and opens the reads beside it. */
-export async function startEmbeddedEngine(data: WriterData, log: Log): Promise<EmbeddedEngine> {
+export async function startEmbeddedEngine(data: WriterData, log: Log, onTraced: (landing: TracedLanding) => void): Promise<EmbeddedEngine> {
   const worker = new Worker(new URL('./writer.thread.ts', import.meta.url), {
     name: 'writer',
     workerData: data,
     // Far more than it needs at any time; the less it may have, the earlier garbage is collected (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 1024 },
   });
-  worker.on('message', (message: Partial<WriterLogLine>) => {
-    if (message.log !== undefined) log(message.log.level, message.log.message);
+  worker.on('message', (news: WriterNews | object) => {
+    if ('log' in news) log(news.log.level, news.log.message);
+    else if ('traced' in news) onTraced(news.traced);
   });
   const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
   await remote.migrate();

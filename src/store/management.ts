@@ -18,7 +18,7 @@ import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts'
 import { one, run, type Transact, type Value, type Work } from './work.ts';
 
 export type Management = Omit<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys'> &
-  Pick<RuleWrites, 'dropDeadLetter' | 'adoptStream'>;
+  Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
 /** Keys that one statement marks as used. */
 const TOUCHED = 100;
@@ -150,11 +150,16 @@ export function management(transact: Transact): Management {
         },
         { repeatable: true },
       ),
-    dropDeadLetter: (id) =>
+    dropDeadLetter: (id, of) =>
       transact(function* (now) {
         const count = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
-        if (count > 0) yield* audit(now, 'dead letter dropped', String(id));
+        const workspacePk = of === undefined ? null : yield* findWorkspace(of.workspaceId);
+        if (count > 0) yield* audit(now, 'dead letter dropped', String(id), { workspacePk, by: of?.by });
         return count > 0;
+      }),
+    noteChange: (workspaceId, event, batchId, after, by) =>
+      transact(function* (now) {
+        yield* audit(now, event, batchId, { workspacePk: yield* findWorkspace(workspaceId), by, change: { before: null, after } });
       }),
     adoptStream: (streamId) =>
       transact(

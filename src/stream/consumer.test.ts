@@ -67,7 +67,7 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
       return 'landed' as const;
     },
   };
-  const consumer = startConsumer({ stream, store, now: () => T0, log: (_level, message) => told.push(message) });
+  const consumer = startConsumer({ stream, store, now: () => T0, log: (level, message) => level !== 'debug' && told.push(message) });
   return {
     log,
     positions,

@@ -1,5 +1,6 @@
 import type { Log } from '../ports/log.ts';
 import type { Stream, StreamReader } from '../ports/stream.ts';
+import type { TracedLanding } from '../ports/trace.ts';
 import { replacedStream } from './halt.ts';
 import { type LandingStatus, landingFaults } from './landing-status.ts';
 import { type LandingStore, landPartition, partitionName } from './partition.ts';
@@ -17,6 +18,10 @@ export interface ConsumerOptions {
   /** ms since 1970. */
   readonly now: () => number;
   readonly log: Log;
+  /** Whether each landing is logged. */
+  readonly debug?: boolean | undefined;
+  /** Is told of what has landed of traces. */
+  readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
 }
 
 /** A consumer that runs. */
@@ -36,7 +41,7 @@ export interface Consumer {
  * transaction, keeps what cannot be understood as dead letters. Trouble with an engine is retried; another stream than the store
  * knows, or a position outside the stream, halts landing until a person has acted. Nothing is ever skipped.
  */
-export function startConsumer({ stream, store, now, log }: ConsumerOptions): Consumer {
+export function startConsumer({ stream, store, now, log, debug, onTraced }: ConsumerOptions): Consumer {
   const stop = new AbortController();
   const faults = landingFaults(log);
   /** When the oldest message of each partition was appended that was read and has not landed, ms since 1970. */
@@ -92,7 +97,8 @@ export function startConsumer({ stream, store, now, log }: ConsumerOptions): Con
       landed += messages;
     };
     const signs = { onProgress, onRead, onLanded };
-    const work = () => landPartition({ streamId, partition, stream, reader, store, now, log, ...signs, stop: stop.signal });
+    const work = () =>
+      landPartition({ streamId, partition, stream, reader, store, now, log, debug, onTraced, ...signs, stop: stop.signal });
     return retrying(part, work, faults, stop.signal);
   }
 

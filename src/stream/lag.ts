@@ -21,14 +21,19 @@ export async function unlanded(stream: Log, store: Positions): Promise<number> {
 }
 
 /**
- * Resolves when landing has reached the stream's present end, at the latest after 2 s: a client that posts a signal and then
- * reads the feed expects to find it there.
+ * Resolves when landing has reached the stream's present end, at the latest after 2 s, with how many messages are left: a client that
+ * posts a signal and then reads the feed expects to find it there.
  */
-export async function caughtUp(stream: Log, store: Positions): Promise<void> {
+export async function caughtUp(stream: Log, store: Positions): Promise<number> {
   const deadline = performance.now() + PATIENCE;
   const streamId = await stream.id();
   const ends = await Promise.all(Array.from({ length: await stream.partitions() }, (_, partition) => stream.bounds(partition)));
+  let left = 0;
   for (const [partition, { start, end }] of ends.entries()) {
-    while (end > start && ((await store.position(streamId, partition)) ?? 0) < end && performance.now() < deadline) await sleep(LOOK);
+    const missing = async () => (end > start ? Math.max(0, end - ((await store.position(streamId, partition)) ?? start)) : 0);
+    let count = await missing();
+    for (; count > 0 && performance.now() < deadline; count = await missing()) await sleep(LOOK);
+    left += count;
   }
+  return left;
 }

@@ -4,6 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
+import type { TracedLanding } from '../ports/trace.ts';
 import { decodeSignalRecord } from '../signal/message.ts';
 import { readTraceparent } from '../signal/traceparent.ts';
 import { positionOutside } from './halt.ts';
@@ -29,6 +30,10 @@ export interface PartitionParts {
   /** ms since 1970. */
   readonly now: () => number;
   readonly log: Log;
+  /** Whether each landing is logged; else those that are part of a trace. */
+  readonly debug?: boolean | undefined;
+  /** Is told of what has landed of traces. */
+  readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
   /** Called after each read that went well, with its records landed. */
   readonly onProgress: () => void;
   /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */
@@ -89,7 +94,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
       if (result === 'fenced') return 'fenced';
       onLanded(records.length);
-      for (const line of landingLines(partition, records, performance.now() - begun)) log(line.level, line.message);
+      tell(parts, records, performance.now() - begun);
       for (const { offset, defect } of defects) {
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
@@ -106,21 +111,20 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
   return 'ended';
 }
 
-/** Traces of one landing that have a line each. */
+/** Traces of one landing that are told. */
 const TRACES = 20;
 
-/** What is said of a landing: a line for each trace that it had a part in, at debug else (SPEC D16.4). */
-function landingLines(partition: number, records: readonly StreamRecord[], ms: number): { level: 'debug' | 'info'; message: string }[] {
-  const [first, last] = [records[0]!, records.at(-1)!];
-  const place = `${partitionName(partition)}, offsets ${first.offset} to ${last.offset}, ${ms.toFixed(1)} ms`;
+/** Tells of a landing that took `ms`: by a line and a step for each trace that it has a part in, at debug for the rest (SPEC D16.4). */
+function tell({ partition, now, log, debug = false, onTraced }: PartitionParts, records: readonly StreamRecord[], ms: number): void {
+  const endedAt = now();
+  const place = `${partitionName(partition)}, offsets ${records[0]!.offset} to ${records.at(-1)!.offset}, ${ms.toFixed(1)} ms`;
   const traces = Map.groupBy(records, ({ headers }) => readTraceparent(headers.traceparent));
-  return [...traces]
-    .slice(0, TRACES)
-    .map(([trace, { length }]) =>
-      trace === undefined
-        ? { level: 'debug', message: `landed ${length} messages (${place})` }
-        : { level: 'info', message: `landed ${length} messages of traceparent ${trace} (${place})` },
-    );
+  if (debug) log('debug', `landed ${records.length} messages (${place})`);
+  traces.delete(undefined);
+  for (const [traceparent, { length: messages }] of [...traces].slice(0, TRACES)) {
+    log('info', `landed ${messages} messages of traceparent ${traceparent} (${place})`);
+    onTraced?.({ traceparent: traceparent!, messages, partition, begunAt: endedAt - ms, endedAt });
+  }
 }
 
 interface DecodedRecords {

@@ -560,6 +560,17 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     assert.match(stdout, /^Usage: weir/);
     return stdout;
   };
+  const LIST_OPTIONS = [
+    '--workspace',
+    '--description',
+    '--format',
+    '--family',
+    '--action',
+    '--max-entries',
+    '--confidence',
+    '--severity',
+    '--subtract-allow',
+  ];
   const COMMANDS: Record<string, string[]> = {
     serve: ['--json'],
     migrate: ['--json'],
@@ -575,28 +586,8 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'key revoke': ['--yes'],
     'device ls': ['--workspace', '--key'],
     history: ['--workspace', '--days'],
-    'list create': [
-      '--workspace',
-      '--description',
-      '--format',
-      '--family',
-      '--action',
-      '--max-entries',
-      '--confidence',
-      '--severity',
-      '--subtract-allow',
-    ],
-    'list set': [
-      '--workspace',
-      '--description',
-      '--format',
-      '--family',
-      '--action',
-      '--max-entries',
-      '--confidence',
-      '--severity',
-      '--subtract-allow',
-    ],
+    'list create': LIST_OPTIONS,
+    'list set': LIST_OPTIONS,
     'list ls': ['--workspace'],
     'list delete': ['--workspace'],
     'feed create': ['--workspace', '--list', '--all-lists', '--description', '--format', '--family', '--action', '--max-entries'],

@@ -89,7 +89,7 @@ export const waf = (ruleRef: string, more: Partial<ExpressionRule> = {}): Expres
   shortDescription: null,
   ...more,
 });
-const KEY = {
+export const KEY = {
   name: null,
   prefix: 'weir_x',
   permissions: ['signal:write', 'feed:read'],

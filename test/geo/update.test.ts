@@ -6,7 +6,7 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { GeoData } from '../../src/geo/data.ts';
-import { DOWNLOAD_LIMITS } from '../../src/geo/download.ts';
+import { DOWNLOAD_LIMITS, type DownloadLimits } from '../../src/geo/download.ts';
 import { loadGeo } from '../../src/geo/load.ts';
 import type { KindUpdate, UpdateState } from '../../src/geo/update-state.ts';
 import { geoFiles } from '../../src/runtime/geo.ts';
@@ -18,7 +18,6 @@ import { eventually } from '../support/weir.ts';
 
 const V4 = 'user-country-ipv4.csv';
 const V6 = 'user-country-ipv6.csv';
-const QUICK = { ...DOWNLOAD_LIMITS, idleMs: 200, totalMs: 400 };
 const HOUR = 3_600_000;
 
 /** Settings under which countries are downloaded and ASNs are the operator's, and what is in use before the first download. */
@@ -107,45 +106,48 @@ describe('an update', () => {
       response.writeHead(200).write(piece);
       response.on('close', () => clearInterval(timer));
     };
-  const FAULTS: [rule: string, what: string, published: GeoSource['files'], expected: RegExp][] = [
-    ['D17.3', 'cut within a line', { [V4]: text.slice(0, -3) }, /ipv4\.csv: it ends within a line$/],
-    ['D17.3', 'cut by the connection', { [V4]: cutAt(1000) }, /ipv4\.csv: (terminated|other side closed|aborted)/],
-    ['D17.3', 'cut behind a line', { [V4]: rows.slice(0, 9_999).join('\n').concat('\n') }, /it has 9999 lines, .*under 10000$/],
-    ['D17.3', 'empty', { [V6]: '' }, /ipv6\.csv: it has 0 lines/],
-    ['D17.3', 'with one family in both files', { [V6]: text }, /line 10001: the range overlaps that of line 1; .*rows that overlap: 10000/],
-    ['D17.3', 'with overlapping rows', { [V4]: text.replace('10.0.0.255', '10.2.0.255') }, /overlaps that of line/],
-    ['D17.3', 'with a row that is none', { [V4]: text.replace('10.0.9.0,', '10.0.9.x,') }, /country\.new\.csv: line 10: /],
-    ['D17.3', 'not there', { [V4]: status(404) }, /ipv4\.csv: the server answers 404$/],
+  type Fault = readonly [what: string, published: GeoSource['files'], expected: RegExp, limits?: Partial<DownloadLimits>];
+  const FAULTY: readonly Fault[] = [
+    ['cut within a line', { [V4]: text.slice(0, -3) }, /ipv4\.csv: it ends within a line$/],
+    ['cut by the connection', { [V4]: cutAt(1000) }, /ipv4\.csv: (terminated|other side closed|aborted)/],
+    ['cut behind a line', { [V4]: rows.slice(0, 9_999).join('\n').concat('\n') }, /it has 9999 lines, .*under 10000$/],
+    ['empty', { [V6]: '' }, /ipv6\.csv: it has 0 lines/],
+    ['with one family in both files', { [V6]: text }, /line 10001: the range overlaps that of line 1; .*rows that overlap: 10000/],
+    ['with overlapping rows', { [V4]: text.replace('10.0.0.255', '10.2.0.255') }, /overlaps that of line/],
+    ['with a row that is none', { [V4]: text.replace('10.0.9.0,', '10.0.9.x,') }, /country\.new\.csv: line 10: /],
+    ['not there', { [V4]: status(404) }, /ipv4\.csv: the server answers 404$/],
     [
-      'D17.3',
       'other than its checksum says',
       { SHA256SUMS: `${'0'.repeat(64)}  ${V4}\n` },
       /its SHA-256 is [0-9a-f]{64}, and SHA256SUMS says 0{64}$/,
     ],
-    ['D17.3', 'without a list of checksums that can be read', { SHA256SUMS: status(500) }, /SHA256SUMS: the server answers 500$/],
-    ['D17.5', 'silent', { [V4]: () => {} }, /ipv4\.csv: nothing has come for 0\.2 s$/],
-    ['D17.5', 'slow', { [V4]: pieces('10.0.0.0', 50) }, /ipv4\.csv: it takes longer than 0\.4 s$/],
-    ['D17.5', 'without an end', { [V4]: pieces('x'.repeat(65_536), 1) }, /ipv4\.csv: it is longer than 1000000 bytes$/],
-    ['D17.5', 'a redirect to itself', { [V4]: status(302, { location: `/${V4}` }) }, /it redirects more than 5 times$/],
+    ['without a list of checksums that can be read', { SHA256SUMS: status(500) }, /SHA256SUMS: the server answers 500$/],
+  ];
+  const ENDLESS: readonly Fault[] = [
+    ['silent', { [V4]: () => {} }, /ipv4\.csv: nothing has come for 0\.1 s$/, { idleMs: 100 }],
+    ['slow', { [V4]: pieces('10.0.0.0', 50) }, /ipv4\.csv: it takes longer than 0\.3 s$/, { totalMs: 300 }],
+    ['without an end', { [V4]: pieces('x'.repeat(1 << 22), 50) }, /ipv4\.csv: it is longer than 3000000 bytes$/, { bytes: 3_000_000 }],
+    ['a redirect to itself', { [V4]: status(302, { location: `/${V4}` }) }, /it redirects more than 5 times$/],
     [
-      'D17.5',
       'a redirect to another protocol',
       { [V4]: status(301, { location: 'ftp://localhost/x' }) },
       /it redirects from http:\/\/ to ftp:\/\/$/,
     ],
   ];
-  for (const [rule, what, published, expected] of FAULTS) {
-    test(`${rule} a file that is ${what} is refused, and what was downloaded before stays`, async () => {
-      const before = file(settings.dataDir);
-      publishOnly({ ...good, [V4]: text.replace('10.0.0.255', '10.0.0.254'), ...published });
-      const { result, text: reason } = await update(
-        inUse,
-        what === 'without an end' ? { ...QUICK, totalMs: 5000, bytes: 1_000_000 } : QUICK,
-      );
-      assert.match(reason, expected);
-      assert.equal(result, 'failed');
-      assert.equal(file(settings.dataDir), before);
-    });
+
+  async function assertRefused([, published, expected, limits]: Fault): Promise<void> {
+    const before = file(settings.dataDir);
+    publishOnly({ ...good, [V4]: text.replace('10.0.0.255', '10.0.0.254'), ...published });
+    const { result, text: reason } = await update(inUse, { ...DOWNLOAD_LIMITS, ...limits });
+    assert.match(reason, expected);
+    assert.equal(result, 'failed');
+    assert.equal(file(settings.dataDir), before);
+  }
+  for (const fault of FAULTY) {
+    test(`D17.3 a file that is ${fault[0]} is refused, and what was downloaded before stays`, () => assertRefused(fault));
+  }
+  for (const fault of ENDLESS) {
+    test(`D17.5 a file that is ${fault[0]} is given up, and what was downloaded before stays`, () => assertRefused(fault));
   }
 
   test('D17.3 a file that its checksum fits is taken; a redirect is followed', async () => {
@@ -163,8 +165,8 @@ test('D17.7 when the next try is due: after the time set, and within an hour of 
     triedAt: 1000 * HOUR,
     kinds: { country: { result, text: '', download: null } },
   });
-  const hours = (state: UpdateState | undefined, startedAt: number, random: number, every = 24) =>
-    nextTry(state, every * HOUR, startedAt * HOUR, random) / HOUR - 1000;
+  const hours = (state: UpdateState | undefined, startedAt: number, random: number, every = 24, now = 1200) =>
+    nextTry(state, every * HOUR, startedAt * HOUR, random, now * HOUR) / HOUR - 1000;
   assert.deepEqual(
     [
       hours(last('new'), 900, 0),
@@ -174,8 +176,9 @@ test('D17.7 when the next try is due: after the time set, and within an hour of 
       hours(last('failed'), 900, 0, 0.5),
       hours(last('new'), 1100, 0),
       hours(undefined, 1000, 0.5) * 120,
+      hours(last('new'), 900, 0, 24, 950),
     ].map((each) => Number(each.toFixed(6))),
-    [24, 25.2, 24, 1, 0.5, 100, 1],
+    [24, 25.2, 24, 1, 0.5, 100, 1, -100],
   );
 });
 

@@ -221,3 +221,33 @@ test('D11.10 weir geo accept: a refused file is taken in the state that it had t
   const { code, stderr } = await command(['geo', 'accept'], { DATA_DIR: cacheDir });
   assert.deepEqual([code, stderr], [2, 'weir: neither GEO_COUNTRY_FILE nor GEO_ASN_FILE is set, and nothing was downloaded\n']);
 });
+
+test('D17.1 a first download takes the place of the packaged data; one that is deleted stays in use', async (t) => {
+  const folder = await folderOf(t, { 'p.csv': AU, 'a.csv': ASN });
+  const asn = join(folder, 'a.csv');
+  const loaded = await loadGeo({ country: join(folder, 'p.csv'), asn });
+  const data: GeoData = { ...loaded, country: { ...loaded.country, origin: 'packaged' } };
+  const changes: GeoData[] = [];
+  const log: string[] = [];
+  const watch = watchGeo({
+    files: { country: undefined, asn, downloads: folder },
+    data,
+    pollMs: POLL_MS,
+    onChange: (next) => changes.push(next),
+    log: (outcome, text) => log.push(`${outcome}: ${text}`),
+  });
+  t.after(() => watch.close());
+  await sleep(3 * POLL_MS);
+  assert.deepEqual([changes, log], [[], []], 'packages are not looked at again');
+
+  const download = join(folder, 'country.csv');
+  await writeFile(`${download}.new`, DE);
+  await rename(`${download}.new`, download);
+  await until(() => changes.length === 1);
+  assert.deepEqual([countries(changes[0]), changes[0].country.origin], [['DE'], 'downloaded']);
+
+  await rm(download);
+  await until(() => log.length === 2);
+  assert.match(log[1], /^refused: downloaded country data: .*country\.csv: this file is gone; SIGHUP or a restart goes on without it; /);
+  assert.equal(changes.length, 1);
+});

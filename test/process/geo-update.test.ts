@@ -5,15 +5,15 @@ import { createServer as createProxy, type RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command, commandJson, commandText } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { COUNTRIES, goodFiles, publish, rowsOf, serve } from '../support/geo-source.ts';
+import { COUNTRIES, type GeoSource, goodFiles, publish, rowsOf, serve } from '../support/geo-source.ts';
 import { getFeed, postSignals } from '../support/http.ts';
 import { needs } from '../support/programs.ts';
-import { eventually, KEY, weir, weirFor } from '../support/weir.ts';
+import { eventually, KEY, type Weir, weir, weirFor } from '../support/weir.ts';
 
 /** A DATA_DIR with a few rows that count as downloaded, so that the packaged million need not be read. */
 function smallDownloads(folder: string): string {
@@ -25,81 +25,105 @@ function smallDownloads(folder: string): string {
 
 const V4 = 'user-country-ipv4.csv';
 
-test('D17.1 a server takes what was downloaded while it runs, and only the feeds change whose data did; half of it waits for D17.4', async (t) => {
-  const source = await publish(t, goodFiles());
-  const folder = temporaryFolder(t);
-  const dataDir = smallDownloads(folder);
+describe('beside a running server', () => {
+  const cleanup: (() => unknown)[] = [];
+  const suite = { after: (work: () => unknown) => void cleanup.unshift(work) };
+  const folder = temporaryFolder(suite);
   const { GEO_COUNTRY_FILE, GEO_ASN_FILE } = smallGeo(folder);
-  const settings = { DATA_DIR: dataDir, GEO_UPDATE_URL: source.url, GEO_ASN_FILE };
-  await commandText(['geo', 'update'], settings);
-
-  const server = await weirFor(t, {
-    ...settings,
-    BOOTSTRAP_API_KEY: KEY,
-    FEED_REBUILD_SECONDS: '0',
-    GEO_UPDATE_HOURS: '24',
-    LOG_LEVEL: 'info',
+  let settings: Record<string, string>;
+  let source: GeoSource;
+  let server: Weir;
+  before(async () => {
+    source = await publish(suite, goodFiles());
+    settings = { DATA_DIR: smallDownloads(folder), GEO_UPDATE_URL: source.url, GEO_ASN_FILE };
+    await commandText(['geo', 'update'], settings);
+    const feeds = { BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '0' };
+    server = await weirFor(suite, { ...settings, ...feeds, GEO_UPDATE_HOURS: '24', LOG_LEVEL: 'info' });
+    for (const country of ['DE', 'FR']) {
+      await commandText(['list', 'create', country, '--workspace', 'default'], settings);
+      await postSignals(server.url, KEY, [{ type: 'access_rules', action: 'block', country }], `/v1/signal?list=${country}`);
+    }
   });
-  assert.match(server.output().stderr, /geo data are updated from http:\/\/127\.0\.0\.1:\d+; next try at \d{4}-/, 'D17.7');
+  after(async () => {
+    for (const work of cleanup) await work();
+  });
+
   const reloads = () => server.output().stderr.match(/geo data reloaded: [^"]*/g) ?? [];
-  for (const country of ['DE', 'FR']) {
-    await commandText(['list', 'create', country, '--workspace', 'default'], settings);
-    await postSignals(server.url, KEY, [{ type: 'access_rules', action: 'block', country }], `/v1/signal?list=${country}`);
-  }
   const feed = async (country: string) => {
     const { status, headers, text } = await getFeed(server.url, KEY, `/${country}`);
     assert.equal(status, 200);
     return { etag: headers.etag, has: (network: string) => text.includes(network) };
   };
-  const [de, fr] = await Promise.all([feed('DE'), feed('FR')]);
-  assert.deepEqual([de.has('10.0.3.0/24'), de.has('10.0.11.0/24'), fr.has('10.0.5.0/24')], [true, true, true]);
 
-  source.files[V4] = rowsOf(4, (i) => COUNTRIES[i === 3 ? 0 : i % 8]).join('');
-  assert.match(
-    await commandText(['geo', 'update'], settings),
-    /^update of .*\n {2}country: new data are in place: data of 2026-11-20, 20000 rows, 8 countries\n$/,
-  );
-  process.kill(server.pid, 'SIGHUP');
-  await eventually(() => assert.equal(reloads().length, 1));
-  const changed = await feed('DE');
-  assert.deepEqual([changed.has('10.0.3.0/24'), changed.has('10.0.11.0/24')], [false, true]);
-  assert.equal((await feed('FR')).etag, fr.etag);
-  assert.match(reloads()[0]!, /: country of 2026-11-20, 20000 → 20000 rows, 8 → 8 countries; asn of [-\d]+ as before$/);
+  test('D17.7 the log of a server says when it updates next', () => {
+    const [, at] = /geo data are updated from http:\/\/127\.0\.0\.1:\d+; next try at (\S+)"/.exec(server.output().stderr)!;
+    const hours = (Date.parse(at!) - Date.now()) / 3_600_000;
+    assert.ok(hours > 23.9 && hours < 26.4, at);
+  });
 
-  Object.assign(
-    source.files,
-    goodFiles(() => 'DE'),
-  );
-  const { code, stdout } = await command(['geo', 'update'], settings);
+  test('D17.1 a server takes what was downloaded while it runs, and only the feeds change whose data did', async () => {
+    const [de, fr] = await Promise.all([feed('DE'), feed('FR')]);
+    assert.deepEqual([de.has('10.0.3.0/24'), de.has('10.0.11.0/24'), fr.has('10.0.5.0/24')], [true, true, true]);
+    source.files[V4] = rowsOf(4, (i) => COUNTRIES[i === 3 ? 0 : i % 8]).join('');
+    assert.match(
+      await commandText(['geo', 'update'], settings),
+      /^update of .*\n {2}country: new data are in place: data of 2026-11-20, 20000 rows, 8 countries\n$/,
+    );
+    process.kill(server.pid, 'SIGHUP');
+    await eventually(() => assert.equal(reloads().length, 1));
+    assert.match(reloads()[0]!, /: country of 2026-11-20, 20000 → 20000 rows, 8 → 8 countries; asn of [-\d]+ as before$/);
+    const changed = await feed('DE');
+    assert.deepEqual([changed.has('10.0.3.0/24'), changed.has('10.0.11.0/24')], [false, true]);
+    assert.equal((await feed('FR')).etag, fr.etag);
+  });
+
   const held =
     /country: held back: downloaded country data: \S+country\.new\.csv: it has 1 countries, under half of the 8 in use; when that is meant, run weir geo accept/;
-  assert.equal(code, 1);
-  assert.match(stdout, held);
-  const { code: again, stdout: status } = await command(['geo', 'status'], settings);
-  assert.equal(again, 0);
-  assert.match(status, /^country: downloaded \(CSV \(start,end,country\)\), data of 2026-11-20, /);
-  assert.match(status, held, 'D17.8');
-  source.answers.length = 0;
-  assert.match((await command(['geo', 'update'], settings)).stdout, held);
-  assert.ok(
-    source.answers.every((answer) => answer.endsWith(' 304')),
-    'what is held is not downloaded again',
-  );
-  assert.equal((await feed('DE')).etag, changed.etag);
 
-  assert.match(
-    await commandText(['geo', 'accept'], settings),
-    /^accepted: \S+country\.csv, \S+asn\.csv; servers on this DATA_DIR take them/,
-  );
-  await eventually(() => assert.equal(reloads().length, 2), 20_000);
-  assert.ok((await feed('DE')).has('10.0.0.0/'));
-  const { update } = await commandJson<{ update: { country: unknown; asn: unknown } }>(['geo', 'status'], settings);
-  assert.deepEqual(update.country, { result: 'new', text: 'accepted' });
-  const { code: none, stderr } = await command(['geo', 'update'], { ...settings, GEO_COUNTRY_FILE });
-  assert.deepEqual([none, stderr], [2, 'weir: GEO_COUNTRY_FILE and GEO_ASN_FILE are set: there is nothing to download\n']);
+  test('D17.4 a download with under half of the countries in use is held back, once, and changes nothing', async () => {
+    const { etag } = await feed('DE');
+    Object.assign(
+      source.files,
+      goodFiles(() => 'DE'),
+    );
+    const { code, stdout } = await command(['geo', 'update'], settings);
+    assert.equal(code, 1);
+    assert.match(stdout, held);
+    source.answers.length = 0;
+    assert.match((await command(['geo', 'update'], settings)).stdout, held);
+    assert.deepEqual(
+      source.answers.filter((answer) => !answer.endsWith(' 304')),
+      [],
+      'it is not downloaded again',
+    );
+    assert.equal((await feed('DE')).etag, etag);
+  });
+
+  test('D17.8 weir geo status shows the source, its age, and the last update with its result', async () => {
+    const text = await commandText(['geo', 'status'], settings);
+    assert.match(text, /^country: downloaded \(CSV \(start,end,country\)\), data of 2026-11-20, \d+ days old\n/);
+    assert.match(text, /\nupdate of \d{4}-\d\d-\d\dT[\d:.]+Z\n/);
+    assert.match(text, held);
+  });
+
+  test('D17.4 weir geo accept: servers take the download that was held back', async () => {
+    assert.match(
+      await commandText(['geo', 'accept'], settings),
+      /^accepted: \S+country\.csv, \S+asn\.csv; servers on this DATA_DIR take them/,
+    );
+    await eventually(() => assert.equal(reloads().length, 2), 20_000);
+    assert.ok((await feed('DE')).has('10.0.0.0/'));
+    const { update } = await commandJson<{ update: { country: unknown; asn: unknown } }>(['geo', 'status'], settings);
+    assert.deepEqual([update.country, update.asn], [{ result: 'new', text: 'accepted' }, null]);
+  });
+
+  test('D17.2 where all kinds have files of the operator’s, there is nothing to download', async () => {
+    const { code, stderr } = await command(['geo', 'update'], { ...settings, GEO_COUNTRY_FILE });
+    assert.deepEqual([code, stderr], [2, 'weir: GEO_COUNTRY_FILE and GEO_ASN_FILE are set: there is nothing to download\n']);
+  });
 });
 
-test('D17.6 proxies of the environment are used, and D17.5 no redirect leads away from https', { skip: needs('openssl') }, async (t) => {
+test('D17.6, D17.5 proxies of the environment are used, and no redirect leads away from https', { skip: needs('openssl') }, async (t) => {
   const folder = temporaryFolder(t);
   await makeAuthority(folder);
   await makeCertificate(folder, 'source', '/CN=geo.example', 'subjectAltName=DNS:geo.example');

@@ -14,6 +14,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
@@ -179,9 +180,10 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   undoConformance({ name: 'postgres', open });
   bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
+  managementConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
-    const recorded = new Map(statements);
+    const recorded = [...statements];
     assertPlans(await searches((await open(t)).url, recorded));
   });
 

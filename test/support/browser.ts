@@ -12,6 +12,9 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
+/** What the protocol calls keys that are no characters. */
+const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38 };
+
 type Params = Record<string, unknown>;
 
 export interface Page {
@@ -22,6 +25,14 @@ export interface Page {
   open(url: string): Promise<void>;
   /** The value of an expression in the page; promises are waited for. */
   evaluate<T>(expression: string): Promise<T>;
+  /** Types a text where the focus is. */
+  type(text: string): Promise<void>;
+  /** Presses a key, such as `Enter` or `/`. */
+  press(key: string): Promise<void>;
+  /** The size of the window in CSS pixels, and which colours the system prefers. */
+  look(width: number, height: number, scheme: 'light' | 'dark'): Promise<void>;
+  /** A picture of the window, or of the whole page, as PNG. */
+  picture(whole?: boolean): Promise<Buffer>;
 }
 
 interface Browser {
@@ -84,6 +95,31 @@ export async function startBrowser(): Promise<Browser> {
           );
           if (answer.exceptionDetails !== undefined) throw new Error(answer.exceptionDetails.exception?.description);
           return answer.result.value;
+        },
+        async type(text) {
+          await call('Input.insertText', { text }, sessionId);
+        },
+        async press(key) {
+          const text = key.length === 1 ? key : { Enter: '\r' }[key];
+          const windowsVirtualKeyCode = KEY_CODES[key] ?? key.toUpperCase().charCodeAt(0);
+          await call(
+            'Input.dispatchKeyEvent',
+            { type: text === undefined ? 'rawKeyDown' : 'keyDown', key, text, windowsVirtualKeyCode },
+            sessionId,
+          );
+          await call('Input.dispatchKeyEvent', { type: 'keyUp', key, windowsVirtualKeyCode }, sessionId);
+        },
+        async look(width, height, scheme) {
+          await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false }, sessionId);
+          await call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] }, sessionId);
+        },
+        async picture(whole = false) {
+          const { data } = await call<{ data: string }>(
+            'Page.captureScreenshot',
+            { format: 'png', captureBeyondViewport: whole },
+            sessionId,
+          );
+          return Buffer.from(data, 'base64');
         },
       };
     },

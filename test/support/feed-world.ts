@@ -373,8 +373,9 @@ export interface Reply {
   readonly fault: HttpFault | undefined;
 }
 
+const REFUSED = { status: 500 };
 /** Callers are known here. */
-const NO_GATE: Gate = { admit: () => ({ status: 500 }), admitRecognised: () => undefined };
+const NO_GATE: Gate = { admit: () => REFUSED, admitKey: () => REFUSED, refuse: () => REFUSED, admitRecognised: () => undefined };
 
 interface ReplicaOptions {
   readonly geo?: () => GeoDatabase;

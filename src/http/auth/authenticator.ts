@@ -29,6 +29,10 @@ export interface Authenticator {
    * without credentials is challenged, and never counted.
    */
   authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The same for who proves otherwise whose key he uses, such as by a session: `digest` is the SHA-256 of the key, latin1. */
+  authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** Counts a failed proof that is no key, and says how it is answered. */
+  refuse(group: Group, asker: Asker): HttpFault;
   /** The caller, where `authenticate` would admit it at once; undefined otherwise, and no failure is counted. */
   recognise(group: Group, authorization: string | undefined): Caller | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
@@ -133,14 +137,20 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     return TOO_MANY_FAILURES;
   }
 
+  function authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault> {
+    if (isUnknown(digest)) return refuse(group, asker, digest);
+    return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest));
+  }
+
   return {
     authenticate(group, asker) {
       const { authorization = '' } = asker.headers;
       if (authorization === '') return challenge(group);
       const digest = digestOf(group, authorization);
-      if (digest === undefined || isUnknown(digest)) return refuse(group, asker, digest);
-      return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest));
+      return digest === undefined ? refuse(group, asker, digest) : authenticateKey(group, digest, asker);
     },
+    authenticateKey,
+    refuse: (group, asker) => refuse(group, asker, undefined),
     recognise(group, authorization) {
       const digest = digestOf(group, authorization);
       return digest === undefined ? undefined : recall(digest);

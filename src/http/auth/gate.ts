@@ -8,6 +8,10 @@ import type { RateLimiter } from './rate-limit.ts';
 export interface Gate {
   /** Decides at once when the authenticator does, else with a promise. */
   admit(asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The same for who proves otherwise whose key he uses: `digest` is the SHA-256 of the key, latin1. */
+  admitKey(digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** The answer to a failed proof that is no key. */
+  refuse(asker: Asker): HttpFault;
   /** Decides for a caller that is recognised from memory; undefined for any other request, which `admit` has to decide. */
   admitRecognised(authorization: string | undefined): Caller | HttpFault | undefined;
 }
@@ -49,11 +53,13 @@ export function gate(
     const permission = PERMISSIONS[group];
     return permission === null || allows(answer.permissions, permission) ? answer : { ...missing(permission), by: answer };
   }
+  const judgeAnswer = (asker: Asker, answer: Caller | HttpFault | Promise<Caller | HttpFault>) =>
+    answer instanceof Promise ? answer.then((found) => judgeAsker(asker, found)) : judgeAsker(asker, answer);
+
   return {
-    admit(asker) {
-      const answer = authenticator.authenticate(group, asker);
-      return answer instanceof Promise ? answer.then((found) => judgeAsker(asker, found)) : judgeAsker(asker, answer);
-    },
+    admit: (asker) => judgeAnswer(asker, authenticator.authenticate(group, asker)),
+    admitKey: (digest, asker) => judgeAnswer(asker, authenticator.authenticateKey(group, digest, asker)),
+    refuse: (asker) => authenticator.refuse(group, asker),
     admitRecognised(authorization) {
       const caller = authenticator.recognise(group, authorization);
       return caller && judge(caller);

@@ -33,6 +33,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   FORBIDDEN: 403,
   CHANGED: 412,
   USAGE: 400,
+  LIMITED: 429,
 };
 
 /** The fault of an error that an operation has rejected with; undefined where the caller can do nothing about it. */
@@ -41,6 +42,8 @@ export function faultOf(error: unknown): HttpFault | undefined {
   const status = code && STATUSES[code];
   if (status === undefined) return undefined;
   const { message, cause } = error as Error;
+  if (status === 429)
+    return { status, message, headers: { 'Retry-After': String((cause as { retryAfter?: number } | undefined)?.retryAfter ?? 1) } };
   if (status !== 400) return { status, message };
   const field = cause as FieldFault | undefined;
   return badRequest([{ field: field?.field ?? 'request', message: field?.message ?? message, value: null }]);

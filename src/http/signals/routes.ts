@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { HttpFault } from '../errors.ts';
+import type { TraceOf } from '../traces.ts';
 import { answerEarly, awaitsContinue, BUSY, freeBytes, readBody, refuseBody } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { SignalAnswer, SubmitSignals } from './submit.ts';
@@ -15,7 +15,7 @@ export interface SignalRouteParts {
   /** Called for each request for whose body there is no room. */
   readonly onBusy: () => void;
   /** The step of a trace that a request belongs to. */
-  readonly traceOf: (request: IncomingMessage) => string | undefined;
+  readonly traceOf: TraceOf;
 }
 
 /** `POST /v1/signal` and `/v2/signal`: callers are admitted, and room is found, before their body is read (spec 5). */

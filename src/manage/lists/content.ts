@@ -41,10 +41,10 @@ export async function readContent({ format, chunks }: FormedInput, defaults: Lis
   }
 }
 
-/** The signals of entries as they are sent now; `say` is told how many entries had expired. */
+/** The signals of entries as they are sent now; `onExpired` is told how many had expired, where some had. */
 export async function* entrySignals(
   entries: AsyncIterable<PlacedEntry | LineFault>,
-  say: (text: string) => void,
+  onExpired: (count: number) => void,
 ): AsyncGenerator<FileSignal | LineFault> {
   let expired = 0;
   for await (const each of entries) {
@@ -52,7 +52,7 @@ export async function* entrySignals(
     if (found === undefined) expired += 1;
     else yield { ...found, place: each.place };
   }
-  if (expired > 0) say(`${expired} entries have expired and were left out`);
+  if (expired > 0) onExpired(expired);
 }
 
 /** A row and where it stands, or why there is none. */

@@ -7,6 +7,7 @@ import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
+import { pageOf } from '../page.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
@@ -78,6 +79,10 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     async deadLetters(limit) {
       return (await rows('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit)).map(letterOf);
     },
+    async deadLetterPage(workspaceId, { after, limit }) {
+      const found = await rows(LETTERS_OF_KEY, JSON.stringify(workspaceId), Number(after ?? Number.MAX_SAFE_INTEGER), limit + 1);
+      return pageOf(found.map(letterOf), limit, ({ id }) => String(id));
+    },
     async deadLetter(id) {
       const row = await one('SELECT * FROM dead_letters WHERE id = $1', id);
       return row && letterOf(row);
@@ -119,4 +124,5 @@ function directoryOf(workspaceId: string, rows: readonly Row[]): WorkspaceDirect
   };
 }
 
+const LETTERS_OF_KEY = 'SELECT * FROM dead_letters WHERE substr(key, 1, 40) = $1 AND id < $2 ORDER BY id DESC LIMIT $3';
 const letterOf = (row: Row) => deadLetterOf({ ...row, key: JSON.parse(String(row.key)), value: JSON.parse(String(row.value)) });

@@ -6,6 +6,7 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
+import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
 import { NOW } from './clock.ts';
@@ -23,6 +24,7 @@ export function postgresWrites(db: Database): StoreWrites {
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...sessionWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {

@@ -19,7 +19,9 @@ export function openDatabase(path: string, { readOnly = false, timeout = 5000 }:
     const db = new DatabaseSync(path, { readOnly, timeout, allowUnknownNamedParameters: false });
     if (!readOnly) db.exec('PRAGMA journal_mode = WAL');
     // The last one reads the file: a connection that only reads finds out here, too, that it is no database.
-    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA foreign_keys = ON; PRAGMA schema_version');
+    db.exec(
+      'PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192; PRAGMA foreign_keys = ON; PRAGMA schema_version',
+    );
     return db;
   } catch (error) {
     (error as Error).message = `the store's file ${path} cannot be used: ${(error as Error).message}`;

@@ -7,6 +7,7 @@ import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
 import { findNamed, ruleSource } from '../lists.ts';
+import { pageOf } from '../page.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
@@ -28,6 +29,8 @@ const NAMED_RULES = [
       `SELECT r.id, r.rule_ref, r.action, r.target FROM json_each(${wanted}) wanted CROSS JOIN access_rules r INDEXED BY ${index} ON ${condition}`,
   )
   .join(' UNION ');
+
+const LETTERS_OF_KEY = 'SELECT * FROM dead_letters WHERE substr(key, 1, 40) = ? AND id < ? ORDER BY id DESC LIMIT ?';
 
 type Argument = string | number | Uint8Array;
 
@@ -104,6 +107,10 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       all(NAMED_RULES, workspaceId, listId, JSON.stringify(refs), JSON.stringify(targets)).map(namedRuleOf),
     deadLetters: async (limit) =>
       all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),
+    deadLetterPage: async (workspaceId, { after, limit }) =>
+      pageOf(all(LETTERS_OF_KEY, workspaceId, Number(after ?? Number.MAX_SAFE_INTEGER), limit + 1).map(deadLetterOf), limit, ({ id }) =>
+        String(id),
+      ),
     async deadLetter(id) {
       const row = one('SELECT * FROM dead_letters WHERE id = ?', id);
       return row && deadLetterOf(row);

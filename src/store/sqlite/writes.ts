@@ -8,6 +8,7 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
+import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
 import { drive, migrateDatabase, type Patience, patiently, transaction } from './database.ts';
@@ -36,6 +37,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...sessionWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {

@@ -1,0 +1,98 @@
+/** Requests to the service. All of the console's data come through here. */
+
+/** @typedef {{ field: string, message: string, value?: unknown }} Fault What is wrong with one field. */
+
+/** A request that was refused or has failed. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status 0: the service did not answer
+   * @param {string} message
+   * @param {Fault[]} faults
+   * @param {any} body
+   */
+  constructor(status, message, faults = [], body = undefined) {
+    super(message);
+    this.status = status;
+    this.faults = faults;
+    this.body = body;
+  }
+}
+
+/**
+ * @typedef {object} Answer
+ * @property {number} status
+ * @property {any} body The JSON of the answer.
+ * @property {string | null} tag The ETag of a resource that can be edited.
+ * @property {string | null} location
+ */
+
+/**
+ * @typedef {object} Request
+ * @property {'GET' | 'POST' | 'PATCH' | 'DELETE'} [method]
+ * @property {unknown} [body] Sent as JSON; a text or Blob as it is.
+ * @property {string} [ifMatch] The ETag of the state that is changed.
+ * @property {string} [once] The Idempotency-Key: a request that is sent again with it is not done again.
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * Asks the service. Rejects with an ApiError for every answer of 400 and more; after a 401 the form to sign in is shown.
+ * @param {string} path
+ * @param {Request} [request]
+ * @returns {Promise<Answer>}
+ */
+export async function ask(path, { method = 'GET', body, ifMatch, once, signal } = {}) {
+  const headers = new Headers({ 'X-Weir-Console': '1' });
+  if (ifMatch !== undefined) headers.set('If-Match', ifMatch);
+  if (once !== undefined) headers.set('Idempotency-Key', once);
+  const payload = body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body);
+  const response = await fetch(path, { method, headers, body: payload, signal, cache: 'no-store' }).catch((error) => {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiError(0, 'The service does not answer.');
+  });
+  const json = await response.json().catch(() => undefined);
+  if (response.ok)
+    return { status: response.status, body: json, tag: response.headers.get('ETag'), location: response.headers.get('Location') };
+  if (response.status === 401 && path !== '/console/session') dispatchEvent(new Event('weir-session-ended'));
+  throw new ApiError(response.status, messageOf(response.status, json), Array.isArray(json?.details) ? json.details : [], json);
+}
+
+/**
+ * @param {number} status
+ * @param {any} body
+ */
+function messageOf(status, body) {
+  const rows = Array.isArray(body?.details) ? body.details : [];
+  if (rows.length > 0) return rows.map((/** @type {Fault} */ { field, message }) => `${field} ${message}`).join('; ');
+  return body?.message ?? body?.error ?? `The service answered ${status}.`;
+}
+
+/**
+ * The address of a management operation: its path below /v1/manage, and its parameters; those that are undefined or empty are left out.
+ * @param {string} path
+ * @param {Record<string, string | number | boolean | undefined>} [query]
+ */
+export function manage(path, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `/v1/manage${path}${search === '' ? '' : `?${search}`}`;
+}
+
+/**
+ * All items of a list that comes in pages, up to `most`.
+ * @param {string} path As of `manage`.
+ * @param {string} name The field that holds the items.
+ * @param {Record<string, string | number | boolean | undefined>} [query]
+ * @param {number} [most]
+ * @returns {Promise<any[]>}
+ */
+export async function allPages(path, name, query = {}, most = 10_000) {
+  const items = [];
+  let after;
+  do {
+    const { body } = await ask(manage(path, { limit: 1000, ...query, after }));
+    items.push(...body[name]);
+    after = body.next ?? undefined;
+  } while (after !== undefined && items.length < most);
+  return items;
+}

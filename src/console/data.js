@@ -1,0 +1,135 @@
+/** Data of the service that stay as they are there: read at once, and again every few seconds while the page is looked at. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ask } from './api.js';
+
+/** How often what is shown is read again, ms. */
+export const POLL = 5000;
+/** Answers by what was asked, shown at once when a page is opened again. */
+/** @type {Map<string, string>} */
+const known = new Map();
+/** Answers that are kept. */
+const KEPT = 200;
+
+/**
+ * @template T
+ * @typedef {object} Live
+ * @property {T | undefined} value What was read last.
+ * @property {Error | undefined} error Why the last read failed; the value before it stays.
+ * @property {() => Promise<void>} refresh Reads now, such as after a change.
+ */
+
+/**
+ * What the service answers at an address, followed as long as the component is shown. A component is drawn again only when it has changed.
+ * @param {string | null} address null: nothing yet.
+ * @param {{ every?: number }} [options] ms between two reads.
+ * @returns {Live<any>}
+ */
+export const useLive = (address, options) => useLiveWork(address, async () => (await ask(/** @type {string} */ (address))).body, options);
+
+/**
+ * The same for what takes more than one request.
+ * @param {string | null} name Says what is read: another name, another read.
+ * @param {() => Promise<any>} work
+ * @param {{ every?: number }} [options]
+ * @returns {Live<any>}
+ */
+export function useLiveWork(name, work, { every = POLL } = {}) {
+  const [state, setState] = useState(() => initial(name));
+  const current = useRef({ name, work });
+  current.current = { name, work };
+
+  const refresh = async () => {
+    const asked = current.current;
+    if (asked.name === null) return;
+    try {
+      const value = await asked.work();
+      const text = JSON.stringify(value) ?? '';
+      const isNew = known.get(asked.name) !== text;
+      remember(asked.name, text);
+      if (current.current.name !== asked.name) return;
+      setState((before) =>
+        before.name === asked.name && !isNew && before.error === undefined && before.value !== undefined
+          ? before
+          : { name: asked.name, value, error: undefined },
+      );
+    } catch (error) {
+      if (current.current.name !== asked.name) return;
+      setState((before) => ({
+        name: asked.name,
+        value: before.name === asked.name ? before.value : undefined,
+        error: /** @type {Error} */ (error),
+      }));
+    }
+  };
+
+  useEffect(() => {
+    let stopped = false;
+    /** @type {ReturnType<typeof setTimeout>} */
+    let timer;
+    const next = () => {
+      if (!stopped) timer = setTimeout(tick, every);
+    };
+    const tick = () => {
+      if (document.visibilityState === 'visible') void refresh().finally(next);
+      else next();
+    };
+    const onVisible = () => {
+      if (document.visibilityState === 'visible') void refresh();
+    };
+    void refresh().finally(next);
+    document.addEventListener('visibilitychange', onVisible);
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, [name, every]);
+
+  const { value, error } = state.name === name ? state : initial(name);
+  return { value, error, refresh };
+}
+
+/**
+ * @param {string | null} name
+ * @returns {{ name: string | null, value: any, error: Error | undefined }}
+ */
+function initial(name) {
+  const text = name === null ? undefined : known.get(name);
+  return { name, value: text === undefined || text === '' ? undefined : JSON.parse(text), error: undefined };
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function remember(name, text) {
+  known.delete(name);
+  known.set(name, text);
+  if (known.size > KEPT) known.delete(/** @type {string} */ (known.keys().next().value));
+}
+
+/** Forgets everything that was read, when another person may sign in. */
+export const forgetData = () => known.clear();
+
+/**
+ * Work that a button or form starts: whether it runs, and why it failed. Resolves with whether it is done.
+ * @returns {{ busy: boolean, error: Error | undefined, run: (work: () => Promise<void>) => Promise<boolean>, clear: () => void }}
+ */
+export function useWork() {
+  const [state, setState] = useState({ busy: false, error: /** @type {Error | undefined} */ (undefined) });
+  return {
+    ...state,
+    clear: () => setState({ busy: false, error: undefined }),
+    async run(work) {
+      setState({ busy: true, error: undefined });
+      try {
+        await work();
+        setState({ busy: false, error: undefined });
+        return true;
+      } catch (error) {
+        setState({ busy: false, error: /** @type {Error} */ (error) });
+        return false;
+      }
+    },
+  };
+}

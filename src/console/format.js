@@ -1,0 +1,53 @@
+/** Numbers, durations and instants as text. */
+
+const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 });
+const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** `131,072` @param {number} value */
+export const count = (value) => COUNT.format(value);
+/** `131K` @param {number} value */
+export const shortCount = (value) => SHORT.format(value);
+/** `97%`; never `100%` of what is not whole. @param {number} share */
+export const percent = (share) => (share > 0.99 && share < 1 ? '99%' : PERCENT.format(share));
+/** In the time zone of the reader. @param {string | number} at */
+export const dateTime = (at) => DATE_TIME.format(new Date(at));
+/** A day of UTC, `4 May`. @param {string | number} at */
+export const day = (at) => DAY.format(new Date(at));
+/** `1 rule`, `3 rules` @param {number} value @param {string} one @param {string} [many] */
+export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+
+const UNITS = /** @type {const} */ ([
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+]);
+
+/** The two largest units of a duration in ms: `2 h 5 min`, `40 s`. @param {number} ms */
+export function duration(ms) {
+  const largest = UNITS.findIndex(([, length]) => ms >= length);
+  if (largest < 0) return '0 s';
+  const [unit, length] = UNITS[largest];
+  const whole = Math.floor(ms / length);
+  const smaller = UNITS[largest + 1];
+  const rest = smaller === undefined ? 0 : Math.floor((ms - whole * length) / smaller[1]);
+  return rest === 0 || (unit === 'd' && whole > 9) ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${smaller?.[0]}`;
+}
+
+/** `5 min ago`, one unit. @param {number} at ms @param {number} now ms */
+export function ago(at, now) {
+  const passed = now - at;
+  if (passed < 5000) return 'just now';
+  const [unit, length] = /** @type {readonly [string, number]} */ (UNITS.find(([, each]) => passed >= each));
+  return `${Math.floor(passed / length)} ${unit} ago`;
+}
+
+/** `12.3 KiB` @param {number} bytes */
+export function size(bytes) {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  const step = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
+  return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${units[step]}`;
+}

@@ -1,0 +1,57 @@
+/** What a feed is like, in words. */
+import { counted } from '../../format.js';
+
+/** Stands for the workspace's own feed where others have their id. */
+export const WORKSPACE_FEED = 'workspace';
+
+/**
+ * @typedef {object} Built Entries of the variants of a feed that have the same ones.
+ * @property {string[]} formats
+ * @property {string} family
+ * @property {string} action
+ * @property {number} entries
+ * @property {number} entry_limit
+ * @property {boolean} over_cap
+ * @property {string} built_at
+ */
+/** @typedef {{ built: Built[], stale_since: string | null, events: { kind: string, text: string, since: string }[] }} State */
+/**
+ * @typedef {object} FeedRow A list, a feed made of lists, or the workspace, as the management API has it.
+ * @property {string} id
+ * @property {'workspace' | 'list' | 'composed'} kind
+ * @property {string} name
+ * @property {string | null} description
+ * @property {boolean} [default]
+ * @property {boolean} [all_lists]
+ * @property {string[]} [lists]
+ * @property {string | null} [format]
+ * @property {string | null} [family]
+ * @property {string | null} [action]
+ * @property {number | null} [max_entries]
+ * @property {string | null} [confidence]
+ * @property {string | null} [severity]
+ * @property {string | null} [subtract_allow]
+ * @property {State | null} feed
+ */
+
+/** The entries that matter most: of the stored family and action where they are known, else any. @param {FeedRow} feed */
+export function builtOf({ feed, family, action }) {
+  const built = feed?.built ?? [];
+  return built.find((each) => each.family === (family ?? 'both') && each.action === (action ?? 'block')) ?? built[0];
+}
+
+/** @param {FeedRow} feed */
+export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists = [] }) {
+  if (kind === 'workspace') return 'the whole workspace';
+  if (kind === 'list') return isDefault ? 'the default list' : 'one list';
+  return isAll ? 'all lists' : counted(lists.length, 'list');
+}
+
+/** @param {FeedRow} feed @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */
+export function stateOf({ feed }) {
+  if (feed === null) return { kind: '', text: 'not built by this process' };
+  if (feed.built.some((each) => each.over_cap)) return { kind: 'bad', text: 'over its cap' };
+  if (feed.stale_since !== null) return { kind: 'bad', text: 'stale' };
+  if (feed.events.length > 0) return { kind: 'warn', text: 'needs attention' };
+  return feed.built.length === 0 ? { kind: '', text: 'no poll yet' } : { kind: 'good', text: 'up to date' };
+}

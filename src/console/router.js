@@ -1,0 +1,86 @@
+/** Addresses of the console: the browser's history, without loading the page again. */
+import { useEffect, useState } from 'preact/hooks';
+
+/** Where the console is. */
+export const BASE = '/console';
+
+/**
+ * @typedef {object} Place
+ * @property {string} path Below /console, such as `/feeds/edge`; decoded parts are in `parts`.
+ * @property {string[]} parts
+ * @property {URLSearchParams} query
+ */
+
+/** @returns {Place} */
+export function here() {
+  const path = location.pathname.slice(BASE.length).replace(/\/+$/, '') || '/';
+  return { path, parts: path.split('/').slice(1).filter(Boolean).map(decode), query: new URLSearchParams(location.search) };
+}
+
+/** @param {string} part */
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/**
+ * The address of a page, such as `link('/feeds', id)`.
+ * @param {string} path
+ * @param {...string} parts
+ */
+export const link = (path, ...parts) => BASE + (path === '/' ? '/' : path) + parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+
+/**
+ * Goes to an address of the console. `replace`: the one before cannot be gone back to, as for what is typed into a filter.
+ * @param {string} address
+ * @param {{ replace?: boolean }} [options]
+ */
+export function go(address, { replace = false } = {}) {
+  if (address === location.pathname + location.search) return;
+  history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  dispatchEvent(new Event('weir-place'));
+}
+
+/**
+ * Sets parameters of the query of where we are; undefined or empty takes one away.
+ * @param {Record<string, string | undefined>} changes
+ */
+export function setQuery(changes) {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') query.delete(name);
+    else query.set(name, value);
+  }
+  const search = query.toString();
+  go(location.pathname + (search === '' ? '' : `?${search}`), { replace: true });
+}
+
+/** Where we are; the component is drawn again when that changes. */
+export function usePlace() {
+  const [place, setPlace] = useState(here);
+  useEffect(() => {
+    const onMove = () => setPlace(here());
+    addEventListener('popstate', onMove);
+    addEventListener('weir-place', onMove);
+    document.addEventListener('click', onClick);
+    return () => {
+      removeEventListener('popstate', onMove);
+      removeEventListener('weir-place', onMove);
+      document.removeEventListener('click', onClick);
+    };
+  }, []);
+  return place;
+}
+
+/** A click on a link of the console stays in the page. @param {MouseEvent} event */
+function onClick(event) {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const anchor = /** @type {Element} */ (event.target).closest?.('a');
+  if (anchor?.target !== '' || anchor.hasAttribute('download') || anchor.origin !== location.origin) return;
+  if (anchor.pathname !== BASE && !anchor.pathname.startsWith(`${BASE}/`)) return;
+  event.preventDefault();
+  go(anchor.pathname + anchor.search);
+}

@@ -1,0 +1,168 @@
+/** What is around every page: the navigation, the search above, who is signed in. */
+
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { manage } from './api.js';
+import { useLive, useWork } from './data.js';
+import { PAGES, pageOf } from './pages.js';
+import { go, link, usePlace } from './router.js';
+import { may, signOut } from './session.js';
+import { currentTheme, toggleTheme } from './theme.js';
+import { Icon } from './ui/icon.js';
+import { Empty, Failed, Loading } from './ui/states.js';
+
+/** @typedef {import('./session.js').Session} Session */
+
+/** Where the icon of the brand is: beside the modules. */
+const BRAND = new URL('weir.svg', import.meta.url).pathname;
+
+/** @param {{ session: Session }} props */
+export function Shell({ session }) {
+  const place = usePlace();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const { value: who } = useLive(manage('/whoami'), { every: 300_000 });
+  const found = pageOf(place);
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  const shown = useRef(place.path);
+
+  useEffect(() => {
+    setMenuOpen(false);
+    document.title = found === undefined ? 'weir' : `${found.page.title} · weir`;
+    // Readers of the screen hear of the new page, and the next Tab is in it. Not at the first page: there the skip link comes first.
+    if (shown.current !== place.path) main.current?.focus();
+    shown.current = place.path;
+  }, [place.path]);
+
+  useEffect(() => {
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === 'Escape') setMenuOpen(false);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+
+  const closeMenu = (/** @type {MouseEvent} */ event) => {
+    if (isMenuOpen && !(/** @type {Element} */ (event.target).closest('.side, .menu-button'))) setMenuOpen(false);
+  };
+
+  return html`
+    <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => {
+      event.preventDefault();
+      main.current?.focus();
+    }}>Skip to the content</a>
+    <div class="shell" data-menu=${isMenuOpen ? 'open' : 'closed'} onClick=${closeMenu}>
+      <${Side} session=${session} path=${found?.page.path} workspace=${who?.workspace.name} />
+      <header class="bar">
+        <button class="button quiet icon menu-button" aria-label="Menu" aria-expanded=${isMenuOpen} onClick=${() => setMenuOpen(!isMenuOpen)}>
+          <${Icon} name="menu" />
+        </button>
+        <${Search} place=${place} />
+        <div class="bar-end"><${Who} session=${session} workspace=${who?.workspace.name} /></div>
+      </header>
+      <main class="page" id="main" ref=${main} tabindex="-1">
+        ${
+          found === undefined || !may(session, found.page.permission)
+            ? html`<${Empty} icon="search" title="There is no such page"><p><a href=${link('/')}>Go to the overview</a></p><//>`
+            : html`<${PageFrame} key=${found.page.path} page=${found.page} place=${found.place} session=${session} />`
+        }
+      </main>
+    </div>
+  `;
+}
+
+/** @param {{ session: Session, path: string | undefined, workspace: string | undefined }} props */
+function Side({ session, path, workspace }) {
+  const offered = PAGES.filter(({ permission }) => may(session, permission));
+  return html`
+    <nav class="side" aria-label="Pages">
+      <a class="brand" href=${link('/')}><img src=${BRAND} alt="" width="26" height="26" />weir</a>
+      ${[...Map.groupBy(offered, ({ group }) => group)].map(
+        ([group, pages]) => html`
+          <div class="side-group" key=${group}>
+            ${group !== '' && html`<h2>${group}</h2>`}
+            <ul>
+              ${pages.map(
+                (page) => html`
+                  <li key=${page.path}>
+                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}</a>
+                  </li>
+                `,
+              )}
+            </ul>
+          </div>
+        `,
+      )}
+      <p class="side-foot">Workspace <bdi>${workspace ?? '…'}</bdi></p>
+    </nav>
+  `;
+}
+
+/** Explains an address, from every page; `/` goes there. @param {{ place: import('./router.js').Place }} props */
+function Search({ place }) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const explained = place.path === '/explain' ? (place.query.get('target') ?? '') : '';
+  const [text, setText] = useState(explained);
+  useEffect(() => setText(explained), [explained]);
+  useEffect(() => {
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      const isTyping = /** @type {Element} */ (event.target).closest?.('input, textarea, select, dialog, [contenteditable]');
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const onSubmit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (text.trim() !== '') go(`${link('/explain')}?${new URLSearchParams({ target: text.trim() })}`);
+  };
+  return html`
+    <form role="search" onSubmit=${onSubmit}>
+      <input
+        class="input" ref=${input} type="search" aria-label="Explain an address" placeholder="Explain an address or network" maxlength="100"
+        autocomplete="off" spellcheck=${false} value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}
+      />
+      <${Icon} name="search" size=${14} />
+      <kbd aria-hidden="true">/</kbd>
+    </form>
+  `;
+}
+
+/** @param {{ session: Session, workspace: string | undefined }} props */
+function Who({ session, workspace }) {
+  const [theme, setTheme] = useState(currentTheme);
+  const { busy, run } = useWork();
+  useEffect(() => {
+    const onTheme = () => setTheme(currentTheme());
+    addEventListener('weir-theme', onTheme);
+    return () => removeEventListener('weir-theme', onTheme);
+  }, []);
+  const other = theme === 'dark' ? 'light' : 'dark';
+  return html`
+    <div class="who"><bdi>${session.actor}</bdi><bdi class="small soft">${workspace ?? '…'}</bdi></div>
+    <button class="button quiet icon" aria-label=${`Use the ${other} theme`} title=${`Use the ${other} theme`} onClick=${toggleTheme}>
+      <${Icon} name=${other === 'dark' ? 'moon' : 'sun'} />
+    </button>
+    <button class="button quiet icon" aria-label="Sign out" title="Sign out" disabled=${busy} onClick=${() => run(signOut)}><${Icon} name="out" /></button>
+  `;
+}
+
+/** Loads the module of a page, and shows it. @param {{ page: import('./pages.js').PageRow, place: import('./router.js').Place, session: Session }} props */
+function PageFrame({ page, place, session }) {
+  const [loaded, setLoaded] = useState(/** @type {{ Page: any } | { error: Error } | undefined} */ (undefined));
+  useEffect(() => {
+    let gone = false;
+    page.load().then(
+      (module) => !gone && setLoaded({ Page: module.Page }),
+      () => !gone && setLoaded({ error: new Error('This page could not be loaded. weir may have been updated: load the console again.') }),
+    );
+    return () => {
+      gone = true;
+    };
+  }, []);
+  if (loaded === undefined) return html`<${Loading} />`;
+  if ('error' in loaded) return html`<${Failed} error=${loaded.error} retry=${() => location.reload()} />`;
+  return html`<${loaded.Page} session=${session} place=${place} />`;
+}

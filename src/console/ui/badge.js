@@ -1,0 +1,5 @@
+/** A word about the state of something. */
+import { html } from 'htm/preact';
+
+/** @param {{ kind?: 'good' | 'warn' | 'bad' | 'accent' | '', children?: any }} props */
+export const Badge = ({ kind = '', children }) => html`<span class=${`badge ${kind}`}>${children}</span>`;

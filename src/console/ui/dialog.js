@@ -1,0 +1,60 @@
+/** Dialogs: the browser's own, which hold the focus and close with Escape. */
+
+import { html } from 'htm/preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { useWork } from '../data.js';
+import { Button, IconButton } from './button.js';
+import { Failed } from './states.js';
+
+/**
+ * A dialog, open as long as it is there.
+ * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void }} props With `onSubmit` it is a form.
+ */
+export function Dialog({ title, onClose, wide = false, footer, children, onSubmit }) {
+  const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const id = useId();
+  useEffect(() => {
+    const dialog = /** @type {HTMLDialogElement} */ (element.current);
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
+    dialog.showModal();
+    return () => before?.focus();
+  }, []);
+  const inside = html`
+    <header><h2 id=${id} class="text">${title}</h2><${IconButton} icon="close" label="Close" onClick=${onClose} /></header>
+    ${children}
+    ${footer !== undefined && html`<footer>${footer}</footer>`}
+  `;
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    onSubmit?.();
+  };
+  const cancel = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    onClose();
+  };
+  return html`
+    <dialog class=${`dialog ${wide ? 'wide' : ''}`} ref=${element} aria-labelledby=${id} onCancel=${cancel}>
+      ${onSubmit === undefined ? html`<div class="dialog-inner">${inside}</div>` : html`<form class="dialog-inner" onSubmit=${submit}>${inside}</form>`}
+    </dialog>
+  `;
+}
+
+/**
+ * Asks before something is done that cannot be taken back, or that many depend on. The children say what will happen.
+ * @param {{ title: any, action: string, danger?: boolean, work: () => Promise<void>, onClose: () => void, children?: any, disabled?: boolean }} props
+ */
+export function Confirm({ title, action, danger = false, work, onClose, children, disabled = false }) {
+  const { busy, error, run } = useWork();
+  const submit = async () => {
+    if (await run(work)) onClose();
+  };
+  return html`
+    <${Dialog}
+      title=${title} onClose=${onClose} onSubmit=${submit}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind=${danger ? 'danger' : 'main'} type="submit" busy=${busy} disabled=${disabled}>${action}<//>`}
+    >
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      <div class="stack">${children}</div>
+    <//>
+  `;
+}

@@ -1,0 +1,37 @@
+/** Tables of up to a few hundred rows; for more there is long-list.js. */
+import { html } from 'htm/preact';
+
+/**
+ * @template T
+ * @typedef {object} Column
+ * @property {string} label
+ * @property {(row: T) => any} cell
+ * @property {boolean} [number] Aligned to the right, digits of one width.
+ */
+
+/**
+ * A table; on a phone each row is a block. The first column is the name of the row.
+ * @param {{ label: string, columns: readonly Column<any>[], rows: readonly any[], keyOf: (row: any) => string | number }} props
+ */
+export const Table = ({ label, columns, rows, keyOf }) => html`
+  <div class="table-box" role="region" aria-label=${label} tabindex="0">
+    <table class="table stacks">
+      <caption class="hidden-visually">${label}</caption>
+      <thead><tr>${columns.map((column) => html`<th key=${column.label} scope="col" class=${column.number ? 'number' : undefined}>${column.label}</th>`)}</tr></thead>
+      <tbody>
+        ${rows.map(
+          (row) => html`
+            <tr key=${keyOf(row)}>
+              ${columns.map((column, i) => {
+                const shared = { key: column.label, 'data-label': column.label, class: column.number ? 'number' : undefined };
+                return i === 0
+                  ? html`<th scope="row" ...${shared}>${column.cell(row)}</th>`
+                  : html`<td ...${shared}>${column.cell(row)}</td>`;
+              })}
+            </tr>
+          `,
+        )}
+      </tbody>
+    </table>
+  </div>
+`;

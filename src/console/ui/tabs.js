@@ -1,0 +1,9 @@
+/** Tabs that are places of their own: each has an address, and the browser goes back and forth. */
+import { html } from 'htm/preact';
+
+/** @param {{ label: string, tabs: readonly { href: string, label: any, current: boolean }[] }} props */
+export const Tabs = ({ label, tabs }) => html`
+  <nav class="tabs" aria-label=${label}>
+    ${tabs.map((tab) => html`<a key=${tab.href} href=${tab.href} aria-current=${tab.current ? 'page' : undefined}>${tab.label}</a>`)}
+  </nav>
+`;

@@ -1,0 +1,44 @@
+/** Instants as people read them, which move on by themselves. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ago, dateTime, duration } from '../format.js';
+
+/** The instant now, ms, anew every second; one timer for all. */
+export function useNow() {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const onTick = () => setNow(Date.now());
+    listeners.add(onTick);
+    if (listeners.size === 1) timer = setInterval(tick, 1000);
+    return () => {
+      listeners.delete(onTick);
+      if (listeners.size === 0) clearInterval(timer);
+    };
+  }, []);
+  return now;
+}
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+/** @type {ReturnType<typeof setInterval> | undefined} */
+let timer;
+
+function tick() {
+  if (document.visibilityState === 'visible') for (const listener of listeners) listener();
+}
+
+/** How long ago something was, `5 min ago`. @param {{ at: string | number | null | undefined, never?: string }} props */
+export function Ago({ at, never = 'never' }) {
+  const now = useNow();
+  if (at === null || at === undefined) return html`<span class="soft">${never}</span>`;
+  return html`<time class="nowrap" datetime=${new Date(at).toISOString()} title=${dateTime(at)}>${ago(new Date(at).getTime(), now)}</time>`;
+}
+
+/** How long something will last, `2 h 5 min`; it counts down. @param {{ until: string | number | null | undefined, forever?: string }} props */
+export function Countdown({ until, forever = 'no expiry' }) {
+  const now = useNow();
+  if (until === null || until === undefined) return html`<span class="soft">${forever}</span>`;
+  const left = new Date(until).getTime() - now;
+  return html`<time class="nowrap" datetime=${new Date(until).toISOString()} title=${dateTime(until)}>${left <= 0 ? 'expired' : duration(left)}</time>`;
+}

@@ -1,0 +1,103 @@
+/** The files of the console: read once, each under an address that changes with any of them, so that browsers keep them for good. */
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+/** One file as it is sent. */
+export interface ConsoleFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** Made at the first call. */
+  gzip(): Buffer;
+}
+
+/** The whole console. */
+export interface ConsoleFiles {
+  /** Of all files together. */
+  readonly version: string;
+  /** By path below the address of the version. */
+  readonly files: ReadonlyMap<string, ConsoleFile>;
+  /** The one page, at every address of the console. */
+  readonly page: ConsoleFile;
+  /** The CSP source of the page's import map. */
+  readonly scriptHash: string;
+}
+
+/** Where the files are served: below it their version, then their path. */
+export const FILES = '/console/files';
+
+const FOLDER = new URL('../../console/', import.meta.url);
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** What the modules import by name, with the file that the package has for browsers and the path under which they get it. */
+const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path: string }>> = {
+  preact: { file: 'preact', path: 'lib/preact.js' },
+  'preact/hooks': { file: 'preact/hooks', path: 'lib/preact-hooks.js' },
+  htm: { file: 'htm', path: 'lib/htm.js' },
+  'htm/preact': { file: 'htm/preact', path: 'lib/htm-preact.js' },
+  uplot: { file: 'uplot/dist/uPlot.esm.js', path: 'lib/uplot.js' },
+  'uplot/styles': { file: 'uplot/dist/uPlot.min.css', path: 'lib/uplot.css' },
+};
+
+const ENTRY = 'app.js';
+const PAGE = 'index.html';
+
+/** Reads the console. */
+export function readConsole(): ConsoleFiles {
+  const contents = new Map<string, Buffer>();
+  for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
+    if (extname(path) in TYPES) contents.set(path, readFileSync(new URL(path, FOLDER)));
+  }
+  for (const { file, path } of Object.values(LIBRARIES)) contents.set(path, readFileSync(fileURLToPath(import.meta.resolve(file))));
+  const template = readFileSync(new URL(PAGE, FOLDER), 'utf8');
+
+  const all = [...contents].flatMap(([path, bytes]) => [Buffer.from(path), bytes]);
+  const version = hash('sha256', Buffer.concat([Buffer.from(template), ...all]), 'hex').slice(0, 16);
+  const address = (path: string) => `${FILES}/${version}/${path}`;
+  const imports = Object.fromEntries(Object.entries(LIBRARIES).map(([name, { path }]) => [name, address(path)]));
+  const importMap = JSON.stringify({ imports });
+  const preloads = modulesOf(contents, ENTRY).map((path) => `<link rel="modulepreload" href="${address(path)}">`);
+  const page = template
+    .replaceAll('{{files}}', address('').slice(0, -1))
+    .replace('{}', importMap)
+    .replace('<!-- preloads -->', preloads.join('\n'));
+  return {
+    version,
+    files: new Map([...contents].map(([path, bytes]) => [path, fileOf(TYPES[extname(path)]!, bytes)])),
+    page: fileOf('text/html; charset=utf-8', Buffer.from(page)),
+    scriptHash: `'sha256-${hash('sha256', importMap, 'base64')}'`,
+  };
+}
+
+function fileOf(type: string, bytes: Buffer): ConsoleFile {
+  let compressed: Buffer | undefined;
+  return {
+    type,
+    bytes,
+    gzip() {
+      compressed ??= gzipSync(bytes, { level: 9 });
+      return compressed;
+    },
+  };
+}
+
+const IMPORT = /^(?:import|export|\}) [^'\n]*'([^'\n]+)';$/gm;
+
+/** A module and those that it imports, and so on; not those that are imported when they are needed. */
+function modulesOf(contents: ReadonlyMap<string, Buffer>, entry: string): string[] {
+  const found = new Set([entry]);
+  for (const path of found) {
+    for (const [, name] of contents.get(path)!.toString().matchAll(IMPORT)) {
+      const next = LIBRARIES[name!]?.path ?? new URL(name!, `file:///${path}`).pathname.slice(1);
+      if (contents.has(next)) found.add(next);
+    }
+  }
+  return [...found];
+}

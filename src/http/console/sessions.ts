@@ -1,0 +1,128 @@
+/** Who is signed in to the console: a cookie that stands for an API key for half a day (SPEC D18.2 to D18.6). */
+import { hash, randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../account/caller.ts';
+import { allows } from '../../account/permission.ts';
+import { within } from '../../clock.ts';
+import type { Session, SessionReads, SessionWrites } from '../../ports/session-store.ts';
+import type { Gate } from '../auth/gate.ts';
+import type { HttpFault } from '../errors.ts';
+import type { Identify, Identity } from '../manage/identify.ts';
+
+/** How long a session lasts, ms. */
+export const SESSION_LIFE = 12 * 3600 * 1000;
+/** Sessions that one key has at a time; a further one ends the oldest. */
+const MOST_SESSIONS = 50;
+/** How long the store may take to find a session, ms. */
+const STORE_LIMIT = 1000;
+/** What the console's own requests carry; a page of another site cannot add it. */
+const PROOF = 'x-weir-console';
+
+const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has ended' };
+const OTHER_SITE: HttpFault = { status: 403, message: 'A change in the console has to come from the console itself' };
+const MAY_NOT_READ: HttpFault = {
+  status: 403,
+  message: 'The console needs a key with the permission manage or rules:read that is not bound to a list or feed',
+};
+
+/** What sessions need. */
+export interface SessionParts {
+  readonly gate: Gate;
+  readonly store: SessionReads & SessionWrites;
+  /** ms since 1970. */
+  readonly now: () => number;
+  /** Whether clients reach the service over TLS only: then the cookie is for TLS only. */
+  readonly secure: boolean;
+}
+
+/** Sessions as HTTP has them. */
+export interface Sessions {
+  /** Signs in with the text of a key and a person's name: who that is and the cookie, or the fault. */
+  open(request: FastifyRequest, key: string, actor: string): Promise<OpenSession | HttpFault>;
+  /** Ends the session of a request: the cookie that forgets it, or the fault. */
+  close(request: FastifyRequest): Promise<string | HttpFault>;
+  /** Who is signed in; a 401 when nobody is. */
+  identify(request: FastifyRequest): Promise<OpenSession | HttpFault>;
+  /** Whether a request has a session's cookie, valid or not. */
+  claims(request: FastifyRequest): boolean;
+}
+
+/** Somebody who is signed in. */
+export interface OpenSession extends Identity {
+  readonly actor: string;
+  /** ms since 1970. */
+  readonly expiresAt: number;
+  /** The header Set-Cookie of the answer, where the session is new. */
+  readonly cookie?: string;
+}
+
+export function consoleSessions({ gate, store, now, secure }: SessionParts): Sessions {
+  // The prefix has browsers refuse the cookie from another host of the domain, and over plain HTTP.
+  const name = secure ? '__Host-weir_session' : 'weir_session';
+  const pattern = new RegExp(`(?:^|;\\s*)${name}=([\\w-]{43})(?:;|$)`);
+  const attributes = `; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+  const hashOf = ({ headers }: FastifyRequest) => {
+    const id = pattern.exec(headers.cookie ?? '')?.[1];
+    return id === undefined ? undefined : digest(id);
+  };
+
+  return {
+    claims: ({ headers }) => headers.cookie?.includes(`${name}=`) ?? false,
+    async open(request, key, actor) {
+      const refusal = foreign(request);
+      if (refusal !== undefined) return refusal;
+      const caller = await gate.admit({ ip: request.ip, raw: request.raw, headers: { authorization: `Bearer ${key}` } });
+      if ('status' in caller) return caller;
+      if (!mayRead(caller)) return MAY_NOT_READ;
+      const id = randomBytes(32).toString('base64url');
+      const expiresAt = now() + SESSION_LIFE;
+      await store.openSession(digest(id), { keyHash: digest(key), actor, expiresAt }, MOST_SESSIONS);
+      const before = hashOf(request);
+      if (before !== undefined) await store.closeSession(before);
+      return { caller, actor, expiresAt, cookie: `${name}=${id}; Max-Age=${SESSION_LIFE / 1000}${attributes}` };
+    },
+    async close(request) {
+      const refusal = foreign(request);
+      if (refusal !== undefined) return refusal;
+      const known = hashOf(request);
+      if (known !== undefined) await store.closeSession(known);
+      return `${name}=; Max-Age=0${attributes}`;
+    },
+    async identify(request) {
+      const refusal = request.method === 'GET' || request.method === 'HEAD' ? undefined : foreign(request);
+      if (refusal !== undefined) return refusal;
+      const id = hashOf(request);
+      if (id === undefined) return NOT_SIGNED_IN;
+      const session = await within(store.findSession(id), STORE_LIMIT, 'the store');
+      if (session === undefined) return ended(gate.refuse(request));
+      return session.expiresAt <= now() ? NOT_SIGNED_IN : identityOf(session, request);
+    },
+  };
+
+  async function identityOf({ keyHash, actor, expiresAt }: Session, request: FastifyRequest): Promise<OpenSession | HttpFault> {
+    const caller = await gate.admitKey(Buffer.from(keyHash).toString('latin1'), request);
+    return 'status' in caller ? ended(caller) : { caller, actor, expiresAt };
+  }
+}
+
+/** By a session where the request has one and no key, else by key. */
+export const identifyByEither =
+  (byKey: Identify, sessions: Sessions): Identify =>
+  (request) =>
+    request.headers.authorization === undefined && sessions.claims(request) ? sessions.identify(request) : byKey(request);
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+/** The same refusal, where it would ask for a key: for a session. */
+const ended = (fault: HttpFault): HttpFault => (fault.status === 401 ? NOT_SIGNED_IN : fault);
+
+const mayRead = ({ listId, feedId, permissions }: Caller): boolean =>
+  listId === null && feedId === null && allows(permissions, 'rules:read');
+
+/** The fault of a request that may not come from the console: the cookie alone proves nothing, browsers send it for others too. */
+function foreign({ headers }: FastifyRequest): HttpFault | undefined {
+  const site = headers['sec-fetch-site'];
+  const { origin, host } = headers;
+  const isOwn = site === undefined ? origin === undefined || origin.replace(/^https?:\/\//, '') === host : site === 'same-origin';
+  return isOwn && headers[PROOF] !== undefined ? undefined : OTHER_SITE;
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { DEFAULT_VARIANT, variantOf } from '../feed/variant.ts';
+import { deviceLedger, type Poll } from './device-ledger.ts';
+import type { AnsweredContent } from './feeds/headers.ts';
+
+const T0 = 1_800_000_000_000;
+const KEY = { keyId: 'key', workspaceId: 'workspace' };
+const poll = (more: Partial<Poll> = {}): Poll => ({
+  userAgent: 'firewall',
+  address: '192.0.2.1',
+  status: 200,
+  validates: false,
+  content: undefined,
+  ...more,
+});
+const content = (etag: string, variant = DEFAULT_VARIANT): AnsweredContent => ({ feedId: null, variant, etag, lastModified: 100 });
+
+test('D16.7 a device is a key, a User-Agent and an address; its answers are counted, and what it has of each document', () => {
+  let now = T0;
+  const ledger = deviceLedger(() => now);
+  const [first, v4, second] = [content('"1"'), content('"v4"', variantOf({ family: 'v4' }, DEFAULT_VARIANT)), content('"2"')];
+  for (const [status, of] of [
+    [200, first],
+    [200, v4],
+    [304, first],
+    [200, second],
+    [304, second],
+    [403, undefined],
+    [500, undefined],
+  ] as const) {
+    ledger.note(KEY, poll({ status, content: of, validates: status === 304 }));
+    now += 1000;
+  }
+  ledger.note(KEY, poll({ address: '192.0.2.2' }));
+  ledger.note({ ...KEY, keyId: 'other' }, poll({ userAgent: undefined }));
+  const { devices, refused } = ledger.take();
+  assert.deepEqual(refused, []);
+  assert.deepEqual(
+    devices.map(({ keyId, userAgent, address }) => [keyId, userAgent, address]),
+    [
+      ['key', 'firewall', '192.0.2.1'],
+      ['key', 'firewall', '192.0.2.2'],
+      ['other', '-', '192.0.2.1'],
+    ],
+  );
+  const { documents, ...counted } = devices[0]!;
+  assert.deepEqual(counted, {
+    ...KEY,
+    userAgent: 'firewall',
+    address: '192.0.2.1',
+    firstPull: T0,
+    lastPull: T0 + 6000,
+    pulls: 7,
+    ok: 3,
+    notModified: 2,
+    refused: 1,
+    failed: 1,
+    lastStatus: 500,
+    validates: true,
+  });
+  assert.deepEqual(
+    documents.map(({ family, etag, at }) => [family, etag, at - T0]),
+    [
+      ['both', '"2"', 4000],
+      ['v4', '"v4"', 1000],
+    ],
+  );
+  assert.deepEqual(ledger.take(), { devices: [], refused: [] });
+});
+
+test('D16.8 a key that is not valid is noted by its SHA-256', () => {
+  const ledger = deviceLedger(() => T0);
+  const hash = createHash('sha256').update('a key').digest();
+  ledger.noteRefused(hash.toString('latin1'), poll({ status: 401 }));
+  ledger.noteRefused(hash.toString('latin1'), poll({ status: 401 }));
+  const [device, ...others] = ledger.take().refused;
+  assert.deepEqual(others, []);
+  assert.ok(hash.equals(Buffer.from(device!.hash)));
+  assert.deepEqual([device!.seen.pulls, device!.seen.refused, device!.seen.lastStatus], [2, 2, 401]);
+});
+
+test('D16.9 names that are made up fill neither memory nor the places of other workspaces', () => {
+  const ledger = deviceLedger(() => T0);
+  for (let n = 0; n < 6_000; n += 1) ledger.note(KEY, poll({ userAgent: `agent ${n}` }));
+  ledger.note({ keyId: 'b', workspaceId: 'b' }, poll({ userAgent: 'x'.repeat(16_000) }));
+  for (let n = 0; n < 2_000; n += 1) ledger.noteRefused(`digest ${n}`, poll());
+  const { devices, refused } = ledger.take();
+  assert.equal(devices.length, 5_001);
+  assert.equal(devices.at(-1)!.userAgent, 'x'.repeat(200));
+  assert.equal(refused.length, 1_000);
+});
+
+test('D16.6 a key that stands in a User-Agent is not kept', () => {
+  const ledger = deviceLedger(() => T0);
+  ledger.note(KEY, poll({ userAgent: `curl weir_${'k'.repeat(43)}` }));
+  assert.equal(ledger.take().devices[0]!.userAgent, 'curl [key]');
+});

@@ -1,0 +1,132 @@
+/** Batches of the last seven days, and undoing them (SPEC D15.37). */
+import { Type } from 'typebox';
+import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
+import { pageSchema } from '../page.ts';
+import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rule-changes.ts';
+import { nullable } from './rule-schema.ts';
+
+const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
+const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';
+const EXAMPLE = {
+  id: ID,
+  list_id: '0195a3c0-0000-7000-8000-000000000001',
+  key_id: '0195a3c0-0000-7000-8000-000000000002',
+  received_at: '2026-11-20T10:00:00.000Z',
+  landed_at: '2026-11-20T10:00:00.020Z',
+  entries: 3,
+  undoes: null,
+  undone_by: null,
+};
+const id = nullable(Type.String());
+const BATCH = {
+  id: Type.String({ format: 'uuid' }),
+  list_id: id,
+  key_id: nullable(Type.String({ description: 'null: a command, or another producer.' })),
+  received_at: Type.String({ format: 'date-time' }),
+  landed_at: Type.String({ format: 'date-time' }),
+  entries: Type.Integer({ description: 'Entries that have landed.' }),
+  undoes: id,
+  undone_by: id,
+};
+const EFFECT = {
+  removes: Type.Integer({ description: 'Rules that it made.' }),
+  restores: Type.Integer({ description: 'Rules that it replaced or deleted.' }),
+  keeps: Type.Integer({ description: 'Rules that another batch has changed since: they stay.' }),
+  sample: Type.Array(Type.String()),
+};
+const EFFECT_EXAMPLE = { removes: 2, restores: 1, keeps: 0, sample: ['remove block 8.8.8.8'] };
+const UNKNOWN = `there is no batch "${ID}" of the last seven days`;
+/** Batches of a page at most: each is asked for by itself. */
+const MOST = 200;
+/** Batches that one request undoes at most. */
+const MOST_UNDONE = 50;
+
+interface Undone extends Change {
+  readonly preview: boolean;
+  readonly undone: readonly object[];
+}
+
+export const BATCH_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'listBatches',
+    summary: 'The batches that have landed in the last seven days, newest first',
+    method: 'GET',
+    path: '/batches',
+    permission: 'rules:read',
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items of the page; 50 when absent.' })),
+      after: Type.Optional(Type.String({ maxLength: 40, description: 'The value of next in the page before.' })),
+    }),
+    answer: pageSchema('Batches', 'batches', Type.Object(BATCH, { title: 'Batch' }), EXAMPLE),
+    audit: null,
+    async run({ store, workspaceId }, { query: { limit = 50, after } }) {
+      if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be next of a page');
+      const found = await store.batches(workspaceId, { limit: limit + 1, ...(after !== undefined && { before: after.toLowerCase() }) });
+      const batches = found.slice(0, limit);
+      return { batches: batches.map(batchJson), next: found.length > limit ? batches.at(-1)!.id : null };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'getBatch',
+    summary: 'What a batch did, and what undoing it would do now',
+    method: 'GET',
+    path: '/batches/{batch}',
+    permission: 'rules:read',
+    answer: Type.Object(
+      { ...BATCH, undo: Type.Object(EFFECT) },
+      { title: 'BatchEffect', examples: [{ ...EXAMPLE, undo: EFFECT_EXAMPLE }] },
+    ),
+    audit: null,
+    refusals: { 404: UNKNOWN },
+    async run({ store, workspaceId }, { params }) {
+      const batch = await knownBatch(store, workspaceId, params.batch!);
+      return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspaceId, batch.id)) };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'undoBatches',
+    summary: 'Put back what batches replaced or deleted, and remove what they made',
+    description:
+      'The newest is undone first, each by a batch of its own, which can be undone. What is told of each is what undoing that one alone would do. Waits for what was accepted before.',
+    method: 'POST',
+    path: '/undo',
+    permission: 'rules:write',
+    body: Type.Object({
+      batches: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: MOST_UNDONE }),
+      preview: PREVIEW,
+    }),
+    answer: Type.Object(
+      {
+        undone: Type.Array(Type.Object({ batch: Type.String({ format: 'uuid' }), undone_by: id, ...EFFECT })),
+        preview: Type.Boolean(),
+        ...CHANGE,
+      },
+      {
+        title: 'Undone',
+        examples: [{ undone: [{ batch: ID, undone_by: UNDOING, ...EFFECT_EXAMPLE }], preview: false, batches: [UNDOING], landed: true }],
+      },
+    ),
+    audit: 'batches undone',
+    creates: 'elsewhere',
+    refusals: { 404: UNKNOWN, 409: 'there is nothing to undo: removes 0 rules, puts back 0' },
+    examples: [{ batches: [ID], preview: true }],
+    async run(context, { body: { batches: ids, preview = false } }): Promise<Undone> {
+      const { store, workspaceId } = context;
+      await context.untilLanded();
+      const planned = await planUndo(store, workspaceId, ids);
+      const ports = { ...portsOf(context), untilLanded: async () => 0 };
+      const { batches } = preview ? { batches: [] } : await undoBatches(ports, operatorOf(context), planned);
+      const undone = planned.map(({ batch, preview: effect }, i) => ({
+        batch: batch.id,
+        undone_by: batches[i] ?? null,
+        ...previewJson(effect),
+      }));
+      const undoes = planned.map(({ batch }) => batch.id);
+      return { undone, preview, ...(await landed(context, 'batches undone', batches, { undoes })) };
+    },
+    show: changeOutcome,
+  }),
+];

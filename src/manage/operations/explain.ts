@@ -1,0 +1,117 @@
+/** Why an address is in feeds, or is not (SPEC D10, D15.38). */
+import { Type } from 'typebox';
+import { within } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { WatchedFeed } from '../../feed/serve/feed-watch.ts';
+import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
+import { formatTarget, readTarget } from '../../signal/target.ts';
+import { explanationJson, type FeedJson } from '../explanation.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
+import { namesIn } from '../rule-json.ts';
+import { fieldOf, nullable, RULE_EXAMPLE, Rule } from './rule-schema.ts';
+
+/** How long an explanation may take, ms. */
+const LIMIT = 10_000;
+const text = nullable(Type.String());
+const VERDICT = Type.Enum(['in', 'partly', 'out']);
+
+const EXPLAINED = Type.Object(
+  {
+    target: Type.String(),
+    action: Type.Enum([...ACCESS_ACTIONS]),
+    feeds: Type.Array(
+      Type.Object({
+        kind: Type.Enum(['workspace', 'list', 'composed']),
+        id: text,
+        name: Type.String(),
+        verdict: VERDICT,
+        family: Type.String(),
+        entries: nullable(Type.Integer({ description: 'When it was built last; null: this process has not built it.' })),
+        max_entries: nullable(Type.Integer()),
+        over_cap: nullable(Type.Boolean()),
+        rules: Type.Array(Rule, { description: 'With effect (in, out), relation, list_name and key_name. The first 20.' }),
+        rules_left_out: Type.Integer(),
+        protected_by: Type.Array(Type.String()),
+        unblock: Type.Object({ removes: Type.Array(Type.Integer()), verdict: VERDICT }),
+      }),
+    ),
+  },
+  {
+    title: 'Explanation',
+    examples: [
+      {
+        target: '192.0.2.1',
+        action: 'block',
+        feeds: [
+          {
+            kind: 'workspace',
+            id: null,
+            name: 'default',
+            verdict: 'in',
+            family: 'both',
+            entries: 1204,
+            max_entries: 131_072,
+            over_cap: false,
+            rules: [{ effect: 'in', relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem' }],
+            rules_left_out: 0,
+            protected_by: [],
+            unblock: { removes: [], verdict: 'in' },
+          },
+        ],
+      },
+    ],
+  },
+);
+
+/** A feed with the size that it had when it was built last in the family that is explained. */
+function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed[]): FeedJson {
+  const size = known.find((each) => each.action === action && each.family === feed.family);
+  if (size === undefined) return feed;
+  return { ...feed, entries: size.entries, max_entries: size.limit, over_cap: size.entries > size.limit };
+}
+
+export const EXPLAIN_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'explain',
+    summary: 'Which feeds have an address, network, ASN or country, and why',
+    method: 'GET',
+    path: '/explain',
+    permission: 'rules:read',
+    query: Type.Object({
+      target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),
+      action: Type.Optional(Type.Enum([...ACCESS_ACTIONS], { description: 'Block feeds (when absent), or allow feeds.' })),
+      feed: Type.Optional(Type.String({ maxLength: 200, description: 'Only the feed of this list, or made of lists: UUID or name.' })),
+    }),
+    answer: EXPLAINED,
+    audit: null,
+    refusals: {
+      404: 'there is no list or feed "edge"',
+      409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
+    },
+    async run({ store, workspaceId, explainer, feeds: known }, { query: { target: asked, action = 'block', feed } }) {
+      const target = readTarget(fieldOf(asked), asked);
+      if (typeof target === 'string') throw fieldFault('target', target);
+      if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
+      const workspace = await store.workspace(workspaceId);
+      if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+      const found = feed === undefined ? undefined : await store.findNamed(workspaceId, feed);
+      const feedIds = found && [...found.lists, ...found.feeds].map(({ id }) => id);
+      if (feedIds?.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${feed}"`);
+      const explained = await within(
+        explainer.explain({ workspace, target, action, counts: false, ...(feedIds !== undefined && { feedIds }) }),
+        LIMIT,
+        'the explanation',
+      );
+      const feeds = explanationJson(explained, await namesIn(store, workspaceId));
+      return {
+        target: formatTarget(target),
+        action,
+        feeds: feeds.map((each, i) => ({
+          ...sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? []),
+          rules_left_out: explained.feeds[i]!.leftOut,
+        })),
+      };
+    },
+    show: (body) => ({ body }),
+  }),
+];

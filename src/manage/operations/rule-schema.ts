@@ -1,0 +1,149 @@
+/** What management shows of rules, and how requests name those that they mean. */
+import { type Static, type TSchema, Type } from 'typebox';
+import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES } from '../../rule.ts';
+import { readTarget } from '../../signal/target.ts';
+import type { ManageContext } from '../context.ts';
+import { readDuration } from '../duration.ts';
+import { findList } from '../find.ts';
+import { fieldFault } from '../operation.ts';
+import type { RuleConditions } from '../rule-search.ts';
+
+/** A schema that may also be null. */
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const text = nullable(Type.String());
+const instant = Type.String({ format: 'date-time' });
+
+/** A rule as pages and single answers show it. */
+export const RULE_EXAMPLE = {
+  id: 7,
+  kind: 'access_rule',
+  rule_ref: null,
+  name: null,
+  list_id: '0195a3c0-0000-7000-8000-000000000001',
+  target: '192.0.2.0/24',
+  action: 'block',
+  confidence: 'high',
+  severity: null,
+  reason: 'scanner',
+  labels: { source: 'soc' },
+  config: null,
+  expires_at: null,
+  created_at: '2026-11-20T10:00:00.000Z',
+  updated_at: '2026-11-20T10:00:00.000Z',
+  batch_id: '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000',
+  key_id: '0195a3c0-0000-7000-8000-000000000002',
+};
+
+export const Rule = Type.Object(
+  {
+    id: Type.Integer(),
+    kind: Type.Enum([...KINDS]),
+    rule_ref: text,
+    name: text,
+    list_id: Type.Optional(Type.String({ format: 'uuid', description: 'Of access rules, as the next three.' })),
+    target: Type.Optional(Type.String({ description: 'A network, AS and a number, or a country.' })),
+    confidence: Type.Optional(text),
+    severity: Type.Optional(text),
+    type: Type.Optional(Type.Enum([...RULE_TYPES], { description: 'Of expression rules, as the next three.' })),
+    expression: Type.Optional(Type.String()),
+    order: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
+    short_description: Type.Optional(text),
+    action: Type.String(),
+    reason: text,
+    labels: Type.Unsafe<object | null>({ type: ['object', 'null'] }),
+    config: Type.Unsafe<object | null>({ type: ['object', 'null'] }),
+    expires_at: nullable(instant),
+    created_at: instant,
+    updated_at: instant,
+    batch_id: nullable(Type.String({ description: 'The batch that wrote it last, and the key that sent that; null: not known.' })),
+    key_id: text,
+    warning: Type.Optional(Type.String({ description: 'What agents silently ignore of it.' })),
+  },
+  { title: 'Rule', examples: [RULE_EXAMPLE] },
+);
+
+const MATCHES = ['exact', 'covering', 'covered'] as const;
+const TARGET_KINDS = ['ip', 'asn', 'country'] as const;
+const words = (allowed: readonly string[], description?: string): TSchema =>
+  Type.Unsafe<string>({ type: 'string', enum: [...allowed], ...(description !== undefined && { description }) });
+const short = (description: string) => Type.String({ maxLength: 2048, description });
+const time = (description: string) => Type.String({ maxLength: 40, description: `${description} An instant (ISO 8601).` });
+
+/** The fields of a query or body that say which rules are meant; all of them have to hold. */
+export const CONDITIONS = {
+  kind: Type.Optional(words(KINDS, 'access_rule when absent.')),
+  list: Type.Optional(short('UUID or name of the list; access rules only, as the next six.')),
+  address: Type.Optional(short('The target: an address, a network, an ASN such as AS64500, or a country such as NL.')),
+  match: Type.Optional(words(MATCHES, 'How address is meant: that target (when absent), networks around it, or networks inside it.')),
+  target_kind: Type.Optional(words(TARGET_KINDS)),
+  confidence: Type.Optional(words(LEVELS)),
+  severity: Type.Optional(words(LEVELS)),
+  type: Type.Optional(words(RULE_TYPES, 'Of expression rules: custom, or generated (AI).')),
+  action: Type.Optional(short('block, allow, …')),
+  label: Type.Optional(short('name:value')),
+  reason: Type.Optional(short('Exactly this reason.')),
+  batch: Type.Optional(short('Written last by this batch.')),
+  key: Type.Optional(short('Written last by this key.')),
+  since: Type.Optional(time('Made or changed since. Also how long ago, such as 2h.')),
+  expires_before: Type.Optional(time('Expiring before.')),
+  expires_from: Type.Optional(time('Expiring then or later, or never.')),
+};
+const Conditions = Type.Object(CONDITIONS);
+
+/** What a request's conditions mean. Rejects with USAGE, and with NOT_FOUND where there is no such list. */
+export async function readConditions(context: ManageContext, given: Static<typeof Conditions>): Promise<RuleConditions> {
+  const { kind = 'access_rule', list, label, since, expires_before: before, expires_from: from } = given;
+  const conditions: RuleConditions = {
+    kind: kind as Kind,
+    match: matchOf(given),
+    targetKind: given.target_kind as RuleConditions['targetKind'],
+    confidence: given.confidence as Level | undefined,
+    severity: given.severity as Level | undefined,
+    type: given.type as RuleConditions['type'],
+    action: given.action,
+    labels: label === undefined ? undefined : [labelOf(label)],
+    reason: given.reason,
+    batch: given.batch,
+    key: given.key,
+    since: since === undefined ? undefined : readSince(since, context.now()),
+    expiresBefore: before === undefined ? undefined : readInstant('expires_before', before),
+    expiresFrom: from === undefined ? undefined : readInstant('expires_from', from),
+  };
+  for (const field of kind === 'access_rule' ? OF_EXPRESSIONS : OF_TARGETS) {
+    if (given[field] !== undefined) throw fieldFault(field, `is for ${kind === 'access_rule' ? 'expression' : 'access'} rules only`);
+  }
+  if (list === undefined) return conditions;
+  return { ...conditions, listId: (await findList(context.store, context.workspaceId, list)).id };
+}
+
+const OF_EXPRESSIONS = ['type'] as const;
+const OF_TARGETS = ['list', 'address', 'match', 'target_kind', 'confidence', 'severity'] as const;
+
+function matchOf({ address, match = 'exact' }: Static<typeof Conditions>): RuleConditions['match'] {
+  if (address === undefined) return undefined;
+  const target = readTarget(fieldOf(address), address);
+  if (typeof target === 'string') throw fieldFault('address', target);
+  if (match === 'exact') return { how: 'exact', target };
+  if (target.kind !== 'ip') throw fieldFault('match', `${match} takes an address or a network`);
+  return { how: match as 'covering' | 'covered', network: target.network };
+}
+
+/** The wire field that a text of a target belongs to. */
+export const fieldOf = (text: string) => (/^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip');
+
+function labelOf(text: string): [string, string] {
+  const at = text.indexOf(':');
+  if (at < 1) throw fieldFault('label', 'must be name:value');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function readSince(text: string, now: number): number {
+  const seconds = readDuration(text);
+  return seconds === undefined ? readInstant('since', text) : now - seconds * 1000;
+}
+
+function readInstant(field: string, text: string): number {
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z');
+  return at;
+}

@@ -1,0 +1,314 @@
+/** Rules: found, made, removed (SPEC D15.31 to D15.35). */
+import { Type } from 'typebox';
+import { WeirError } from '../../errors.ts';
+import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
+import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
+import type { ManageContext } from '../context.ts';
+import { LIST_ACTIONS, type ListAction, readEntry, rowOf, signalOf } from '../lists/entry.ts';
+import type { FileSignal } from '../lists/items.ts';
+import { operate } from '../operate.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
+import { PAGE_QUERY, pageSchema } from '../page.ts';
+import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf, refused } from '../rule-changes.ts';
+import { deletions } from '../rule-deletion.ts';
+import { originRuleJson } from '../rule-json.ts';
+import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rule-search.ts';
+import { FEED_FIELDS } from './feed-fields.ts';
+import { CONDITIONS, nullable, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+
+// ---------------------------------------------------------------- reading
+
+/** Rules of a page where a request says nothing. */
+const USUAL = 100;
+
+async function searchRules(context: ManageContext, conditions: RuleConditions, after: string | undefined, limit: number) {
+  const { store, workspaceId, now, pause } = context;
+  return rulePage(store, workspaceId, conditions, { now: now(), after: placeOf(conditions.kind, after), limit, pause });
+}
+
+function placeOf(kind: Kind, after: string | undefined): StepPlace | undefined {
+  const place = after === undefined ? undefined : readPlace(kind, after);
+  if (after !== undefined && place === undefined) throw fieldFault('after', 'must be next of a page');
+  return place;
+}
+
+async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<Record<string, string>>): Promise<StoredRule> {
+  const kind = KINDS.find((known) => known === params.kind);
+  const isId = /^\d{1,15}$/.test(params.rule!);
+  const [rule] = kind !== undefined && isId ? await store.rulesById(workspaceId, kind, [Number(params.rule)]) : [];
+  if (rule === undefined) throw new WeirError('NOT_FOUND', `there is no rule "${params.rule}" of this kind`);
+  return rule;
+}
+
+// ---------------------------------------------------------------- making
+
+/** A change of one entry, or what it would do. */
+interface Changed extends Change {
+  readonly preview: boolean;
+  readonly warnings?: readonly string[];
+}
+
+const CHANGED = Type.Object(
+  {
+    ...CHANGE,
+    preview: Type.Boolean(),
+    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })),
+    ...FEED_FIELDS,
+  },
+  {
+    title: 'RuleChange',
+    examples: [{ batches: [RULE_EXAMPLE.batch_id], landed: true, preview: false }],
+  },
+);
+
+/** Judges one signal and publishes it, as POST /v2/signal does; a preview counts what it would change of feeds. */
+async function submitOne(
+  context: ManageContext,
+  { version, json }: FileSignal,
+  { list, preview = false }: { readonly list?: string | undefined; readonly preview?: boolean | undefined },
+  event: string,
+  asked: Readonly<Record<string, unknown>>,
+): Promise<Changed> {
+  const { submission, caller } = context;
+  const batch = { version, caller, list, body: Buffer.concat([Buffer.from('['), json, Buffer.from(']')]) };
+  const tried = preview ? await submission.preview([batch]) : undefined;
+  const result = tried?.results[0] ?? (await submission.submit(batch));
+  if ('status' in result) return refused(result);
+  const [error] = result.errors;
+  if (error !== undefined) throw entryFault(error);
+  const { batchId, warnings } = result;
+  const change = await landed(context, event, batchId === null ? [] : [batchId], asked);
+  return { ...change, preview, ...(warnings.length > 0 && { warnings }), ...tried?.feeds };
+}
+
+/** The fault of an entry, at the field that it names first. */
+function entryFault(error: string): WeirError {
+  const [, field, message] = /^Entry \d+: (?:\w+ validation failed: )?(?:([\w.]+): )?(.*)$/s.exec(error) ?? [];
+  return fieldFault(field ?? 'rule', message ?? error);
+}
+
+const text = (maxLength: number, description?: string) => Type.String({ maxLength, ...(description !== undefined && { description }) });
+const object = Type.Unsafe<object>({ type: 'object' });
+const COMMON = {
+  reason: Type.Optional(text(2048)),
+  labels: Type.Optional(object),
+  config: Type.Optional(object),
+  name: Type.Optional(text(256)),
+  preview: PREVIEW,
+};
+const ENTRY = {
+  value: text(64, 'An address, a network, an ASN such as AS64500, or a country such as NL.'),
+  action: Type.Optional(
+    Type.Enum([...LIST_ACTIONS], { description: 'block when absent; unblock removes what blocks exactly this value.' }),
+  ),
+  list: Type.Optional(text(200, 'UUID or name; the default list when absent.')),
+  expires: Type.Optional(text(40, 'A duration such as 3600 or 7d, or an instant. For ever when absent, or as the service has it.')),
+  confidence: Type.Optional(text(16)),
+  severity: Type.Optional(text(16)),
+  rule_ref: Type.Optional(text(128, 'What names the rule, instead of its value.')),
+  ...COMMON,
+};
+const EXPRESSION = {
+  kind: Type.Enum([...EXPRESSION_KINDS]),
+  rule_ref: text(128, 'What names the rule: one with it is replaced.'),
+  type: Type.Optional(Type.Enum([...RULE_TYPES], { description: 'custom when absent.' })),
+  expression: text(100_000),
+  action: text(32),
+  order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  short_description: Type.Optional(text(2048)),
+  phase: Type.Optional(text(16)),
+  expires_in: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Seconds.' })),
+  ...COMMON,
+};
+const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
+
+// ---------------------------------------------------------------- removing
+
+/** Rules that one request deletes at most. */
+const MOST_DELETED = 5000;
+const MOST_IDS = 1000;
+const SAMPLE = 10;
+
+interface Deleted extends Change {
+  readonly deleted: number;
+  readonly preview: boolean;
+  readonly sample: readonly object[];
+  /** Where the search for more goes on; null: there are no more. */
+  readonly next: string | null;
+}
+
+async function meantRules(
+  context: ManageContext,
+  conditions: RuleConditions,
+  ids: readonly number[] | undefined,
+  after: string | undefined,
+): Promise<{ readonly rules: readonly StoredRule[]; readonly next: string | null }> {
+  if (ids !== undefined) return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, ids), next: null };
+  const rules: StoredRule[] = [];
+  let next = after ?? null;
+  do {
+    const page = await searchRules(context, conditions, next ?? undefined, Math.min(1000, MOST_DELETED - rules.length));
+    rules.push(...page.rules);
+    next = page.next && placeText(page.next);
+    // A page that is short has looked at all that one request may.
+    if (page.rules.length < 1000) break;
+  } while (next !== null && rules.length < MOST_DELETED);
+  return { rules, next };
+}
+
+async function deleteRules(
+  context: ManageContext,
+  rules: readonly StoredRule[],
+  { preview, next }: { readonly preview: boolean; readonly next: string | null },
+  asked: Readonly<Record<string, unknown>>,
+): Promise<Deleted> {
+  const sampled = await withOrigins(context.store, context.workspaceId, rules.slice(0, SAMPLE));
+  const sample = sampled.map(originRuleJson);
+  const shown = { deleted: rules.length, preview, sample, next };
+  if (preview || rules.length === 0) return { ...shown, batches: [], landed: true };
+  const { batches } = await operate({ ...portsOf(context), untilLanded: async () => 0 }, operatorOf(context), deletions(rules));
+  return { ...shown, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
+}
+
+const DELETED = Type.Object(
+  {
+    deleted: Type.Integer({ description: `Rules, ${MOST_DELETED} at most.` }),
+    preview: Type.Boolean(),
+    sample: Type.Array(Rule, { description: 'Some of them.' }),
+    next: nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' })),
+    ...CHANGE,
+  },
+  {
+    title: 'DeletedRules',
+    examples: [{ deleted: 1, preview: false, sample: [RULE_EXAMPLE], next: null, batches: [RULE_EXAMPLE.batch_id], landed: true }],
+  },
+);
+
+export const RULE_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'listRules',
+    summary: 'The active rules of a kind that meet every given condition',
+    description:
+      'Access rules come by list and id, the others in the order of enforcement. A page may have fewer rules than limit, or none, although others follow: only next tells.',
+    method: 'GET',
+    path: '/rules',
+    permission: 'rules:read',
+    query: Type.Object({ ...CONDITIONS, ...PAGE_QUERY }),
+    answer: pageSchema('RulePage', 'rules', Rule, RULE_EXAMPLE),
+    audit: null,
+    refusals: { 404: 'there is no list "edge"' },
+    async run(context, { query: { limit = USUAL, after, ...given } }) {
+      const { rules, next } = await searchRules(context, await readConditions(context, given), after, limit);
+      const shown = await withOrigins(context.store, context.workspaceId, rules);
+      return { rules: shown.map(originRuleJson), next: next && placeText(next) };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'getRule',
+    summary: 'One rule, also one that has lapsed and is kept still',
+    method: 'GET',
+    path: '/rules/{kind}/{rule}',
+    permission: 'rules:read',
+    answer: Rule,
+    audit: null,
+    refusals: { 404: 'there is no rule "7" of this kind' },
+    async run(context, { params }) {
+      const [shown] = await withOrigins(context.store, context.workspaceId, [await ruleById(context, params)]);
+      return originRuleJson(shown!);
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'blockTarget',
+    summary: 'Block, allow or unblock one address, network, ASN or country',
+    description: 'A signal, with the checks and faults of POST /v2/signal.',
+    method: 'POST',
+    path: '/rules',
+    permission: 'rules:write',
+    body: Type.Object(ENTRY),
+    answer: CHANGED,
+    audit: 'rule changed',
+    creates: 'elsewhere',
+    refusals: { 404: 'No such access-rules list' },
+    examples: [
+      { value: '192.0.2.1', reason: 'port scan', expires: '7d' },
+      { value: '192.0.2.1', action: 'unblock' },
+    ],
+    run(context, { body: { list, preview, ...fields } }) {
+      const entry = readEntry(rowOf(fields), NO_DEFAULTS);
+      if (typeof entry === 'string') throw fieldFault('value', entry);
+      const signal = signalOf(entry, context.now());
+      if (signal === undefined) throw fieldFault('expires', 'lies in the past');
+      return submitOne(context, signal, { list, preview }, 'rule changed', { list: list ?? null, ...fields });
+    },
+    show: changeOutcome,
+  }),
+  operation({
+    name: 'putExpressionRule',
+    summary: 'Make a WAF or Smart Firewall rule, or replace the one with its rule_ref',
+    description: 'A signal, with the checks and faults of POST /v2/signal.',
+    method: 'POST',
+    path: '/rules/expressions',
+    permission: 'rules:write',
+    body: Type.Object(EXPRESSION),
+    bodyBytes: 256 * 1024,
+    answer: CHANGED,
+    audit: 'rule changed',
+    creates: 'elsewhere',
+    examples: [
+      { kind: 'waf_rule', rule_ref: 'waf-login', expression: 'http.request.path contains "/login"', action: 'challenge', order: 10 },
+    ],
+    run(context, { body: { kind, rule_ref, expires_in, reason, labels, preview, type = 'custom', ...rule } }) {
+      const envelope = { schema_version: 2, kind, op: 'upsert', rule_ref, expires_in, reason, labels, rule: { type, ...rule } };
+      const signal: FileSignal = { version: 2, json: Buffer.from(JSON.stringify(envelope)) };
+      return submitOne(context, signal, { preview }, 'rule changed', { kind, rule_ref, action: rule.action });
+    },
+    show: changeOutcome,
+  }),
+  operation({
+    name: 'deleteRule',
+    summary: 'Delete one rule by its id',
+    method: 'DELETE',
+    path: '/rules/{kind}/{rule}',
+    permission: 'rules:write',
+    answer: DELETED,
+    audit: 'rules deleted',
+    refusals: { 404: 'there is no rule "7" of this kind' },
+    async run(context, { params }) {
+      await context.untilLanded();
+      const rule = await ruleById(context, params);
+      return deleteRules(context, [rule], { preview: false, next: null }, { kind: rule.kind, id: rule.id });
+    },
+    show: changeOutcome,
+  }),
+  operation({
+    name: 'deleteRules',
+    summary: 'Delete rules by their ids, or the active ones that meet every given condition',
+    description: `Waits for what was accepted before. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
+    method: 'POST',
+    path: '/rules/delete',
+    permission: 'rules:write',
+    body: Type.Object({
+      ...CONDITIONS,
+      ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: MOST_IDS })),
+      after: PAGE_QUERY.after,
+      preview: PREVIEW,
+    }),
+    answer: DELETED,
+    audit: 'rules deleted',
+    creates: 'elsewhere',
+    refusals: { 404: 'there is no list "edge"' },
+    examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
+    async run(context, { body: { ids, after, preview = false, ...given } }) {
+      const { kind, ...narrowing } = given;
+      const isNarrow = Object.keys(narrowing).length > 0;
+      if ((ids === undefined) !== isNarrow) throw fieldFault('ids', 'or conditions have to say which rules are meant, not both');
+      await context.untilLanded();
+      const conditions = await readConditions(context, given);
+      const { rules, next } = await meantRules(context, conditions, ids, after);
+      return deleteRules(context, rules, { preview, next }, { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }) });
+    },
+    show: changeOutcome,
+  }),
+];
