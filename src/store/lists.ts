@@ -1,5 +1,5 @@
 /** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
-import { feedRevision } from '../account/feed.ts';
+import { feedRevision, type ProposedFeed } from '../account/feed.ts';
 import { type ListSettings, settingsOf } from '../account/list.ts';
 import { levelCode } from '../feed/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
@@ -107,15 +107,17 @@ const sourceQuery = (now: string) => `SELECT w.*, ${now} AS taken_at,
     (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
   FROM workspaces w WHERE w.id = $1`;
 
-/** The source of the feed with that UUID, or of the workspace's (null). Undefined when there is no such workspace, list or feed. */
-export function* ruleSource(now: string, workspaceId: string, feedId: string | null): Work<RuleSource | undefined> {
+/** The source of the feed with that UUID, of the workspace's (null), or of one that is not stored. Undefined when there is no such workspace, list or feed. */
+export function* ruleSource(now: string, workspaceId: string, feed: string | null | ProposedFeed): Work<RuleSource | undefined> {
   const workspace = yield* one(sourceQuery(now), workspaceId);
   if (workspace === undefined) return undefined;
   const workspacePk = Number(workspace.pk);
   const source =
-    feedId === null
+    feed === null
       ? yield* workspaceSource(workspacePk, workspace)
-      : ((yield* listSource(workspacePk, feedId)) ?? (yield* composedSource(workspacePk, feedId)));
+      : typeof feed === 'object'
+        ? yield* proposedSource(workspacePk, feed)
+        : ((yield* listSource(workspacePk, feed)) ?? (yield* composedSource(workspacePk, feed)));
   if (source === undefined) return undefined;
   const { lists, ...own } = source;
   const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
@@ -163,6 +165,18 @@ function* composedSource(workspacePk: number, id: string): Work<Source | undefin
     revision: Number(row.feed_revision),
     lists: lists.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) })),
   };
+}
+
+/** Lists that are not the workspace's, or are gone, are passed over. */
+function* proposedSource(workspacePk: number, { profile, lists: members }: ProposedFeed): Work<Source> {
+  const rows =
+    members === null
+      ? yield* all(`${LISTS} ORDER BY pk`, workspacePk)
+      : members.length === 0
+        ? []
+        : yield* all(`${LISTS} AND id IN (${members.map((_, i) => `$${i + 2}`)}) ORDER BY pk`, workspacePk, ...members);
+  const lists = rows.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) }));
+  return { kind: 'composed', profile, revision: 0, lists };
 }
 
 const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id), name: String(row.name) });
