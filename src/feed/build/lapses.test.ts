@@ -27,13 +27,12 @@ test('D14.5 a network lapses with its first address, whichever rules lie in each
       if (size !== undefined && below(5) > 0) networks.push({ start: at, end: at + size });
       at += size ?? 1;
     }
-    const order = rules.map((_, i) => i).sort((a, b) => rules[a].start - rules[b].start || rules[b].end - rules[a].end);
+    rules.sort((a, b) => a.start - b.start || b.end - a.end);
     const covering = {
       starts: rules.map(({ start }) => start),
       ends: rules.map(({ end }) => end),
       expires: rules.map(({ expires }) => expires),
       lists: rules.map(({ list }) => list),
-      order,
     };
     const { lapses, lists } = coverageOf<number>(covering, {
       starts: networks.map(({ start }) => start),

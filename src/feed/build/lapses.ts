@@ -1,6 +1,6 @@
 /** Until when rules cover networks, and which lists the rules are of. */
 
-/** Rules on networks of one family, in no order. No two of them overlap but one lies in the other. */
+/** Rules on networks of one family, by their start, those of one start by their end, the last one first. No two of them overlap but one lies in the other. */
 export interface CoveringRules<T extends number | bigint> {
   readonly starts: ArrayLike<T>;
   /** The addresses after the last ones. */
@@ -9,8 +9,6 @@ export interface CoveringRules<T extends number | bigint> {
   readonly expires: ArrayLike<number>;
   /** Of the list that each rule is of, a number above 0. */
   readonly lists: ArrayLike<number>;
-  /** The rules by their start, those of one start by their end, the last one first. */
-  readonly order: ArrayLike<number>;
 }
 
 /** What holds for each of some networks. */
@@ -31,13 +29,12 @@ export function coverageOf<T extends number | bigint>(
   rules: CoveringRules<T>,
   networks: Pick<CoveringRules<T>, 'starts' | 'ends'>,
 ): Coverage {
-  const { starts, ends, expires, lists, order } = rules;
+  const { starts, ends, expires, lists } = rules;
   const sweep = new Sweep(networks);
   /** The rules around the place that the sweep has reached, the narrowest last, with the latest expiry and the list of all around them. */
   const stack: { readonly end: T; readonly expires: number; readonly list: number }[] = [];
   let reached: T | undefined;
-  for (let n = 0; n < order.length; n++) {
-    const rule = order[n];
+  for (let rule = 0; rule < starts.length; rule++) {
     const start = starts[rule];
     let top = stack.at(-1);
     for (; top !== undefined && top.end <= start; top = stack.at(-1)) {
@@ -46,7 +43,7 @@ export function coverageOf<T extends number | bigint>(
       stack.pop();
     }
     // Most rules have no other around or in them.
-    if (top === undefined && (n + 1 === order.length || starts[order[n + 1]] >= ends[rule])) {
+    if (top === undefined && (rule + 1 === starts.length || starts[rule + 1] >= ends[rule])) {
       sweep.cover(start, ends[rule], expires[rule], lists[rule]);
       continue;
     }
