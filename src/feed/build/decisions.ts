@@ -186,8 +186,12 @@ function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6): DecisionNetwo
 }
 
 function boundsV4(addresses: ArrayLike<number>, prefixes: ArrayLike<number>) {
-  const starts = Float64Array.from(addresses);
-  return { starts, ends: starts.map((start, i) => start + 2 ** (32 - prefixes[i])) };
+  const [starts, ends] = [new Float64Array(addresses.length), new Float64Array(addresses.length)];
+  for (let i = 0; i < starts.length; i++) {
+    starts[i] = addresses[i];
+    ends[i] = addresses[i] + 2 ** (32 - prefixes[i]);
+  }
+  return { starts, ends };
 }
 
 function coveringV4({ addresses, prefixes, expires, lists }: NetworkColumns<number>): CoveringRules<number> {
