@@ -56,7 +56,7 @@ export interface BuildSource {
   readonly geoVersion: string;
   readonly entryCount: number;
   /** How many of the entries are IPv4; undefined for what is no feed. */
-  readonly v4Count?: number | undefined;
+  readonly v4Count: number | undefined;
   readonly entryLimit: number;
   /** Whole seconds: when the build was made, without the rules that had expired by then. */
   readonly asOf: number;

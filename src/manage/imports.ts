@@ -1,4 +1,4 @@
-/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.3, D15.38). */
+/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.3, D15.36). */
 import type { Caller } from '../account/caller.ts';
 import { hasCode } from '../errors.ts';
 import { LIMITS } from '../signal/limits.ts';
@@ -13,7 +13,7 @@ export const MOST_IMPORTED = 10_000;
 /** Faults that are told at most. */
 const MOST_TOLD = 1000;
 /** Bytes that are read before other work gets its turn. */
-const PIECE = 16 * 1024;
+const PIECE = 4 * 1024;
 
 export interface ImportRequest {
   readonly caller: Caller;
@@ -54,10 +54,12 @@ export async function importFile(
   request: ImportRequest,
 ): Promise<Imported | RefusedBatch> {
   const { batches, faults, expired } = await readBatches(request, pause);
-  const sent = batches.map((signals): SignalBatch => {
-    const { caller, list } = request;
-    return { version: signals[0]!.version, caller, list, body: bodyOf(signals) };
-  });
+  const sent: SignalBatch[] = [];
+  const { caller, list } = request;
+  for (const signals of batches) {
+    sent.push({ version: signals[0]!.version, caller, list, body: bodyOf(signals) });
+    await pause();
+  }
   const { results, feeds } = request.preview
     ? await submission.preview(sent)
     : { results: await submitAll(submission, sent), feeds: undefined };

@@ -8,7 +8,6 @@ import { instantOf, systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
 import { feedMeasurer } from '../feed/build/measure.ts';
 import type { FeedPreviewer } from '../feed/builder.ts';
-import { EXPLAIN_RULES, explain } from '../feed/explain/explain.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -37,8 +36,18 @@ const methods: FeedThreadMethods = {
     previewer ??= import('../feed/build/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
     return (await previewer).preview(request);
   },
+  async explain(asked) {
+    const { EXPLAIN_RULES, EXPLAIN_TOLD, explain } = await import('../feed/explain/explain.ts');
+    return explain(asked, {
+      store,
+      geo: database,
+      guard: shared.guard,
+      now: instantOf(systemClock),
+      mostRules: EXPLAIN_RULES,
+      mostTold: EXPLAIN_TOLD,
+    });
+  },
   ...feedMeasurer(shared),
-  explain: (asked) => explain(asked, { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules: EXPLAIN_RULES }),
   async useGeo(data) {
     database = geoDatabase(data);
   },

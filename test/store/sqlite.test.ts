@@ -70,6 +70,6 @@ function searches(text: string, plan: readonly Record<string, unknown>[]): Searc
       /^(?:SEARCH|SCAN) (\w+)(?: EXISTS)?(?: USING (?:[A-Z]+ )*(\w*) ?\((.*)\))?/.exec(String(detail)) ?? [];
     return name === undefined
       ? []
-      : [{ table: tables.get(name) ?? name, index, columns: [...columns.matchAll(/\w+(?=[<>=])/g)].map(String) }];
+      : [{ table: tables.get(name) ?? name, index, columns: [...columns.matchAll(/\w+(?=(?:,\w+)*\)?[<>=])/g)].map(String) }];
   });
 }
