@@ -1343,6 +1343,24 @@ export function storeConformance(driver: StoreDriver): void {
     while ((await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 1000 })) > 0);
   });
 
+  test(`D18.3 store ${name}: sessions are found by their hash until they end; of a key's the newest stay, and what has expired is swept`, async (t) => {
+    const { store } = await fixture(t, driver);
+    const [key, other] = ['key', 'other'].map((text) => createHash('sha256').update(text).digest());
+    const id = (text: string) => createHash('sha256').update(`session ${text}`).digest();
+    for (const [i, text] of ['a', 'b', 'c'].entries()) {
+      await store.openSession(id(text), { keyHash: key, actor: `Jana ${text}`, expiresAt: T0 + i }, 2);
+    }
+    await store.openSession(id('d'), { keyHash: other, actor: '周', expiresAt: T0 + 9 }, 2);
+    const actors = async () => Promise.all(['a', 'b', 'c', 'd'].map(async (text) => (await store.findSession(id(text)))?.actor));
+    assert.deepEqual(await actors(), [undefined, 'Jana b', 'Jana c', '周']);
+    const found = (await store.findSession(id('d')))!;
+    assert.deepEqual([Buffer.from(found.keyHash), found.expiresAt], [other, T0 + 9]);
+    await store.closeSession(id('c'));
+    await store.closeSession(id('c'));
+    while ((await store.sweep({ now: T0 + 5, rulesExpiredBefore: 0, auditBefore: 0, limit: 1 })) > 0);
+    assert.deepEqual(await actors(), [undefined, undefined, undefined, '周']);
+  });
+
   test(`D4 retention, store ${name}: sweep deletes in slices what is past its time and nothing else`, async (t) => {
     const { store, land, rules } = await fixture(t, driver);
     await land([

@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, allPages, ask, manage } from '../../api.js';
 import { useLiveWork, useWork } from '../../data.js';
-import { count } from '../../format.js';
+import { count, counted } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { CheckField, CheckList, SelectField, TextField } from '../../ui/field.js';
@@ -135,11 +135,11 @@ function Effect({ asked }) {
   if (state === undefined) return html`<${Loading} />`;
   if (state.error !== undefined) return html`<${Notice} kind="warn">What it changes could not be counted: ${state.error.message}<//>`;
   const { before, after = null } = state;
-  if (after === null) return html`<${Notice}>The size stays: ${count(before?.entries ?? 0)} entries.<//>`;
+  if (after === null) return html`<${Notice}>The size stays: ${counted(before?.entries ?? 0, 'entry', 'entries')}.<//>`;
   const over = after.entries > after.entry_limit;
   return html`
     <${Notice} kind=${over ? 'bad' : ''}>
-      ${before === null ? `It will have ${count(after.entries)} entries` : `${count(before.entries)} entries now, ${count(after.entries)} then`}
+      ${before === null ? `It will have ${counted(after.entries, 'entry', 'entries')}` : `${counted(before.entries, 'entry', 'entries')} now, ${count(after.entries)} then`}
       ${` (${count(after.v4)} IPv4, ${count(after.v6)} IPv6), of ${count(after.entry_limit)} that it may have.`}
       ${over && html`<p>Over its cap: pulls would be answered 413.</p>`}
     <//>
