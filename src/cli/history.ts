@@ -1,21 +1,9 @@
 /** `weir history`. */
-import type { FeedDay } from '../ports/history.ts';
-import type { StoreReads } from '../ports/store.ts';
+import { findListOrFeed } from '../manage/find.ts';
+import { DAY, dayJson, YEAR } from '../manage/operations/history.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
-import { inWorkspace, pick, wholeNumber } from './usage.ts';
-
-/** ms. */
-const DAY = 86_400_000;
-/** Days that are kept. */
-const YEAR = 366;
-
-const dayJson = ({ day, v4, v6, ...counts }: FeedDay) => ({
-  day: new Date(day * DAY).toISOString().slice(0, 10),
-  ...counts,
-  v4: v4 && { last: v4.last, max: v4.most },
-  v6: v6 && { last: v6.last, max: v6.most },
-});
+import { inWorkspace, wholeNumber } from './usage.ts';
 
 export function historyCommand(add: AddCommand): void {
   add(
@@ -27,7 +15,7 @@ export function historyCommand(add: AddCommand): void {
         const store = await context.reads();
         const id = await workspaceId(store, workspace);
         const to = Math.floor(Date.now() / DAY);
-        const feedId = feed === undefined ? null : await findAny(store, id, feed);
+        const feedId = feed === undefined ? null : await findListOrFeed(store, id, feed);
         return (await store.feedDays(id, feedId, { from: to - days + 1, to })).map(dayJson);
       },
       show: (rows) =>
@@ -37,10 +25,4 @@ export function historyCommand(add: AddCommand): void {
         ),
     },
   );
-}
-
-/** The id of the list or the composed feed that `text` names. */
-async function findAny(store: StoreReads, workspace: string, text: string): Promise<string> {
-  const directory = await store.directory(workspace);
-  return pick([...(directory?.lists ?? []), ...(await store.feeds(workspace))], text, 'list or feed').id;
 }

@@ -33,3 +33,11 @@ export async function findFeed(store: Pick<StoreReads, 'findNamed' | 'feed'>, wo
   if (feed === undefined) throw new WeirError('NOT_FOUND', `there is no feed "${ref}"`);
   return feed;
 }
+
+/** The UUID of the list, or of the feed made of lists, that `ref` names. Rejects as `findList` does. */
+export async function findListOrFeed(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<string> {
+  const named = await store.findNamed(workspaceId, ref);
+  if (named?.feeds[0] !== undefined) return named.feeds[0].id;
+  if (named?.lists.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${ref}"`);
+  return (await findList(store, workspaceId, ref)).id;
+}
