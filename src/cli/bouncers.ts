@@ -1,5 +1,5 @@
 /** `weir bouncer`. */
-import { bouncerJson } from '../manage/operations/devices.ts';
+import { bouncerJson } from '../manage/operations/bouncers.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { inWorkspace } from './usage.ts';

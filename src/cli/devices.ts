@@ -1,6 +1,6 @@
 /** `weir device`. */
 import { isoTime } from '../clock.ts';
-import { deviceJson } from '../manage/operations/devices.ts';
+import { deviceJson } from '../manage/device-json.ts';
 import type { Device, DevicePage } from '../ports/devices.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';

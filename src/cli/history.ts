@@ -1,9 +1,12 @@
 /** `weir history`. */
-import { findListOrFeed } from '../manage/find.ts';
-import { DAY, dayJson, YEAR } from '../manage/operations/history.ts';
+import { DAY, dayJson } from '../manage/history.ts';
+import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
-import { inWorkspace, wholeNumber } from './usage.ts';
+import { inWorkspace, pick, wholeNumber } from './usage.ts';
+
+/** Days that are kept. */
+const YEAR = 366;
 
 export function historyCommand(add: AddCommand): void {
   add(
@@ -15,7 +18,7 @@ export function historyCommand(add: AddCommand): void {
         const store = await context.reads();
         const id = await workspaceId(store, workspace);
         const to = Math.floor(Date.now() / DAY);
-        const feedId = feed === undefined ? null : await findListOrFeed(store, id, feed);
+        const feedId = feed === undefined ? null : await findAny(store, id, feed);
         return (await store.feedDays(id, feedId, { from: to - days + 1, to })).map(dayJson);
       },
       show: (rows) =>
@@ -25,4 +28,10 @@ export function historyCommand(add: AddCommand): void {
         ),
     },
   );
+}
+
+/** The id of the list or the composed feed that `text` names. */
+async function findAny(store: StoreReads, workspace: string, text: string): Promise<string> {
+  const directory = await store.directory(workspace);
+  return pick([...(directory?.lists ?? []), ...(await store.feeds(workspace))], text, 'list or feed').id;
 }

@@ -34,10 +34,11 @@ export async function findFeed(store: Pick<StoreReads, 'findNamed' | 'feed'>, wo
   return feed;
 }
 
-/** The UUID of the list, or of the feed made of lists, that `ref` names. Rejects as `findList` does. */
-export async function findListOrFeed(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<string> {
-  const named = await store.findNamed(workspaceId, ref);
-  if (named?.feeds[0] !== undefined) return named.feeds[0].id;
-  if (named?.lists.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${ref}"`);
+/** The UUID of the list or feed that `ref` names. Rejects with NOT_FOUND, and with REFUSED when lists share the name. */
+export async function anyFeedId(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<string> {
+  const found = await store.findNamed(workspaceId, ref);
+  const [feed] = found?.feeds ?? [];
+  if (feed !== undefined && found?.lists.length === 0) return feed.id;
+  if (found === undefined || found.lists.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${ref}"`);
   return (await findList(store, workspaceId, ref)).id;
 }

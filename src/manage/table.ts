@@ -1,12 +1,13 @@
 import type { Operation } from './operation.ts';
+import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
+import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
+import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
-import { DEVICE_OPERATIONS } from './operations/devices.ts';
 import { EXPLAIN_OPERATIONS } from './operations/explain.ts';
 import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
-import { HISTORY_OPERATIONS } from './operations/history.ts';
 import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
@@ -29,7 +30,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEAD_LETTER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...STATUS_OPERATIONS,
-  ...DEVICE_OPERATIONS,
-  ...HISTORY_OPERATIONS,
+  ...CONTENT_OPERATIONS,
+  ...ACTIVITY_OPERATIONS,
+  ...BOUNCER_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ];
