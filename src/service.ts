@@ -16,6 +16,7 @@ import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
 import { isCountry } from './geo/iso3166.ts';
 import { geoStatus } from './geo/status.ts';
 import { accessLog } from './http/access-log.ts';
+import { ACTIVITY_TURN, activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
@@ -32,6 +33,7 @@ import { ruleQuota } from './http/signals/rule-quota.ts';
 import { type SignalParts, signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
+import type { ActivityCounter } from './ports/activity.ts';
 import type { HttpCounts } from './ports/http-counts.ts';
 import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
@@ -145,6 +147,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
     const counts = newHttpCounts();
     const addressOf = clientAddress(config.trustProxy);
+    // Where nobody can ask for it nothing is counted.
+    const activity = config.roles.includes('manage') ? activityCounter(now) : undefined;
+    if (activity !== undefined) closing.push(everyMinute(() => activity.turn(store)));
     const devices = feedThread && deviceLedger(now);
     const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
       devices &&
@@ -206,7 +211,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       settings: config,
       authenticator: authentication,
       submitSignals: takesSignals
-        ? signalSubmission(signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger))
+        ? signalSubmission(
+            signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries }, logger),
+          )
         : undefined,
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
@@ -219,6 +226,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
             maxLists: config.maxLists,
             guardRails,
             feeds: feedThread && watch,
+            documents: cache,
+            measurer: feedThread,
+            activity,
             service: {
               engines: enginesOf(config),
               processes: processesOn(config.dataDir, ownStatus),
@@ -226,7 +236,9 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
             },
             publish: (messages) => stream.publish(messages),
             untilLanded: () => caughtUp(stream, store),
-            submission: managedSubmission(signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts }, logger)),
+            submission: managedSubmission(
+              signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries }, logger),
+            ),
             explainer: feedThread,
             schemes,
             pause: () => nextTurn(),
@@ -238,6 +250,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       counts,
       metrics,
       devices,
+      activity,
       access: config.accessLog ? accessLog((line) => logger.info(line, 'request'), addressOf) : undefined,
       tls,
       tracer: tracing,
@@ -287,6 +300,13 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
 
 type Close = () => Promise<void> | void;
 
+/** Does something each minute; returns what ends that. */
+function everyMinute(work: () => Promise<void>): Close {
+  const timer = setInterval(() => void work(), ACTIVITY_TURN);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
 /** Closes in the reverse order of opening. */
 async function closeAll(closing: Close[]): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
@@ -327,10 +347,11 @@ interface SignalJudges {
   readonly guardRails: ServiceGuardRails;
   readonly forecast: FeedForecast | undefined;
   readonly counts: HttpCounts;
+  readonly noteEntries: ActivityCounter['entries'] | undefined;
 }
 
 function signalParts(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SignalParts {
-  const { schemes, geo, guardRails, forecast, counts } = parts;
+  const { schemes, geo, guardRails, forecast, counts, noteEntries } = parts;
   const guardOf = blockGuards(guardRails);
   return {
     store,
@@ -347,6 +368,7 @@ function signalParts(store: Store, stream: Pick<Stream, 'draft'>, config: Config
     now,
     monotonic,
     counts,
+    noteEntries,
     logFailure: (err, what) => logger.error({ err }, what),
   };
 }

@@ -38,6 +38,12 @@ export const feedState = (feed: Omit<ComposedFeed, 'id' | 'workspaceId'>) => ({
   lists: feed.lists?.toSorted() ?? [],
 });
 
+/** A composed feed that is not stored: what it would be is asked. */
+export interface ProposedFeed {
+  readonly profile: FeedProfile;
+  readonly lists: Members;
+}
+
 /** A change of what is set of a composed feed; what it does not name stays as it is. */
 export type FeedPatch = Partial<Omit<ComposedFeed, 'id' | 'workspaceId' | 'name'>>;
 

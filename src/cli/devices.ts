@@ -1,5 +1,6 @@
 /** `weir device`. */
 import { isoTime } from '../clock.ts';
+import { deviceJson } from '../manage/device-json.ts';
 import type { Device, DevicePage } from '../ports/devices.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
@@ -19,31 +20,6 @@ export async function allDevices(store: StoreReads, workspace: string, which: Om
     if (page.length < PAGE) return devices.sort((a, b) => b.lastPull - a.lastPull);
   }
 }
-
-const deviceJson = (device: Device) => ({
-  id: device.id,
-  key_id: device.keyId,
-  user_agent: device.userAgent,
-  address: device.address,
-  first_pull: isoTime(device.firstPull),
-  last_pull: isoTime(device.lastPull),
-  last_status: device.lastStatus,
-  pulls: device.pulls,
-  interval_seconds: device.interval === null ? null : Math.round(device.interval / 1000),
-  answers: { '200': device.ok, '304': device.notModified, '4xx': device.refused, '5xx': device.failed },
-  sends_validators: device.validates,
-  stopped_at: isoTime(device.stoppedAt),
-  documents: device.documents.map((document) => ({
-    feed_id: document.feedId,
-    format: document.format,
-    family: document.family,
-    action: document.action,
-    etag: document.etag,
-    last_modified: isoTime(document.lastModified * 1000),
-    at: isoTime(document.at),
-    behind_seconds: document.newestModified === null ? null : Math.max(0, document.newestModified - document.lastModified),
-  })),
-});
 
 export function deviceCommands(add: AddCommand): void {
   add(

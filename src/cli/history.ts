@@ -1,21 +1,12 @@
 /** `weir history`. */
-import type { FeedDay } from '../ports/history.ts';
+import { DAY, dayJson } from '../manage/history.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { inWorkspace, pick, wholeNumber } from './usage.ts';
 
-/** ms. */
-const DAY = 86_400_000;
 /** Days that are kept. */
 const YEAR = 366;
-
-const dayJson = ({ day, v4, v6, ...counts }: FeedDay) => ({
-  day: new Date(day * DAY).toISOString().slice(0, 10),
-  ...counts,
-  v4: v4 && { last: v4.last, max: v4.most },
-  v6: v6 && { last: v6.last, max: v6.most },
-});
 
 export function historyCommand(add: AddCommand): void {
   add(

@@ -3,7 +3,7 @@
  * the rules and makes them (`build/`). All that crosses is in this file. What is said of a feed is true of every document.
  */
 
-import type { FeedKind } from '../account/feed.ts';
+import type { FeedKind, ProposedFeed } from '../account/feed.ts';
 import type { Instant } from '../clock.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
@@ -56,7 +56,7 @@ export interface BuildSource {
   readonly geoVersion: string;
   readonly entryCount: number;
   /** How many of the entries are IPv4; undefined for what is no feed. */
-  readonly v4Count?: number | undefined;
+  readonly v4Count: number | undefined;
   readonly entryLimit: number;
   /** Whole seconds: when the build was made, without the rules that had expired by then. */
   readonly asOf: number;
@@ -150,4 +150,33 @@ export interface Preview {
 export interface FeedPreviewer {
   /** Rejects when the store does not answer, with TIMEOUT when it takes too long, and with NOT_FOUND when the list is gone. */
   preview(request: PreviewRequest): Promise<Preview>;
+}
+
+/** Asks how large a feed is, or would be. */
+export interface MeasureRequest {
+  readonly workspaceId: string;
+  /** The UUID of a list or a composed feed; null: the workspace's; or one that is not stored. */
+  readonly feed: string | null | ProposedFeed;
+}
+
+/** How large a feed is in its stored format and family. */
+export interface FeedMeasure {
+  readonly name: string;
+  readonly format: string;
+  readonly family: string;
+  readonly action: AccessAction;
+  readonly entries: number;
+  readonly v4: number;
+  readonly v6: number;
+  readonly entryLimit: number;
+  /** Rules for addresses and networks. */
+  readonly addressRules: number;
+  /** The countries and ASNs that have most networks; one network may count in several. */
+  readonly costs: readonly GeoCost[];
+}
+
+/** Measures feeds on the feed thread, as the store has their rules now. */
+export interface FeedMeasurer {
+  /** undefined when there is no such feed. Rejects when the store does not answer, and with TIMEOUT when too many wait. */
+  measure(request: MeasureRequest): Promise<FeedMeasure | undefined>;
 }

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { ManagePorts } from '../manage/context.ts';
+import type { ActivityCounter } from '../ports/activity.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import type { Tracer } from '../ports/trace.ts';
@@ -78,6 +79,8 @@ export interface AppParts {
   /** undefined: plain HTTP. */
   readonly tls?: TlsSource | undefined;
   /** undefined where nobody looks at what polls. */
+  /** Where polls are counted by workspace. */
+  readonly activity?: ActivityCounter | undefined;
   readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
   /** undefined: requests are not logged. */
   readonly access?: AccessLog | undefined;
@@ -95,12 +98,13 @@ const MAX_PARAM_LENGTH = 2400;
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
   const { readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer } = parts;
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer, activity } = parts;
   const traces = tracer && requestTraces(tracer);
   const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
   const notePoll: OnPoll = (request, key, answered) => {
     access?.identify(request, key.keyId);
+    activity?.poll(key.workspaceId, answered.status);
     devices?.note(key, pollOf(request, addressOf(request), answered));
   };
   const onKey = (asker: Asker, keyId: string) => {

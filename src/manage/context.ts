@@ -2,8 +2,11 @@
 import type { Author, Caller } from '../account/caller.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
+import type { FeedMeasurer } from '../feed/builder.ts';
+import type { FeedCache } from '../feed/serve/cache.ts';
 import type { FeedWatch } from '../feed/serve/feed-watch.ts';
 import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
+import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { RuleManagement } from './rule-ports.ts';
 import type { ProcessStatus } from './status.ts';
@@ -46,6 +49,11 @@ export interface ManagePorts extends RuleManagement {
   readonly service: ServiceStatus;
   /** What is known of the feeds that this process has built; undefined where it builds none. */
   readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
+  /** Feeds as they are served, and how large others would be; undefined where this process builds none. */
+  readonly documents?: Pick<FeedCache, 'find' | 'body'> | undefined;
+  readonly measurer?: FeedMeasurer | undefined;
+  /** What happened lately. */
+  readonly activity?: ActivityReads | undefined;
 }
 
 /** What a function that changes something works with. */

@@ -33,3 +33,12 @@ export async function findFeed(store: Pick<StoreReads, 'findNamed' | 'feed'>, wo
   if (feed === undefined) throw new WeirError('NOT_FOUND', `there is no feed "${ref}"`);
   return feed;
 }
+
+/** The UUID of the list or feed that `ref` names. Rejects with NOT_FOUND, and with REFUSED when lists share the name. */
+export async function anyFeedId(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<string> {
+  const found = await store.findNamed(workspaceId, ref);
+  const [feed] = found?.feeds ?? [];
+  if (feed !== undefined && found?.lists.length === 0) return feed.id;
+  if (found === undefined || found.lists.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${ref}"`);
+  return (await findList(store, workspaceId, ref)).id;
+}

@@ -1,6 +1,8 @@
 import type { Operation } from './operation.ts';
+import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
+import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { EXPLAIN_OPERATIONS } from './operations/explain.ts';
 import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
@@ -27,5 +29,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEAD_LETTER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...STATUS_OPERATIONS,
+  ...CONTENT_OPERATIONS,
+  ...ACTIVITY_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ];

@@ -3,7 +3,7 @@
  * Every call that concerns rules names the workspace.
  */
 import type { Author } from '../account/caller.ts';
-import type { FeedKind, FeedProfile } from '../account/feed.ts';
+import type { FeedKind, FeedProfile, ProposedFeed } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Network } from '../network/network.ts';
@@ -269,11 +269,11 @@ export interface RuleReads {
    * Reads the rules of a feed (the UUID of a list or a composed feed; null: the workspace's) that are active at `now` (ms), both actions,
    * and the head, in one read transaction. Rules of a composed feed have the levels of their list where they have none of their own.
    * undefined when workspace, list or feed is gone. With `sink` undefined nobody wants the access rules as numbers; `whole` gets rules as
-   * they are stored, from the same transaction.
+   * they are stored, from the same transaction. A composed feed that is not stored is read as one that is.
    */
   snapshot(
     workspaceId: string,
-    feedId: string | null,
+    feed: string | null | ProposedFeed,
     now: number,
     sink: RuleSink | undefined,
     whole?: WholeRules,

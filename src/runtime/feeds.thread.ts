@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { blockGuards } from '../account/guard-rails.ts';
 import { instantOf, systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
+import { feedMeasurer } from '../feed/build/measure.ts';
 import type { FeedPreviewer } from '../feed/builder.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
@@ -46,6 +47,7 @@ const methods: FeedThreadMethods = {
       mostTold: EXPLAIN_TOLD,
     });
   },
+  ...feedMeasurer(shared),
   async useGeo(data) {
     database = geoDatabase(data);
   },

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
-import type { FeedBuilder, FeedPreviewer } from '../feed/builder.ts';
+import type { FeedBuilder, FeedMeasurer, FeedPreviewer } from '../feed/builder.ts';
 import type { FeedExplainer } from '../feed/explain/explain.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
 
 /** The methods that the feed thread serves. */
-export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer, FeedExplainer {
+export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer {
   /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
   /** Answers when the thread has time. */
@@ -22,6 +22,7 @@ const METHODS: MethodNames<FeedThreadMethods> = {
   forget: true,
   preview: true,
   explain: true,
+  measure: true,
   useGeo: true,
   ping: true,
   shutdown: true,
@@ -42,7 +43,7 @@ export interface FeedRules {
 }
 
 /** The feed thread as the main thread sees it. */
-export interface FeedThread extends FeedBuilder, FeedPreviewer, FeedExplainer {
+export interface FeedThread extends FeedBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer {
   useGeo(data: GeoData): Promise<void>;
   /** Resolves when the thread answers, rejects when it cannot be started. */
   ping(): Promise<void>;
@@ -81,6 +82,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules
     forget: (...document) => thread().methods.forget(...document),
     preview: (request) => thread().methods.preview(request),
     explain: (asked) => thread().methods.explain(asked),
+    measure: (request) => thread().methods.measure(request),
     async useGeo(next) {
       data = next;
       await thread().methods.useGeo(next);

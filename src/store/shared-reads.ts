@@ -1,5 +1,5 @@
 import type { AccountReads } from '../ports/account-store.ts';
-import type { AuditReads, AuditRow } from '../ports/audit.ts';
+import type { AuditEvent, AuditReads } from '../ports/audit.ts';
 import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
@@ -112,9 +112,16 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
   };
 }
 
-function* auditSince(id: number, limit: number): Work<AuditRow[]> {
-  const rows = yield* all('SELECT id, event, object FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
-  return rows.map((row) => ({ id: Number(row.id), event: String(row.event), object: String(row.object) }));
+function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
+  const rows = yield* all('SELECT id, event, object, key_id, actor FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
+  const text = (value: unknown) => (value === null ? null : String(value));
+  return rows.map((row) => ({
+    id: Number(row.id),
+    event: String(row.event),
+    object: String(row.object),
+    keyId: text(row.key_id),
+    actor: text(row.actor),
+  }));
 }
 
 function* mapped<T>(text: string, of: (row: Row) => T, values: readonly string[]): Work<T[]> {

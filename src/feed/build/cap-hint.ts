@@ -1,6 +1,6 @@
 import type { FeedKind } from '../../account/feed.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import { countNetworks, geoName } from '../geo-cost.ts';
+import { countNetworks, type GeoCost, geoName } from '../geo-cost.ts';
 import type { Variant } from '../variant.ts';
 import { ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -20,12 +20,7 @@ const RAISE: Readonly<Record<FeedKind, string>> = {
  * come of cutting out never-block rules.
  */
 export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase, cost: number): string {
-  const targets = new Map(
-    matching(snapshot.geo, variant, asOf).map((row) => [geoName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),
-  );
-  const costs = [...targets]
-    .map(([name, target]) => ({ name, networks: countNetworks(geo.ranges(target), variant.family) }))
-    .sort((a, b) => b.networks - a.networks || (a.name < b.name ? -1 : 1));
+  const costs = geoCosts(snapshot, variant, asOf, geo);
   const addresses = { v4: matching(snapshot.v4, variant, asOf).length, v6: matching(snapshot.v6, variant, asOf).length };
   const direct = (variant.family === 'v6' ? 0 : addresses.v4) + (variant.family === 'v4' ? 0 : addresses.v6);
   const sources = [
@@ -45,7 +40,18 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
   return `The entries come from ${sources.join(', ')}. To publish this feed: ${advice.join('; or ')}.`;
 }
 
-function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
+/** The countries and ASNs of the rules that make a variant, each with its networks, the most expensive first. */
+export function geoCosts(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): GeoCost[] {
+  const targets = new Map(
+    matching(snapshot.geo, variant, asOf).map((row) => [geoName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),
+  );
+  return [...targets]
+    .map(([name, target]) => ({ name, networks: countNetworks(geo.ranges(target), variant.family) }))
+    .sort((a, b) => b.networks - a.networks || (a.name < b.name ? -1 : 1));
+}
+
+/** The rows of the rules of a variant that are active at the second `asOf`. */
+export function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
   const rows: number[] = [];
   const wanted = roleTag(variant.action);
   for (let row = 0; row < table.length; row++) {

@@ -80,22 +80,43 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
 
 /** Rules on networks of one family, as columns. */
 class NetworkColumns<A> {
+  length = 0;
   readonly addresses: A[] = [];
-  readonly prefixes: number[] = [];
-  readonly expires: number[] = [];
-  readonly lists: number[] = [];
+  prefixes: Uint8Array;
+  /** Whole seconds; Infinity: never. */
+  expires: Float64Array;
+  lists: Uint16Array;
+
+  constructor(capacity: number) {
+    this.prefixes = new Uint8Array(capacity);
+    this.expires = new Float64Array(capacity);
+    this.lists = new Uint16Array(capacity);
+  }
 
   add(address: A, prefix: number, expires: number, list: number): void {
+    if (this.length === this.prefixes.length) this.#grow();
     this.addresses.push(address);
-    this.prefixes.push(prefix);
-    this.expires.push(expires === 0 ? Number.POSITIVE_INFINITY : expires);
-    this.lists.push(list);
+    this.prefixes[this.length] = prefix;
+    this.expires[this.length] = expires === 0 ? Number.POSITIVE_INFINITY : expires;
+    this.lists[this.length] = list;
+    this.length += 1;
+  }
+
+  #grow(): void {
+    const { prefixes, expires, lists } = this;
+    const capacity = 2 * this.length + 64;
+    this.prefixes = new Uint8Array(capacity);
+    this.prefixes.set(prefixes);
+    this.expires = new Float64Array(capacity);
+    this.expires.set(expires);
+    this.lists = new Uint16Array(capacity);
+    this.lists.set(lists);
   }
 
   /** Those whose prefix has at least this length. */
   from(prefix: number): NetworkColumns<A> {
-    const narrow = new NetworkColumns<A>();
-    for (let i = 0; i < this.prefixes.length; i++) {
+    const narrow = new NetworkColumns<A>(this.length);
+    for (let i = 0; i < this.length; i++) {
       if (this.prefixes[i] >= prefix) narrow.add(this.addresses[i], this.prefixes[i], this.expires[i], this.lists[i]);
     }
     return narrow;
@@ -109,8 +130,8 @@ interface NetworkRules {
 
 /** The rules that block, those on countries and ASNs as one for each of their networks. */
 function activeNetworks(active: ActiveRules): NetworkRules {
-  const rules: NetworkRules = { v4: new NetworkColumns(), v6: new NetworkColumns() };
   const { v4: tableV4, v6: tableV6, geo } = active.tables;
+  const rules: NetworkRules = { v4: new NetworkColumns(tableV4.length), v6: new NetworkColumns(tableV6.length) };
   active.each(tableV4, 'block', (row) => rules.v4.add(tableV4.words[row], tableV4.prefixes[row], tableV4.expires[row], tableV4.lists[row]));
   active.each(tableV6, 'block', (row) =>
     rules.v6.add([...tableV6.words.subarray(4 * row, 4 * row + 4)], tableV6.prefixes[row], tableV6.expires[row], tableV6.lists[row]),
@@ -128,8 +149,8 @@ function activeNetworks(active: ActiveRules): NetworkRules {
 
 function addressesOf({ v4, v6 }: NetworkRules): AddressSet {
   const set = addressSet([]);
-  for (let i = 0; i < v4.prefixes.length; i++) set.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
-  for (let i = 0; i < v6.prefixes.length; i++) set.v6.pushNetwork(v6.addresses[i], 0, v6.prefixes[i]);
+  for (let i = 0; i < v4.length; i++) set.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
+  for (let i = 0; i < v6.length; i++) set.v6.pushNetwork(v6.addresses[i], 0, v6.prefixes[i]);
   return set;
 }
 
@@ -186,24 +207,39 @@ function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6): DecisionNetwo
 }
 
 function boundsV4(addresses: ArrayLike<number>, prefixes: ArrayLike<number>) {
-  const starts = Float64Array.from(addresses);
-  return { starts, ends: starts.map((start, i) => start + 2 ** (32 - prefixes[i])) };
+  const [starts, ends] = [new Float64Array(addresses.length), new Float64Array(addresses.length)];
+  for (let i = 0; i < starts.length; i++) {
+    starts[i] = addresses[i];
+    ends[i] = addresses[i] + 2 ** (32 - prefixes[i]);
+  }
+  return { starts, ends };
 }
 
-function coveringV4({ addresses, prefixes, expires, lists }: NetworkColumns<number>): CoveringRules<number> {
-  const count = addresses.length;
-  const pairs = new Uint32Array(2 * count);
-  for (let i = 0; i < count; i++) {
+/** By address, then by prefix length. */
+function coveringV4({ addresses, prefixes, expires, lists, length }: NetworkColumns<number>): CoveringRules<number> {
+  const pairs = new Uint32Array(2 * length);
+  for (let i = 0; i < length; i++) {
     pairs[2 * i] = prefixes[i];
     pairs[2 * i + 1] = i;
   }
-  // The sort is stable: by prefix, then by address.
-  sortPairs(pairs, count);
-  for (let i = 0; i < count; i++) pairs[2 * i] = addresses[pairs[2 * i + 1]];
-  sortPairs(pairs, count);
-  const order = new Uint32Array(count);
-  for (let i = 0; i < count; i++) order[i] = pairs[2 * i + 1];
-  return { ...boundsV4(addresses, prefixes), expires, lists, order };
+  // The sort is stable.
+  sortPairs(pairs, length);
+  for (let i = 0; i < length; i++) pairs[2 * i] = addresses[pairs[2 * i + 1]];
+  sortPairs(pairs, length);
+  const sorted = {
+    starts: new Float64Array(length),
+    ends: new Float64Array(length),
+    expires: new Float64Array(length),
+    lists: new Uint16Array(length),
+  };
+  for (let i = 0; i < length; i++) {
+    const rule = pairs[2 * i + 1];
+    sorted.starts[i] = pairs[2 * i];
+    sorted.ends[i] = pairs[2 * i] + 2 ** (32 - prefixes[rule]);
+    sorted.expires[i] = expires[rule];
+    sorted.lists[i] = lists[rule];
+  }
+  return sorted;
 }
 
 function boundsV6({ length, words, prefixes }: CidrsV6) {
@@ -212,10 +248,12 @@ function boundsV6({ length, words, prefixes }: CidrsV6) {
 }
 
 function coveringV6({ addresses, prefixes, expires, lists }: NetworkColumns<readonly number[]>): CoveringRules<bigint> {
-  const starts = addresses.map((words) => bigOf(words, 0));
-  const ends = starts.map((start, i) => start + (1n << BigInt(128 - prefixes[i])));
-  const order = starts
-    .map((_, i) => i)
-    .sort((a, b) => (starts[a] < starts[b] ? -1 : starts[a] > starts[b] ? 1 : prefixes[a] - prefixes[b]));
-  return { starts, ends, expires, lists, order };
+  const rules = addresses.map((words, i) => ({ start: bigOf(words, 0), prefix: prefixes[i], expires: expires[i], list: lists[i] }));
+  rules.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.prefix - b.prefix));
+  return {
+    starts: rules.map(({ start }) => start),
+    ends: rules.map(({ start, prefix }) => start + (1n << BigInt(128 - prefix))),
+    expires: rules.map(({ expires: each }) => each),
+    lists: rules.map(({ list }) => list),
+  };
 }

@@ -136,7 +136,7 @@ function sourceOf(
   { generation, readAt, takenAt, head }: Snapshot,
   { variant }: BuildRequest,
   made: { readonly geoVersion: string; readonly asOf: number },
-  { entryCount, entryLimit }: Pick<RenderedFeed, 'entryCount' | 'entryLimit'>,
+  { entryCount, v4Count, entryLimit }: Pick<RenderedFeed, 'entryCount' | 'v4Count' | 'entryLimit'>,
 ) {
   return {
     generation,
@@ -146,6 +146,7 @@ function sourceOf(
     name: head.profile.name,
     ...made,
     entryCount,
+    v4Count,
     entryLimit,
   };
 }

@@ -1,3 +1,4 @@
+import type { ProposedFeed } from '../../account/feed.ts';
 import { type Instant, secondOf } from '../../clock.ts';
 import type { ChangeSink, SnapshotHead, SnapshotMark, StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -146,7 +147,7 @@ export async function followSnapshot(
  */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
-  { workspaceId, feedId, generation }: Pick<BuildRequest, 'workspaceId' | 'feedId' | 'generation'>,
+  { workspaceId, feedId, generation }: Pick<BuildRequest, 'workspaceId' | 'generation'> & { readonly feedId: string | null | ProposedFeed },
   now: Instant,
   document: DocumentKind = 'feed',
 ): Promise<Snapshot | undefined> {

@@ -1,6 +1,7 @@
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { FeedForecast } from '../../feed/serve/forecast.ts';
+import type { ActivityCounter } from '../../ports/activity.ts';
 import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
@@ -35,6 +36,8 @@ export interface SignalParts {
   readonly monotonic: () => number;
   /** Where entries are counted. */
   readonly counts?: Pick<HttpCounts, 'entries' | 'listEntries' | 'limited'>;
+  /** Is told how many entries of a workspace were accepted and failed. */
+  readonly noteEntries?: ActivityCounter['entries'] | undefined;
   /** Logs why the store or the stream failed, or a defect of ours; the client sees none of it. */
   readonly logFailure: (error: unknown, what: string) => void;
 }
@@ -95,7 +98,19 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 
 /** Signal submission with what it needs. */
 export function signalSubmission(parts: SignalParts): SubmitSignals {
-  const { store, stream, entryLimit, ruleQuota, check, forecast, now, monotonic, counts = newHttpCounts(), logFailure } = parts;
+  const {
+    store,
+    stream,
+    entryLimit,
+    ruleQuota,
+    check,
+    forecast,
+    now,
+    monotonic,
+    counts = newHttpCounts(),
+    noteEntries,
+    logFailure,
+  } = parts;
   const defaultLists = new Map<string, string>();
   const oneByOne = queue();
 
@@ -171,11 +186,13 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
         const failure = await messages.publish().then(() => undefined, failed);
         if (failure !== undefined) {
           judged.count(counts, 'not_published', 'failed');
+          noteEntries?.(workspaceId, 0, batch.entries.length);
           return failure;
         }
         if (list !== undefined) countListEntries(counts, list, judged.accepted.get('access_rule') ?? 0);
       }
       judged.count(counts, dryRun ? 'dry_run' : 'accepted', dryRun ? 'dry_run' : 'failed');
+      if (!dryRun) noteEntries?.(workspaceId, accepted, errors.length);
       const { status, body } = summary(version, accepted, errors);
       return { status, body: { ...body, ...(warnings.length > 0 && { warnings }) }, batchId: dryRun || accepted === 0 ? null : batchId };
     } finally {

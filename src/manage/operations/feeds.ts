@@ -69,7 +69,7 @@ const Feed = Type.Object(
   { title: 'Feed', examples: [EXAMPLE] },
 );
 
-const MEMBERS = {
+export const MEMBERS = {
   lists: Type.Optional(
     Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: MOST_LISTS, description: 'UUIDs or unique names of lists.' }),
   ),
@@ -77,7 +77,7 @@ const MEMBERS = {
 };
 
 /** The lists that a body names; undefined when it names none. */
-async function membersOf(
+export async function membersOf(
   { store, workspaceId }: ManageContext,
   { lists, all_lists: all = false }: { readonly lists?: readonly string[]; readonly all_lists?: boolean },
 ): Promise<Members | undefined> {

@@ -50,11 +50,11 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       return directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
     },
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
-    async snapshot(workspaceId, feedId, now, sink, whole) {
+    async snapshot(workspaceId, feed, now, sink, whole) {
       let begun = false;
       return db.view(
         async (session) => {
-          const source = await drive(session, ruleSource(NOW, workspaceId, feedId));
+          const source = await drive(session, ruleSource(NOW, workspaceId, feed));
           if (source === undefined) return undefined;
           begun = true;
           if (sink !== undefined) await scan(session, source, now, sink);

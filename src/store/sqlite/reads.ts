@@ -84,10 +84,10 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     },
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
-    async snapshot(workspaceId, feedId, now, sink, whole) {
+    async snapshot(workspaceId, feed, now, sink, whole) {
       const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
-        const found = drive(db, ruleSource(String(clock()), workspaceId, feedId));
+        const found = drive(db, ruleSource(String(clock()), workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
           for (const { pk, id, levels } of found.lists) {

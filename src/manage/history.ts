@@ -1,0 +1,14 @@
+/** The past of feeds as JSON has it. */
+import type { FamilySize, FeedDay } from '../ports/history.ts';
+
+/** ms. */
+export const DAY = 86_400_000;
+
+const sizeJson = (size: FamilySize | null) => size && { last: size.last, max: size.most };
+
+export const dayJson = ({ day, v4, v6, ...counts }: FeedDay) => ({
+  day: new Date(day * DAY).toISOString().slice(0, 10),
+  ...counts,
+  v4: sizeJson(v4),
+  v6: sizeJson(v6),
+});

@@ -1,0 +1,183 @@
+/** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
+import { Type } from 'typebox';
+import { isoTime } from '../../clock.ts';
+import type { Page } from '../../ports/account-store.ts';
+import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
+import type { Device } from '../../ports/devices.ts';
+import { deviceJson } from '../device-json.ts';
+import { anyFeedId } from '../find.ts';
+import { DAY, dayJson } from '../history.ts';
+import { type Operation, operation } from '../operation.ts';
+import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { nullable } from './nullable.ts';
+
+/** Days that are kept. */
+const YEAR = 366;
+
+const DEVICE_EXAMPLE = {
+  id: 'b6Xk0y3JrG1Qd2Wv',
+  key_id: '0195a3c0-0000-7000-8000-000000000002',
+  user_agent: 'FortiGate/7.4',
+  address: '192.0.2.10',
+  first_pull: '2026-11-01T10:00:00.000Z',
+  last_pull: '2026-11-20T10:00:00.000Z',
+  last_status: 304,
+  pulls: 5000,
+  interval_seconds: 300,
+  answers: { '200': 120, '304': 4880, '4xx': 0, '5xx': 0 },
+  sends_validators: true,
+  stopped_at: null,
+  documents: [],
+};
+const count = Type.Integer();
+const instant = Type.String({ format: 'date-time' });
+const Document = Type.Object({
+  feed_id: nullable(Type.String()),
+  format: Type.String(),
+  family: Type.String(),
+  action: Type.String(),
+  etag: Type.String(),
+  last_modified: instant,
+  at: instant,
+  behind_seconds: nullable(Type.Integer({ description: 'By how much newer the newest content is; null: not known.' })),
+});
+const DeviceAnswer = Type.Object({
+  id: Type.String(),
+  key_id: Type.String(),
+  user_agent: Type.String(),
+  address: Type.String(),
+  first_pull: instant,
+  last_pull: instant,
+  last_status: count,
+  pulls: count,
+  interval_seconds: nullable(Type.Integer({ description: 'How often it usually pulls; null: not known yet.' })),
+  answers: Type.Object({ '200': count, '304': count, '4xx': count, '5xx': count }),
+  sends_validators: Type.Boolean({ description: 'Whether it has ever asked conditionally.' }),
+  stopped_at: nullable(Type.String({ description: 'Since when it is known to have stopped pulling.' })),
+  documents: Type.Array(Document, { description: 'What it got last of each document, newest first.' }),
+});
+
+const counts = Type.Array(Type.Integer());
+const Activity = Type.Object(
+  {
+    since: Type.String({ format: 'date-time', description: 'When this process began to count.' }),
+    to: Type.String({ format: 'date-time' }),
+    step_minutes: Type.Integer(),
+    accepted: counts,
+    failed: counts,
+    landed: counts,
+    pulls: counts,
+    not_modified: counts,
+  },
+  {
+    title: 'Activity',
+    examples: [
+      {
+        since: '2026-11-20T08:00:00.000Z',
+        to: '2026-11-20T10:00:00.000Z',
+        step_minutes: 60,
+        accepted: [1200, 900],
+        failed: [0, 3],
+        landed: [1200, 900],
+        pulls: [600, 600],
+        not_modified: [580, 590],
+      },
+    ],
+  },
+);
+
+const DayAnswer = Type.Object({
+  day: Type.String(),
+  came: count,
+  lapsed: count,
+  undone: count,
+  deleted: count,
+  v4: nullable(Type.Object({ last: count, max: count })),
+  v6: nullable(Type.Object({ last: count, max: count })),
+});
+const DAY_EXAMPLE = { day: '2026-11-20', came: 1200, lapsed: 300, undone: 0, deleted: 4, v4: { last: 1180, max: 1200 }, v6: null };
+
+/** Sums of each `step` counts, counted from the last one. */
+function inSteps(minutes: readonly ActivityCounts[], field: keyof ActivityCounts, step: number): number[] {
+  const sums: number[] = [];
+  for (let end = minutes.length; end > 0; end -= step) {
+    sums.unshift(minutes.slice(Math.max(0, end - step), end).reduce((sum, each) => sum + each[field], 0));
+  }
+  return sums;
+}
+
+export const ACTIVITY_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'getActivity',
+    summary: 'Entries accepted, failed and landed, and polls, of the last day',
+    description: 'As the process that answers has seen them since its start; entries landed of all processes.',
+    method: 'GET',
+    path: '/activity',
+    permission: 'rules:read',
+    query: Type.Object({
+      minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: ACTIVITY_MINUTES, description: 'How far back; 60 when absent.' })),
+      step: Type.Optional(Type.Integer({ minimum: 1, maximum: 60, description: 'Minutes that are summed; 1 when absent.' })),
+    }),
+    answer: Activity,
+    audit: null,
+    async run({ activity, workspaceId, now }, { query: { minutes = 60, step = 1 } }) {
+      const rows = activity?.of(workspaceId, minutes) ?? [];
+      const sums = (field: keyof ActivityCounts) => inSteps(rows, field, step);
+      return {
+        since: isoTime(activity?.since ?? now()),
+        to: isoTime(now()),
+        step_minutes: step,
+        accepted: sums('accepted'),
+        failed: sums('failed'),
+        landed: sums('landed'),
+        pulls: sums('pulls'),
+        not_modified: sums('notModified'),
+      };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'getHistory',
+    summary: 'What came, lapsed, was undone and deleted day by day, and how large the block feed was',
+    method: 'GET',
+    path: '/history',
+    permission: 'rules:read',
+    query: Type.Object({
+      feed: Type.Optional(Type.String({ maxLength: 200, description: "UUID or name of a list or feed; the workspace's when absent." })),
+      days: Type.Optional(Type.Integer({ minimum: 1, maximum: YEAR, description: 'How many, today included; 30 when absent.' })),
+    }),
+    answer: Type.Object({ days: Type.Array(DayAnswer) }, { title: 'History', examples: [{ days: [DAY_EXAMPLE] }] }),
+    audit: null,
+    refusals: { 404: 'there is no list or feed "edge"' },
+    async run({ store, workspaceId, now }, { query: { feed, days = 30 } }) {
+      const to = Math.floor(now() / DAY);
+      const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
+      return { days: (await store.feedDays(workspaceId, feedId, { from: to - days + 1, to })).map(dayJson) };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'listDevices',
+    summary: 'What pulls feeds: address, answers, and how far behind its content is',
+    method: 'GET',
+    path: '/devices',
+    permission: 'rules:read',
+    query: Type.Object({
+      ...PAGE_QUERY,
+      key: Type.Optional(Type.String({ maxLength: 36, description: 'Only those with the key of this id.' })),
+    }),
+    answer: pageSchema('Devices', 'devices', DeviceAnswer, DEVICE_EXAMPLE),
+    audit: null,
+    async run({ store, workspaceId }, { query: { key, ...query } }): Promise<Page<Device>> {
+      const { after, limit } = pageRequest(query, BY_ID);
+      const which = { limit: limit + 1, ...(after !== null && { after }), ...(key !== undefined && { keyId: key }) };
+      const found = await store.devices(workspaceId, which);
+      const items = found.slice(0, limit);
+      return { items, next: found.length > limit ? items.at(-1)!.id : null };
+    },
+    show: (page) => ({ body: pageBody('devices', page, deviceJson) }),
+  }),
+];
+
+/** The place at which pages of devices go on. */
+const BY_ID = /^[\w-]{1,43}$/;

@@ -1,0 +1,229 @@
+/** What a feed says, and how large it is or would be. */
+import { Type } from 'typebox';
+import type { FeedProfile } from '../../account/feed.ts';
+import { NO_SETTINGS } from '../../account/list.ts';
+import { isoTime, within } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { FeedMeasure } from '../../feed/builder.ts';
+import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
+import type { Representation, TooLarge } from '../../feed/serve/representation.ts';
+import { FAMILIES, type Family, type Variant } from '../../feed/variant.ts';
+import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
+import type { ManageContext } from '../context.ts';
+import { anyFeedId } from '../find.ts';
+import { type Operation, operation } from '../operation.ts';
+import { MEMBERS, membersOf } from './feeds.ts';
+import { nullable } from './nullable.ts';
+import { SETTABLE, settingsPatch } from './settings.ts';
+
+/** Lines of a preview, at most and where nothing is said. */
+const MOST_LINES = 1000;
+const USUAL_LINES = 50;
+/** How long measuring may take, ms. */
+const MEASURE_LIMIT = 20_000;
+
+const Feed = Type.Optional(
+  Type.String({ maxLength: 200, format: 'text', description: "UUID or name of a list or feed; the workspace's when absent." }),
+);
+const NO_FEEDS = 'this process builds no feeds (ROLES)';
+
+const Content = Type.Object(
+  {
+    feed_id: nullable(Type.String()),
+    format: Type.Enum([...FORMAT_NAMES]),
+    family: Type.Enum([...FAMILIES]),
+    action: Type.Enum([...ACCESS_ACTIONS]),
+    entries: Type.Integer(),
+    entry_limit: Type.Integer(),
+    over_cap: Type.Boolean({ description: 'Pulls are answered 413: there are no lines.' }),
+    hint: nullable(Type.String({ description: 'What makes a feed that is over its cap smaller.' })),
+    bytes: nullable(Type.Integer()),
+    md5: nullable(Type.String({ description: 'Of the bytes, as the feed answers with checksum=md5.' })),
+    last_modified: nullable(Type.String()),
+    stale_since: nullable(Type.String()),
+    lines: Type.Array(Type.String()),
+  },
+  {
+    title: 'Content',
+    examples: [
+      {
+        feed_id: '0195a3c0-0000-7000-8000-000000000001',
+        format: 'plain',
+        family: 'both',
+        action: 'block',
+        entries: 2,
+        entry_limit: 131_072,
+        over_cap: false,
+        hint: null,
+        bytes: 25,
+        md5: '0cc175b9c0f1b6a831c399e269772661',
+        last_modified: '2026-11-20T10:00:00.000Z',
+        stale_since: null,
+        lines: ['192.0.2.1', '198.51.100.0/24'],
+      },
+    ],
+  },
+);
+
+/** The whole lines at the beginning of a text. */
+function firstLines(bytes: Uint8Array, most: number): string[] {
+  let end = 0;
+  let lines = 0;
+  while (lines < most && end < bytes.length) {
+    const next = bytes.indexOf(10, end);
+    // A format with one long line is cut.
+    end = Math.min(next < 0 ? bytes.length : next + 1, end + LONGEST_LINE);
+    lines += 1;
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, end).toString();
+  return text.replace(/\n$/, '').split('\n');
+}
+/** Bytes of a line that are shown. */
+const LONGEST_LINE = 16_384;
+
+async function readContent(
+  { documents, store, workspaceId }: ManageContext,
+  { feed, lines = USUAL_LINES, ...asked }: { feed?: string; format?: string; family?: Family; action?: AccessAction; lines?: number },
+): Promise<object> {
+  if (documents === undefined) throw new WeirError('REFUSED', NO_FEEDS);
+  const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
+  const { format, ...rest } = asked;
+  const known = format === undefined ? undefined : formatOf(format);
+  const variant = { document: 'feed' as const, ...rest, ...(known !== undefined && { format: known }) };
+  // Once more when the bytes were dropped meanwhile.
+  for (let tries = 0; tries < 3; tries += 1) {
+    const found = await documents.find({ workspaceId, list: feedId, variant, boundTo: null }, true);
+    if (found.kind !== 'feed' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', 'the feed is gone');
+    if (found.kind === 'too_large')
+      return { ...sizeOf(feedId, found, asked), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };
+    const bytes = await documents.body(found, 'identity');
+    if (bytes === undefined) continue;
+    const { format: name, family, action } = found.variant as Variant;
+    return {
+      ...sizeOf(feedId, found, { format: name, family, action }),
+      hint: null,
+      bytes: bytes.length,
+      md5: found.md5,
+      last_modified: isoTime(found.lastModified * 1000),
+      lines: found.entryCount === 0 && bytes.length === 0 ? [] : firstLines(bytes, lines),
+    };
+  }
+  throw new WeirError('REFUSED', 'the feed changes too fast; ask again');
+}
+
+const sizeOf = (
+  feedId: string | null,
+  { entryCount, entryLimit, staleSince }: Representation | TooLarge,
+  { format = 'plain', family = 'both', action = 'block' }: { format?: string; family?: Family; action?: AccessAction },
+) => ({
+  feed_id: feedId,
+  ...{ format, family, action },
+  entries: entryCount,
+  entry_limit: entryLimit,
+  over_cap: entryCount > entryLimit,
+  stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
+});
+
+const Size = Type.Object({
+  name: Type.String(),
+  format: Type.String(),
+  family: Type.String(),
+  action: Type.String(),
+  entries: Type.Integer({ description: 'In the stored family.' }),
+  v4: Type.Integer(),
+  v6: Type.Integer(),
+  entry_limit: Type.Integer(),
+  over_cap: Type.Boolean(),
+  address_rules: Type.Integer({ description: 'Rules for addresses and networks.' }),
+  costs: Type.Array(Type.Object({ name: Type.String(), networks: Type.Integer() }), {
+    description: 'The countries and ASNs that have most networks, ten at most.',
+  }),
+});
+const SIZE_EXAMPLE = {
+  name: 'perimeter',
+  format: 'plain',
+  family: 'both',
+  action: 'block',
+  entries: 9100,
+  v4: 8000,
+  v6: 1100,
+  entry_limit: 131_072,
+  over_cap: false,
+  address_rules: 1200,
+  costs: [{ name: 'country NL', networks: 7900 }],
+};
+
+const measureJson = ({ entryLimit, addressRules, ...measure }: FeedMeasure) => ({
+  ...measure,
+  entry_limit: entryLimit,
+  over_cap: measure.entries > entryLimit,
+  address_rules: addressRules,
+});
+
+type Settings = Readonly<Record<string, unknown>> & {
+  readonly feed?: string;
+  readonly lists?: readonly string[];
+  readonly all_lists?: boolean;
+};
+
+/** How large a feed is now, and how large it would be with a change; a change of no feed is a feed that is to be made. */
+async function measureChange(context: ManageContext, { feed, ...change }: Settings): Promise<object> {
+  const { measurer, workspaceId, store } = context;
+  if (measurer === undefined) throw new WeirError('REFUSED', NO_FEEDS);
+  const measure = async (of: Parameters<typeof measurer.measure>[0]['feed']) => {
+    const size = await within(measurer.measure({ workspaceId, feed: of }), MEASURE_LIMIT, 'the feed thread');
+    if (size === undefined) throw new WeirError('NOT_FOUND', 'the feed is gone');
+    return measureJson(size);
+  };
+  const isNew = feed === undefined && (change.lists !== undefined || change.all_lists === true);
+  const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
+  const now = isNew ? null : await measure(feedId);
+  if (Object.keys(change).length === 0) return { before: now, after: null };
+  const named = feedId === null ? undefined : await store.findNamed(workspaceId, feedId);
+  const list = named?.lists[0];
+  const stored = feedId === null || list !== undefined ? undefined : await store.feed(workspaceId, feedId);
+  const before: FeedProfile = list ?? stored ?? { ...NO_SETTINGS, name: '', description: null };
+  const members = await membersOf(context, change);
+  const lists = members !== undefined ? members : list !== undefined ? [list.id] : stored === undefined ? null : stored.lists;
+  return { before: now, after: await measure({ profile: { ...before, ...settingsPatch(change) }, lists }) };
+}
+
+export const CONTENT_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'getContent',
+    summary: 'The beginning of a feed as it is served now, with the count and digest to compare a device with',
+    method: 'GET',
+    path: '/content',
+    permission: 'rules:read',
+    query: Type.Object({
+      feed: Feed,
+      format: Type.Optional(Type.Enum([...FORMAT_NAMES])),
+      family: Type.Optional(Type.Enum([...FAMILIES])),
+      action: Type.Optional(Type.Enum([...ACCESS_ACTIONS])),
+      lines: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LINES, description: `${USUAL_LINES} when absent.` })),
+    }),
+    answer: Content,
+    audit: null,
+    refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
+    run: (context, { query }) => readContent(context, query),
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'measureFeed',
+    summary: 'How large a feed is, what costs it most, and how large it would be with other lists or settings',
+    description: 'Nothing is changed. Without feed and with lists it is a feed that is to be made; then before is null.',
+    method: 'POST',
+    path: '/measure',
+    permission: 'rules:read',
+    body: Type.Object({ feed: Feed, ...MEMBERS, ...SETTABLE }),
+    answer: Type.Object(
+      { before: nullable(Size), after: nullable(Size) },
+      { title: 'Measure', examples: [{ before: SIZE_EXAMPLE, after: { ...SIZE_EXAMPLE, entries: 8000, family: 'v4' } }] },
+    ),
+    audit: null,
+    refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
+    examples: [{ all_lists: true }, { feed: 'perimeter' }, { feed: 'perimeter', family: 'v4' }, { lists: ['edge', 'scanners'] }],
+    run: (context, { body }) => measureChange(context, body as never),
+    show: (body) => ({ body }),
+  }),
+];
