@@ -207,14 +207,11 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       ...{ checks: await ready(), feeds: watch.feeds() },
     });
 
+    const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
     const app = createApp({
       settings: config,
       authenticator: authentication,
-      submitSignals: takesSignals
-        ? signalSubmission(
-            signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries }, logger),
-          )
-        : undefined,
+      submitSignals: takesSignals ? signalSubmission(signalParts(store, appends, config, judges, logger)) : undefined,
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
       answerAgent: documents && agentEndpoint(documents),
@@ -236,9 +233,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
             },
             publish: (messages) => stream.publish(messages),
             untilLanded: () => caughtUp(stream, store),
-            submission: managedSubmission(
-              signalParts(store, appends, config, { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries }, logger),
-            ),
+            submission: managedSubmission(signalParts(store, appends, config, judges, logger)),
             explainer: feedThread,
             schemes,
             pause: () => nextTurn(),

@@ -1,26 +1,8 @@
 /** `weir bouncer`. */
-import { isoTime } from '../clock.ts';
-import { gapOf } from '../feed/enforcement-gap.ts';
-import type { Bouncer } from '../ports/bouncer-store.ts';
+import { bouncerJson } from '../manage/operations/bouncers.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { inWorkspace } from './usage.ts';
-
-const bouncerJson = (bouncer: Bouncer) => ({
-  user_agent: bouncer.userAgent,
-  address: bouncer.address,
-  key_id: bouncer.keyId,
-  feed_id: bouncer.feedId,
-  first_seen: isoTime(bouncer.firstSeen),
-  last_pull: isoTime(bouncer.lastPull),
-  decisions: bouncer.decisions,
-  networks: bouncer.networks,
-  left_out_networks: bouncer.leftOutNetworks,
-  left_out_addresses: bouncer.leftOutAddresses,
-  cannot_enforce: gapOf(bouncer)?.text ?? null,
-  usage_metrics: bouncer.metrics === null ? null : (JSON.parse(bouncer.metrics) as object),
-  usage_metrics_at: isoTime(bouncer.metricsAt),
-});
 
 export function bouncerCommands(add: AddCommand): void {
   add('bouncer ls', 'list the bouncers of the last 30 days, and what they cannot enforce', inWorkspace, {

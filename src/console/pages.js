@@ -21,6 +21,42 @@
 export const PAGES = [
   { path: '/', title: 'Overview', icon: 'overview', group: '', permission: 'rules:read', load: () => import('./pages/overview.js') },
   { path: '/feeds', title: 'Feeds', icon: 'feeds', group: 'Content', permission: 'rules:read', load: () => import('./pages/feeds.js') },
+  { path: '/rules', title: 'Rules', icon: 'rules', group: 'Content', permission: 'rules:read', load: () => import('./pages/rules.js') },
+  {
+    path: '/batches',
+    title: 'Batches',
+    icon: 'batches',
+    group: 'Content',
+    permission: 'rules:read',
+    load: () => import('./pages/batches.js'),
+  },
+  {
+    path: '/explain',
+    title: 'Explain',
+    icon: 'explain',
+    group: 'Content',
+    permission: 'rules:read',
+    load: () => import('./pages/explain.js'),
+  },
+  {
+    path: '/devices',
+    title: 'Devices',
+    icon: 'devices',
+    group: 'Operation',
+    permission: 'rules:read',
+    load: () => import('./pages/devices.js'),
+  },
+  {
+    path: '/dead-letters',
+    title: 'Dead letters',
+    icon: 'letters',
+    group: 'Operation',
+    permission: 'manage',
+    load: () => import('./pages/dead-letters.js'),
+  },
+  { path: '/geo', title: 'Geo data', icon: 'geo', group: 'Operation', permission: 'rules:read', load: () => import('./pages/geo.js') },
+  { path: '/keys', title: 'Keys', icon: 'keys', group: 'Access', permission: 'keys:write', load: () => import('./pages/keys.js') },
+  { path: '/audit', title: 'Audit', icon: 'audit', group: 'Access', permission: 'manage', load: () => import('./pages/audit.js') },
 ];
 
 /**

@@ -5,7 +5,7 @@ import { LIMITS } from '../signal/limits.ts';
 import { entrySignals, type LineFault, readContent } from './lists/content.ts';
 import type { ListDefaults } from './lists/entry.ts';
 import { type Format, findForm } from './lists/form.ts';
-import type { FileSignal } from './lists/items.ts';
+import { arrayOf, type FileSignal } from './lists/items.ts';
 import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
 
 /** Entries of one import at most. */
@@ -57,7 +57,7 @@ export async function importFile(
   const sent: SignalBatch[] = [];
   const { caller, list } = request;
   for (const signals of batches) {
-    sent.push({ version: signals[0]!.version, caller, list, body: bodyOf(signals) });
+    sent.push({ version: signals[0]!.version, caller, list, body: arrayOf(signals) });
     await pause();
   }
   const { results, feeds } = request.preview
@@ -152,9 +152,3 @@ async function* pieces(bytes: Uint8Array, pause: () => Promise<void>): AsyncGene
     yield whole.subarray(at, at + PIECE);
   }
 }
-
-const [BEGIN, COMMA, END] = ['[', ',', ']'].map((mark) => Buffer.from(mark)) as [Buffer, Buffer, Buffer];
-
-/** A JSON array of the signals' own bytes. */
-const bodyOf = (signals: readonly FileSignal[]): Buffer =>
-  Buffer.concat([...signals.flatMap(({ json }, i) => [i === 0 ? BEGIN : COMMA, json]), END]);

@@ -42,7 +42,7 @@ const MEANT: readonly RegExp[] = [
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
   /^SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
-  /^SELECT id, action, levels, .* WHERE list_pk IN /,
+  /^SELECT (list_pk, )?id, action, levels, .* WHERE list_pk IN /,
   // The never-block rules of all lists, by an index that has them apart.
   /^SELECT r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,
   // Counts, and the keys of a workspace: management.
@@ -61,7 +61,6 @@ const MEANT: readonly RegExp[] = [
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The bouncers of a workspace: management.
   /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
-  // The few records of one deleted list or feed.
   // The few records of one deleted list or feed, and its days.
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,

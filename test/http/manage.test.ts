@@ -538,6 +538,24 @@ suite('management', () => {
     assert.ok(!JSON.stringify(geo).includes(folder));
   });
 
+  test('D15.17 devices, bouncers and history of the workspace', async () => {
+    const { id } = (await make('/lists', { name: fresh('list') })).body;
+    await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip: '192.0.2.9' }], `/v1/signal?list=${id}`);
+    await eventually(async () => {
+      const days = (await get(`/history?feed=${id}&days=2`)).body.days as Json[];
+      assert.deepEqual(
+        days.map(({ came, lapsed }) => [came, lapsed]),
+        [[1, 0]],
+      );
+    });
+    assert.ok(((await get('/history')).body.days as Json[]).length > 0);
+    const foreign = await get(`/history?feed=${id}`, stranger);
+    assert.deepEqual([foreign.status, foreign.body.message], [404, `there is no list or feed "${id}"`]);
+    assert.deepEqual((await get('/bouncers')).body, { bouncers: [] });
+    assert.deepEqual((await get('/devices?limit=2&key=x')).body, { devices: [], next: null });
+    for (const path of ['/devices?after=%20', '/history?days=0', '/history?days=367']) assert.equal((await get(path)).status, 400, path);
+  });
+
   test('D15.4 an inactive subscription is 402 in every operation', async () => {
     await command(['org', 'create', 'unpaid'], settings);
     const { key } = await newTenant(

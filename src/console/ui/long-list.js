@@ -22,10 +22,11 @@ const HIGHEST = 15_000_000;
 
 /**
  * @param {{ label: string, columns: readonly LongColumn<any>[], rows: readonly any[], keyOf: (row: any) => string | number,
- *   onRow?: (row: any) => void, selected?: string | number, total?: number, onEnd?: () => void }} props
- * `onEnd` is called when the last rows come into sight: more may be read. `total`: rows that there are, where more than those given.
+ *   onRow?: (row: any) => void, selected?: string | number, total?: number, onSight?: (first: number, last: number) => void }} props
+ * `onSight` is called with the numbers of the rows in sight, such as to read more. `total`: rows that there are, where more than those
+ * given; -1: not known.
  */
-export function LongList({ label, columns, rows, keyOf, onRow, selected, total = rows.length, onEnd }) {
+export function LongList({ label, columns, rows, keyOf, onRow, selected, total = rows.length, onSight }) {
   const body = useRef(/** @type {HTMLElement | null} */ (null));
   const [view, setView] = useState({ top: 0, height: 600 });
   const isNarrow = useNarrow();
@@ -46,10 +47,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
 
   const first = Math.max(0, Math.floor(view.top / ROW) - AROUND);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW) + AROUND);
-  const isAtEnd = last >= rows.length - 200;
-  useEffect(() => {
-    if (isAtEnd) onEnd?.();
-  }, [isAtEnd, rows.length]);
+  useEffect(() => onSight?.(first, last), [first, last]);
 
   /** Arrow keys go from row to row. @param {KeyboardEvent} event */
   const onKey = (event) => {
@@ -71,11 +69,11 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
     );
 
   return html`
-    <div class="long" role="table" aria-label=${label} aria-rowcount=${total + 1}>
+    <div class="long" role="table" aria-label=${label} aria-rowcount=${total < 0 ? -1 : total + 1}>
       <div class="long-head" role="row" style=${grid}>
         ${shown.map((column) => html`<span role="columnheader" key=${column.label} class=${column.number ? 'number' : undefined}>${column.label}</span>`)}
       </div>
-      <div class="long-body" role="rowgroup" ref=${body} tabindex="0" onKeyDown=${onKey}>
+      <div class="long-body" role="rowgroup" ref=${body} tabindex="0" onKeyDown=${onKey} style=${{ height: `min(${rows.length * ROW}px, var(--long, 36rem))` }}>
         <div class="long-space" role="presentation" style=${{ height: `${Math.min(rows.length * ROW, HIGHEST)}px` }}>
           ${rows.slice(first, last).map((row, i) => {
             const index = first + i;

@@ -1,0 +1,38 @@
+/** Names of what rules, batches and devices only have the ids of. */
+import { useMemo } from 'preact/hooks';
+import { allPages } from './api.js';
+import { useLiveWork } from './data.js';
+import { may } from './session.js';
+
+/**
+ * @typedef {object} Names
+ * @property {{ id: string, name: string, default: boolean }[]} lists
+ * @property {(id: string | null | undefined) => string} listName
+ * @property {(id: string | null | undefined) => string} keyName A key that is not known is told by the end of its id.
+ */
+
+/** @param {import('./session.js').Session} session @returns {Names} */
+export function useNames(session) {
+  const readsKeys = may(session, 'keys:write');
+  const { value } = useLiveWork(`names ${readsKeys}`, () => readNames(readsKeys), { every: 30_000 });
+  return useMemo(() => {
+    const lists = value?.lists ?? [];
+    const named = new Map(lists.map((/** @type {any} */ { id, name }) => [id, name]));
+    const keys = new Map((value?.keys ?? []).map((/** @type {any} */ { id, name, prefix }) => [id, name ?? prefix]));
+    const shown = (/** @type {string | null | undefined} */ id) => (id ? `…${id.slice(-8)}` : '');
+    return {
+      lists,
+      listName: (id) => named.get(id ?? '') ?? shown(id),
+      keyName: (id) => (id === session.key_id ? (keys.get(id) ?? 'this key') : (keys.get(id ?? '') ?? shown(id))),
+    };
+  }, [value]);
+}
+
+/** @param {boolean} readsKeys */
+async function readNames(readsKeys) {
+  const [lists, keys] = await Promise.all([allPages('/lists', 'lists'), readsKeys ? allPages('/keys', 'keys') : []]);
+  return {
+    lists: lists.map(({ id, name, default: isDefault }) => ({ id, name, default: isDefault })),
+    keys: keys.map(({ id, name, prefix }) => ({ id, name, prefix })),
+  };
+}

@@ -1,0 +1,163 @@
+/** Batches of the last seven days: who sent them, what they did, and undoing them. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../api.js';
+import { curlOf } from '../curl.js';
+import { useLive } from '../data.js';
+import { count, counted, dateTime } from '../format.js';
+import { useKeyset } from '../keyset.js';
+import { useNames } from '../names.js';
+import { go, link } from '../router.js';
+import { may } from '../session.js';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { Card } from '../ui/card.js';
+import { Code } from '../ui/code.js';
+import { Confirm } from '../ui/dialog.js';
+import { Facts, Figure, Figures } from '../ui/figures.js';
+import { LongList } from '../ui/long-list.js';
+import { PageHead } from '../ui/page-head.js';
+import { Empty, Failed, Loading, Notice, Shown } from '../ui/states.js';
+import { Ago } from '../ui/time.js';
+import { toast } from '../ui/toast.js';
+import { usePreview } from './rules/preview.js';
+import { RULE_TABS, tabOf } from './rules/tabs.js';
+
+/**
+ * @typedef {object} Batch
+ * @property {string} id
+ * @property {string | null} list_id
+ * @property {string | null} key_id
+ * @property {string} received_at
+ * @property {string} landed_at
+ * @property {number} entries
+ * @property {string | null} undoes
+ * @property {string | null} undone_by
+ */
+/** @typedef {{ removes: number, restores: number, keeps: number, sample: string[] }} Effect */
+/** @typedef {import('../names.js').Names} Names */
+
+/** Batches of a page. */
+const LIMIT = 100;
+const UNDO = manage('/batches/undo');
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session, place }) {
+  const names = useNames(session);
+  const [id] = place.parts;
+  return id === undefined
+    ? html`<${Batches} names=${names} />`
+    : html`<${OneBatch} key=${id} id=${id} names=${names} session=${session} />`;
+}
+
+/** @param {{ names: Names }} props */
+function Batches({ names }) {
+  const { items, isWhole, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
+  return html`
+    <${PageHead} title="Batches">What was sent in the last seven days, newest first. Each batch can be undone as a whole.<//>
+    ${items === undefined && (error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`)}
+    ${items !== undefined && error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
+    ${items?.length === 0 && html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is taken is a batch, and so is each change made here.</p><//>`}
+    ${
+      items !== undefined &&
+      items.length > 0 &&
+      html`<${LongList} label="Batches" columns=${columns(names)} rows=${items} keyOf=${keyOf} onSight=${onSight} total=${isWhole ? items.length : -1} onRow=${(/** @type {Batch} */ batch) => go(link('/batches', batch.id))} />`
+    }
+  `;
+}
+
+const keyOf = (/** @type {Batch} */ { id }) => id;
+
+/** @param {Names} names @returns {import('../ui/long-list.js').LongColumn<Batch>[]} */
+const columns = (names) => [
+  { label: 'Received', width: '6.5rem', cell: ({ received_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Batch', width: 'minmax(8rem, 1.5fr)', cell: ({ id }) => html`<a class="mono" href=${link('/batches', id)}>${id}</a>` },
+  { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: ({ key_id: key }) => html`<bdi>${senderOf(key, names)}</bdi>` },
+  { label: 'List', width: 'minmax(5rem, 1fr)', secondary: true, cell: ({ list_id: list }) => html`<bdi>${names.listName(list)}</bdi>` },
+  { label: 'State', width: '6.5rem', secondary: true, cell: (batch) => html`<${State} batch=${batch} />` },
+  { label: 'Entries', width: '5rem', number: true, cell: ({ entries }) => count(entries) },
+];
+
+/** @param {string | null} key @param {Names} names */
+const senderOf = (key, names) => (key === null ? 'a command' : names.keyName(key));
+
+/** @param {{ batch: Batch }} props */
+function State({ batch: { undoes, undone_by: by } }) {
+  if (by !== null) return html`<${Badge} kind="warn">undone<//>`;
+  if (undoes !== null) return html`<${Badge}>an undo<//>`;
+  return html`<${Badge} kind="good">landed<//>`;
+}
+
+/** @param {{ id: string, names: Names, session: import('../session.js').Session }} props */
+function OneBatch({ id, names, session }) {
+  const live = useLive(manage(`/batches/${encodeURIComponent(id)}`));
+  const [isUndoing, setUndoing] = useState(false);
+  const undo = live.value?.undo;
+  const isUndoable = undo !== undefined && undo.removes + undo.restores > 0;
+  const actions =
+    may(session, 'rules:write') &&
+    html`<${Button} kind="main" icon="undo" disabled=${!isUndoable} onClick=${() => setUndoing(true)}>Undo<//>`;
+  return html`
+    <${PageHead} title="Batch" back=${{ href: link('/batches'), label: 'Batches' }} actions=${actions}><span class="mono text">${id}</span><//>
+    <${Shown} live=${live}>${(/** @type {Batch & { undo: Effect }} */ batch) => html`
+      <div class="cards">
+        <${Card} title="What it is"><${Facts} facts=${factsOf(batch, names)} /><//>
+        <${Card} title="Undoing it now" note=${isUndoable ? 'Another batch, which can itself be undone.' : 'There is nothing to undo: its rules were changed since, have lapsed, or were never there.'}>
+          <${EffectFigures} effect=${batch.undo} />
+          <${Sample} effect=${batch.undo} />
+        <//>
+        <${Card} title="Its rules" note="Those that no other batch has written since.">
+          <ul class="row">${RULE_TABS.map(({ kind, label, path }) => html`<li key=${path}><a href=${`${link('/rules', ...tabOf({ kind }))}?batch=${id}`}>${label}</a></li>`)}</ul>
+        <//>
+      </div>
+      ${isUndoing && html`<${UndoDialog} id=${id} onClose=${() => setUndoing(false)} onDone=${live.refresh} />`}
+    `}<//>
+  `;
+}
+
+/** @param {Batch} batch @param {Names} names @returns {(readonly [string, any])[]} */
+const factsOf = (batch, names) => [
+  ['State', html`<${State} batch=${batch} />`],
+  ['Sent by', senderOf(batch.key_id, names)],
+  ['List', names.listName(batch.list_id)],
+  ['Entries', count(batch.entries)],
+  ['Received', dateTime(batch.received_at)],
+  ['Landed', html`${dateTime(batch.landed_at)}, after ${Math.max(0, Date.parse(batch.landed_at) - Date.parse(batch.received_at))} ms`],
+  ['Undoes', batch.undoes && html`<a href=${link('/batches', batch.undoes)}>${batch.undoes}</a>`],
+  ['Undone by', batch.undone_by && html`<a href=${link('/batches', batch.undone_by)}>${batch.undone_by}</a>`],
+];
+
+/** @param {{ effect: Effect }} props */
+const EffectFigures = ({ effect: { removes, restores, keeps } }) => html`
+  <${Figures}>
+    <${Figure} label="Rules removed" value=${count(removes)} />
+    <${Figure} label="Rules put back" value=${count(restores)} />
+    <${Figure} label="Left as they are" value=${count(keeps)} note="changed since" />
+  <//>
+`;
+
+/** @param {{ effect: Effect }} props */
+const Sample = ({ effect: { sample } }) =>
+  sample.length > 0 && html`<ul class="sample mono small">${sample.map((line) => html`<li key=${line}><bdi>${line}</bdi></li>`)}</ul>`;
+
+/** @param {{ id: string, onClose: () => void, onDone: () => void }} props */
+function UndoDialog({ id, onClose, onDone }) {
+  const [once] = useState(() => crypto.randomUUID());
+  const preview = usePreview(UNDO, { batches: [id], preview: true });
+  const [planned] = preview.answer?.undone ?? [];
+  const work = async () => {
+    const { body } = await ask(UNDO, { method: 'POST', once, body: { batches: [id] } });
+    const [done] = body.undone;
+    toast(`The batch was undone: ${counted(done.removes, 'rule')} removed, ${count(done.restores)} put back.`);
+    onDone();
+  };
+  return html`
+    <${Confirm} title="Undo this batch?" action="Undo it" danger work=${work} onClose=${onClose} disabled=${planned === undefined}>
+      ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
+      ${preview.isWaiting && html`<p role="status">Looking what that does…</p>`}
+      ${planned !== undefined && html`<${EffectFigures} effect=${planned} /><${Sample} effect=${planned} />`}
+      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', UNDO, { batches: [id] })} label="The command" /></details>
+    <//>
+  `;
+}

@@ -1,0 +1,161 @@
+/** Dead letters: messages that could not be landed. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../api.js';
+import { curlOf } from '../curl.js';
+import { useLive } from '../data.js';
+import { counted, dateTime } from '../format.js';
+import { useKeyset } from '../keyset.js';
+import { Button } from '../ui/button.js';
+import { Code } from '../ui/code.js';
+import { Confirm, Dialog } from '../ui/dialog.js';
+import { CheckField } from '../ui/field.js';
+import { Facts } from '../ui/figures.js';
+import { LongList } from '../ui/long-list.js';
+import { PageHead } from '../ui/page-head.js';
+import { Empty, Failed, Loading, Notice, Shown } from '../ui/states.js';
+import { Ago } from '../ui/time.js';
+import { toast } from '../ui/toast.js';
+
+/**
+ * @typedef {object} Letter
+ * @property {number} id
+ * @property {string} at
+ * @property {string} reason
+ * @property {string} stream_id
+ * @property {number} partition
+ * @property {number} offset
+ * @property {string} timestamp
+ * @property {string} key
+ * @property {Record<string, string>} headers
+ * @property {string} value
+ */
+
+/** What can be done about letters, and what it does. */
+const WORKS = {
+  replay: {
+    label: 'Replay',
+    title: 'Replay',
+    danger: false,
+    done: 'sent again',
+    about:
+      'They go to the end of the stream, as received at their first time. What can still not be landed comes back here under another number.',
+  },
+  drop: { label: 'Drop', title: 'Drop', danger: true, done: 'dropped', about: 'They are deleted. What they say never becomes a rule.' },
+};
+/** Letters of one request at most. */
+const MOST_IDS = 100;
+/** Letters of a page. */
+const LIMIT = 50;
+
+/** @typedef {{ work: keyof typeof WORKS, ids: number[] }} Asked */
+
+/** @param {import('../pages.js').PageProps} _props */
+export function Page(_props) {
+  const { items, isWhole, error, refresh, onSight } = useKeyset('/dead-letters', 'dead_letters', {}, { limit: LIMIT, keyOf });
+  const [chosen, setChosen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
+  const [shown, setShown] = useState(/** @type {number | undefined} */ (undefined));
+  const [asked, setAsked] = useState(/** @type {Asked | undefined} */ (undefined));
+  const there = items ?? [];
+  const ids = there.map(keyOf).filter((id) => chosen.has(id));
+  const choose = (/** @type {number} */ id, /** @type {boolean} */ on) =>
+    setChosen((before) => (on ? new Set([...before, id]) : new Set([...before].filter((each) => each !== id))));
+  const onWork = (/** @type {keyof typeof WORKS} */ work) => {
+    setShown(undefined);
+    setAsked({ work, ids: shown === undefined ? [] : [shown] });
+  };
+  const onDone = () => {
+    setChosen(new Set());
+    void refresh();
+  };
+  return html`
+    <${PageHead} title="Dead letters">Messages that could not be landed, such as those of a later version of weir. Nothing of them is in the rules.<//>
+    ${items === undefined && (error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`)}
+    ${items !== undefined && error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
+    ${items?.length === 0 && html`<${Empty} icon="check" title="No dead letters"><p>Everything that was accepted has landed, or will.</p><//>`}
+    ${
+      there.length > 0 &&
+      html`
+        <div class="stack">
+          <div class="list-head">
+            <${CheckField} label=${ids.length === 0 ? 'Choose all' : `${counted(ids.length, 'letter')} chosen`} checked=${ids.length === there.length} onValue=${(/** @type {boolean} */ on) => setChosen(new Set(on ? there.map(keyOf) : []))} />
+            <div class="row">
+              <${Button} disabled=${ids.length === 0} onClick=${() => setAsked({ work: 'replay', ids })}>Replay<//>
+              <${Button} kind="danger" disabled=${ids.length === 0} onClick=${() => setAsked({ work: 'drop', ids })}>Drop<//>
+            </div>
+          </div>
+          <${LongList} label="Dead letters" columns=${columns(chosen, choose)} rows=${there} keyOf=${keyOf} onSight=${onSight} total=${isWhole ? there.length : -1} onRow=${(/** @type {Letter} */ { id }) => setShown(id)} />
+        </div>
+      `
+    }
+    ${shown !== undefined && html`<${LetterDialog} key=${shown} id=${shown} onClose=${() => setShown(undefined)} onWork=${onWork} />`}
+    ${asked !== undefined && html`<${Ask} asked=${asked} onClose=${() => setAsked(undefined)} onDone=${onDone} />`}
+  `;
+}
+
+const keyOf = (/** @type {Letter} */ { id }) => id;
+
+/** @param {ReadonlySet<number>} chosen @param {(id: number, on: boolean) => void} choose @returns {import('../ui/long-list.js').LongColumn<Letter>[]} */
+const columns = (chosen, choose) => [
+  {
+    label: 'No.',
+    width: '4rem',
+    cell: ({ id }) => html`
+      <label class="check" onClick=${(/** @type {Event} */ event) => event.stopPropagation()}>
+        <input type="checkbox" aria-label=${`Choose ${id}`} checked=${chosen.has(id)} onChange=${(/** @type {any} */ event) => choose(id, event.target.checked)} /><span>${id}</span>
+      </label>
+    `,
+  },
+  { label: 'Since', width: '6.5rem', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'Reason', width: 'minmax(8rem, 1.2fr)', cell: ({ reason }) => html`<bdi>${reason}</bdi>` },
+  { label: 'Message', width: 'minmax(8rem, 2fr)', secondary: true, cell: ({ value }) => html`<bdi class="mono soft">${value}</bdi>` },
+];
+
+/** @param {{ id: number, onClose: () => void, onWork: (work: keyof typeof WORKS) => void }} props */
+function LetterDialog({ id, onClose, onWork }) {
+  const live = useLive(manage(`/dead-letters/${id}`), { every: 60_000 });
+  const footer = html`<${Button} kind="danger" onClick=${() => onWork('drop')}>Drop<//><${Button} kind="main" onClick=${() => onWork('replay')}>Replay<//>`;
+  return html`
+    <${Dialog} title=${`Dead letter ${id}`} wide onClose=${onClose} footer=${footer}>
+      <${Shown} live=${live}>${(/** @type {Letter} */ letter) => html`
+        <${Notice} kind="warn"><span class="text">${letter.reason}</span><//>
+        <${Facts} facts=${[
+          ['Became one', dateTime(letter.at)],
+          ['Accepted', dateTime(letter.timestamp)],
+          ['Stream', `partition ${letter.partition}, offset ${letter.offset}`],
+          ['Headers', html`<span class="mono">${JSON.stringify(letter.headers, null, 1)}</span>`],
+        ]} />
+        <${Code} text=${indented(letter.value)} label="The message" />
+      `}<//>
+    <//>
+  `;
+}
+
+/** JSON on several lines; any other text as it is. @param {string} text */
+function indented(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** @param {{ asked: Asked, onClose: () => void, onDone: () => void }} props */
+function Ask({ asked: { work, ids }, onClose, onDone }) {
+  const { label, title, danger, done, about } = WORKS[work];
+  const address = manage(`/dead-letters/${work}`);
+  const run = async () => {
+    for (let at = 0; at < ids.length; at += MOST_IDS) {
+      await ask(address, { method: 'POST', once: crypto.randomUUID(), body: { ids: ids.slice(at, at + MOST_IDS) } });
+    }
+    toast(`${counted(ids.length, 'dead letter was', 'dead letters were')} ${done}.`);
+    onDone();
+  };
+  return html`
+    <${Confirm} title=${`${title} ${counted(ids.length, 'dead letter')}?`} action=${label} danger=${danger} work=${run} onClose=${onClose}>
+      <p>${about}</p>
+      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', address, { ids: ids.slice(0, MOST_IDS) })} label="The command" /></details>
+    <//>
+  `;
+}

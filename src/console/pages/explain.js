@@ -1,0 +1,148 @@
+/** Why an address is in feeds, or is not. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { manage } from '../api.js';
+import { curlOf } from '../curl.js';
+import { useLive } from '../data.js';
+import { count, counted } from '../format.js';
+import { useNames } from '../names.js';
+import { go, link, setQuery } from '../router.js';
+import { may } from '../session.js';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { Card } from '../ui/card.js';
+import { Code } from '../ui/code.js';
+import { SelectField, TextField } from '../ui/field.js';
+import { PageHead } from '../ui/page-head.js';
+import { Empty, Notice, Shown } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { Ago, Countdown } from '../ui/time.js';
+import { RELATIONS, Verdict, whyText } from './explain/words.js';
+import { BlockForm } from './rules/block.js';
+import { UnblockForm } from './rules/unblock.js';
+
+/** @typedef {import('./explain/words.js').ExplainedFeed} ExplainedFeed */
+/** @typedef {import('./explain/words.js').ExplainedRule} ExplainedRule */
+
+const ACTIONS = [
+  { value: 'block', label: 'Block feeds' },
+  { value: 'allow', label: 'Allow feeds' },
+];
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session, place }) {
+  const target = place.query.get('target') ?? '';
+  const action = place.query.get('action') === 'allow' ? 'allow' : 'block';
+  const names = useNames(session);
+  const [open, setOpen] = useState(/** @type {'block' | 'unblock' | undefined} */ (undefined));
+  const address = manage('/explain', { target, action });
+  const live = useLive(target === '' ? null : address);
+  const opened = { value: target, names, onClose: () => setOpen(undefined), onDone: live.refresh };
+  const actions =
+    target !== '' &&
+    may(session, 'rules:write') &&
+    html`
+      <${Button} onClick=${() => setOpen('unblock')}>Unblock<//>
+      <${Button} onClick=${() => setOpen('block')}>Block or allow<//>
+    `;
+  return html`
+    <${PageHead} title="Explain" actions=${actions}>Which feeds have an address, network, ASN or country, and the rules that put it there or keep it out.<//>
+    <${Asked} key=${target} target=${target} action=${action} />
+    ${
+      target === ''
+        ? html`<${Empty} icon="explain" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, or press <kbd>/</kbd> on any page.</p><//>`
+        : html`
+          <${Shown} live=${live}>${(/** @type {{ feeds: ExplainedFeed[] }} */ { feeds }) => html`<${Explanation} target=${target} action=${action} feeds=${feeds} />`}<//>
+          <details><summary>The same with curl</summary><${Code} text=${curlOf('GET', address)} label="The command" /></details>
+        `
+    }
+    ${open === 'block' && html`<${BlockForm} ...${opened} />`}
+    ${open === 'unblock' && html`<${UnblockForm} ...${opened} />`}
+  `;
+}
+
+/** @param {{ target: string, action: string }} props */
+function Asked({ target, action }) {
+  const [text, setText] = useState(target);
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (text.trim() !== '') go(`${link('/explain')}?${new URLSearchParams({ target: text.trim(), action })}`);
+  };
+  return html`
+    <form class="asked" onSubmit=${submit}>
+      <${TextField} label="Address, network, ASN or country" value=${text} onValue=${setText} maxlength="64" autocomplete="off" spellcheck=${false} />
+      <${SelectField} label="In" value=${action} onValue=${(/** @type {string} */ value) => setQuery({ action: value })} options=${ACTIONS} />
+      <${Button} kind="main" type="submit">Explain<//>
+    </form>
+  `;
+}
+
+/** @param {{ target: string, action: string, feeds: ExplainedFeed[] }} props */
+function Explanation({ target, action, feeds }) {
+  const concerned = feeds.filter(({ rules, protected_by: guards, verdict }) => rules.length > 0 || guards.length > 0 || verdict !== 'out');
+  const others = feeds.filter((feed) => !concerned.includes(feed));
+  const [has, partly] = ['in', 'partly'].map((wanted) => feeds.filter(({ verdict }) => verdict === wanted).length);
+  return html`
+    <${Notice} kind=${has + partly > 0 ? (action === 'block' ? 'bad' : 'good') : ''} role="status">
+      <strong><bdi>${target}</bdi> is ${has > 0 ? `in ${counted(has, `${action} feed`)}` : partly > 0 ? `partly in ${counted(partly, `${action} feed`)}` : `in no ${action} feed`}</strong>${has > 0 && partly > 0 && `, and partly in ${count(partly)}`}.
+      ${has + partly === 0 && concerned.length === 0 && ' No rule concerns it.'}
+    <//>
+    ${concerned.map((feed) => html`<${FeedCard} key=${feed.id} feed=${feed} action=${action} target=${target} />`)}
+    ${
+      concerned.length > 0 &&
+      others.length > 0 &&
+      html`<p class="soft">No rule concerns it in ${others.map(({ id, name }, i) => html`${i > 0 ? ', ' : ''}<a key=${id} class="text" href=${link('/feeds', id ?? 'workspace')}>${name}</a>`)}.</p>`
+    }
+  `;
+}
+
+const KINDS = { workspace: 'the whole workspace', list: 'list', composed: 'feed of lists' };
+
+/** @param {{ feed: ExplainedFeed, action: string, target: string }} props */
+function FeedCard({ feed, action, target }) {
+  const title = html`<a class="text" href=${link('/feeds', feed.id ?? 'workspace')}>${feed.name}</a> <span class="soft small">${KINDS[feed.kind]}${feed.family !== 'both' && `, ${feed.family} only`}</span>`;
+  const size =
+    feed.entries === null
+      ? undefined
+      : html`${count(feed.entries)} of ${count(feed.max_entries ?? 0)} entries${feed.over_cap ? ', over its cap' : ''}`;
+  return html`
+    <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
+      ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
+      ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
+      ${feed.rules.length > 0 && html`<${Table} label=${`Rules that concern it in ${feed.name}`} columns=${COLUMNS} rows=${feed.rules} keyOf=${(/** @type {ExplainedRule} */ { id }) => id} />`}
+      ${feed.rules_left_out > 0 && html`<p class="small soft">And ${counted(feed.rules_left_out, 'more rule')}.</p>`}
+    <//>
+  `;
+}
+
+/** What an unblock would do here. @param {ExplainedFeed} feed @param {string} target */
+function unblockText(feed, target) {
+  const { removes, verdict } = feed.unblock;
+  if (removes.length === 0) return html`An unblock of <bdi>${target}</bdi> changes nothing here, because ${whyText(feed)}.`;
+  const does = `An unblock removes ${counted(removes.length, 'rule')} here`;
+  return verdict === 'out' ? `${does}, and it is out of the feed then.` : html`${does}, but it stays, because ${whyText(feed)}.`;
+}
+
+/** @type {import('../ui/table.js').Column<ExplainedRule>[]} */
+const COLUMNS = [
+  {
+    label: 'Rule',
+    cell: ({ target, list_id: list }) =>
+      html`<a class="mono text" href=${`${link('/rules/access')}?${new URLSearchParams({ address: target ?? '', match: 'exact', list: list ?? '' })}`}>${target}</a>`,
+  },
+  {
+    label: 'Effect',
+    cell: ({ effect }) => html`<${Badge} kind=${effect === 'in' ? 'bad' : 'good'}>${effect === 'in' ? 'puts it in' : 'keeps it out'}<//>`,
+  },
+  { label: 'It is', cell: ({ relation }) => RELATIONS[relation] },
+  { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
+  { label: 'Reason', cell: ({ reason, rule_ref: ref }) => html`<bdi>${reason ?? ref ?? ''}</bdi>` },
+  {
+    label: 'Key',
+    cell: ({ key_name: name, batch_id: batch }) =>
+      batch === null ? html`<bdi>${name ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name ?? 'batch'}</a>`,
+  },
+  { label: 'Made', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Expires in', number: true, cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />` },
+];

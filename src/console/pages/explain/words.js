@@ -1,0 +1,48 @@
+/** Why an address is in a feed, in words. */
+
+import { html } from 'htm/preact';
+import { Badge } from '../../ui/badge.js';
+
+/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out', relation: string, list_name: string, key_name: string | null }} ExplainedRule */
+/**
+ * @typedef {object} ExplainedFeed
+ * @property {'workspace' | 'list' | 'composed'} kind
+ * @property {string | null} id
+ * @property {string} name
+ * @property {'in' | 'partly' | 'out'} verdict
+ * @property {string} family
+ * @property {number | null} entries
+ * @property {number | null} max_entries
+ * @property {boolean | null} over_cap
+ * @property {ExplainedRule[]} rules
+ * @property {number} rules_left_out
+ * @property {string[]} protected_by
+ * @property {{ removes: number[], verdict: 'in' | 'partly' | 'out' }} unblock
+ */
+
+const VERDICTS = /** @type {const} */ ({ in: ['bad', 'in'], partly: ['warn', 'partly in'], out: ['', 'not in'] });
+
+/** @param {{ verdict: 'in' | 'partly' | 'out' }} props */
+export const Verdict = ({ verdict }) => html`<${Badge} kind=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}<//>`;
+
+/** How a rule concerns the target that is explained. @type {Record<string, string>} */
+export const RELATIONS = {
+  exact: 'this very target',
+  covering: 'a network around it',
+  covered: 'a part of it',
+  country: 'the country that it is in',
+  asn: 'the ASN that it is in',
+  overlapping: 'a part of it',
+};
+
+/** Why a target would stay in a feed after an unblock: the rules that the unblock leaves. @param {ExplainedFeed} feed */
+export function whyText({ rules, unblock }) {
+  const left = rules.filter(({ effect, id }) => effect === 'in' && !unblock.removes.includes(id));
+  if (left.length === 0) return 'of other rules';
+  return left
+    .slice(0, 3)
+    .map(
+      ({ id, target, relation, list_name: list }, i) =>
+        html`${i > 0 ? '; ' : ''}<bdi key=${id} class="mono">${target}</bdi>, ${RELATIONS[relation]}, is blocked in <bdi>${list}</bdi>`,
+    );
+}

@@ -1,0 +1,66 @@
+/** The country and ASN data in use. */
+
+import { html } from 'htm/preact';
+import { manage } from '../api.js';
+import { useLive } from '../data.js';
+import { count, counted, dateTime } from '../format.js';
+import { Badge } from '../ui/badge.js';
+import { Card } from '../ui/card.js';
+import { Code } from '../ui/code.js';
+import { Facts, Figure, Figures } from '../ui/figures.js';
+import { PageHead } from '../ui/page-head.js';
+import { Shown } from '../ui/states.js';
+
+/**
+ * @typedef {object} GeoKind
+ * @property {'packaged' | 'operator'} source
+ * @property {string} format
+ * @property {string} date
+ * @property {number} age_days
+ * @property {number} keys
+ * @property {number} ranges_v4
+ * @property {number} ranges_v6
+ * @property {string | null} attribution
+ */
+
+/** Data of this age need attention, as in `weir status`; days. */
+const OLD = 90;
+
+/** @param {import('../pages.js').PageProps} _props */
+export function Page(_props) {
+  const live = useLive(manage('/geo'), { every: 30_000 });
+  return html`
+    <${PageHead} title="Geo data">Which address ranges are behind a country or an ASN. Rules on those become ranges when feeds are made.<//>
+    <${Shown} live=${live}>${(/** @type {{ version: string, country: GeoKind, asn: GeoKind }} */ { version, country, asn }) => html`
+      <div class="cards">
+        <${KindCard} title="Countries" many="countries" kind=${country} />
+        <${KindCard} title="ASNs" many="ASNs" kind=${asn} />
+      </div>
+      <${Card} title="Newer data" note="On the server; running processes take them within seconds, and feeds change only where ranges did.">
+        <${Code} text=${'weir geo update\nweir geo status'} label="Commands" />
+        <p class="small soft">With <code>GEO_UPDATE_HOURS</code> the service does it by itself. Files of your own come first: <code>GEO_COUNTRY_FILE</code>, <code>GEO_ASN_FILE</code>. Version in use: <span class="mono text">${version}</span></p>
+      <//>
+    `}<//>
+  `;
+}
+
+/** @param {{ title: string, many: string, kind: GeoKind }} props */
+function KindCard({ title, many, kind }) {
+  const isOld = kind.age_days > OLD;
+  const badge = html`<${Badge} kind=${isOld ? 'warn' : 'good'}>${counted(kind.age_days, 'day')} old<//>`;
+  return html`
+    <${Card} title=${title} actions=${badge} note=${isOld ? `Older than ${OLD} days: ranges that changed hands since are wrong.` : undefined}>
+      <${Figures}>
+        <${Figure} label=${`${many[0].toUpperCase()}${many.slice(1)} with ranges`} value=${count(kind.keys)} />
+        <${Figure} label="IPv4 ranges" value=${count(kind.ranges_v4)} />
+        <${Figure} label="IPv6 ranges" value=${count(kind.ranges_v6)} />
+      <//>
+      <${Facts} facts=${[
+        ['Source', kind.source === 'packaged' ? 'comes with weir' : 'the operator'],
+        ['Format', kind.format],
+        ['Of', dateTime(kind.date)],
+        ['Attribution', kind.attribution],
+      ]} />
+    <//>
+  `;
+}

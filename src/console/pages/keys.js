@@ -1,0 +1,199 @@
+/** API keys: who may do what; making and revoking them. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ApiError, allPages, ask, manage } from '../api.js';
+import { curlOf } from '../curl.js';
+import { useLiveWork, useWork } from '../data.js';
+import { counted } from '../format.js';
+import { may } from '../session.js';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { Code } from '../ui/code.js';
+import { Confirm, Dialog } from '../ui/dialog.js';
+import { CheckField, CheckList, SelectField, TextField } from '../ui/field.js';
+import { PageHead } from '../ui/page-head.js';
+import { Failed, Notice, Shown } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { Ago, Countdown } from '../ui/time.js';
+import { toast } from '../ui/toast.js';
+
+/** @typedef {import('../session.js').Session} Session */
+/**
+ * @typedef {object} Key
+ * @property {string} id
+ * @property {string} prefix
+ * @property {string | null} name
+ * @property {string[]} permissions
+ * @property {string | null} list_id
+ * @property {string | null} feed_id
+ * @property {string} created_at
+ * @property {string | null} expires_at
+ * @property {string | null} revoked_at
+ * @property {string | null} last_used_at
+ */
+/** @typedef {{ keys: Key[], lists: { id: string, name: string }[], feeds: { id: string, name: string }[] }} Known */
+
+/** What a key may do; `whole`: it concerns the whole workspace, so a key that is bound cannot have it. */
+const PERMISSIONS = [
+  { value: 'signal:write', label: 'Send signals', whole: false },
+  { value: 'feed:read', label: 'Pull feeds', whole: false },
+  { value: 'rules:read', label: 'Read rules', whole: false },
+  { value: 'config:read', label: 'Read the configuration of agents', whole: false },
+  { value: 'rules:write', label: 'Change rules', whole: true },
+  { value: 'manage', label: 'Manage lists, feeds and settings', whole: true },
+  { value: 'keys:write', label: 'Make and revoke keys', whole: true },
+];
+const DAY = 86_400;
+const EXPIRIES = [
+  { value: '', label: 'Never' },
+  { value: String(DAY), label: '1 day' },
+  { value: String(30 * DAY), label: '30 days' },
+  { value: String(365 * DAY), label: '1 year' },
+];
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session }) {
+  const live = useLiveWork('keys', readKeys);
+  const [isMaking, setMaking] = useState(false);
+  const [revoked, setRevoked] = useState(/** @type {Key | undefined} */ (undefined));
+  const [isAll, setAll] = useState(false);
+  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New key<//>`;
+  return html`
+    <${PageHead} title="Keys" actions=${actions}>What senders, firewalls and people show to be let in. The text of a key is shown once, when it is made.<//>
+    <${Shown} live=${live}>${(/** @type {Known} */ { keys, lists, feeds }) => {
+      const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
+      const shown = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
+      return html`
+        ${ended > 0 && html`<${CheckField} label=${`Also show ${counted(ended, 'key that has', 'keys that have')} ended`} checked=${isAll} onValue=${setAll} />`}
+        <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${shown} keyOf=${(/** @type {Key} */ { id }) => id} />
+        ${isMaking && html`<${NewKey} session=${session} lists=${lists} feeds=${feeds} onClose=${() => setMaking(false)} onDone=${live.refresh} />`}
+        ${revoked !== undefined && html`<${Revoke} session=${session} revoked=${revoked} onClose=${() => setRevoked(undefined)} onDone=${live.refresh} />`}
+      `;
+    }}<//>
+  `;
+}
+
+async function readKeys() {
+  const [keys, lists, feeds] = await Promise.all([allPages('/keys', 'keys'), allPages('/lists', 'lists'), allPages('/feeds', 'feeds')]);
+  const named = (/** @type {any[]} */ rows) => rows.map(({ id, name }) => ({ id, name }));
+  return { keys, lists: named(lists), feeds: named(feeds) };
+}
+
+/** @param {Key} key @returns {'valid' | 'revoked' | 'expired'} */
+function stateOf({ revoked_at: revoked, expires_at: expires }) {
+  if (revoked !== null) return 'revoked';
+  return expires !== null && Date.parse(expires) <= Date.now() ? 'expired' : 'valid';
+}
+
+/** @param {Session} session @param {Omit<Known, 'keys'>} known @param {(key: Key) => void} revoke @returns {import('../ui/table.js').Column<Key>[]} */
+const columns = (session, known, revoke) => [
+  {
+    label: 'Key',
+    cell: ({ id, name, prefix }) =>
+      html`<span><bdi>${name ?? 'without a name'}</bdi>${id === session.key_id && html` <${Badge} kind="accent">yours<//>`}<br /><span class="soft small mono">${prefix}…</span></span>`,
+  },
+  {
+    label: 'May',
+    cell: ({ permissions }) => html`<span class="row">${permissions.map((each) => html`<${Badge} key=${each}>${each}<//>`)}</span>`,
+  },
+  { label: 'Bound to', cell: (key) => html`<bdi>${boundTo(key, known)}</bdi>` },
+  { label: 'Last used', cell: ({ last_used_at: at }) => html`<${Ago} at=${at} />` },
+  {
+    label: 'Expires in',
+    cell: (key) => {
+      const state = stateOf(key);
+      return state === 'valid' ? html`<${Countdown} until=${key.expires_at} forever="never" />` : html`<${Badge} kind="warn">${state}<//>`;
+    },
+  },
+  {
+    label: 'Change',
+    cell: (key) =>
+      stateOf(key) === 'valid' &&
+      key.permissions.every((each) => may(session, each)) &&
+      html`<${Button} tiny kind="danger" aria-label=${`Revoke ${key.name ?? key.prefix}`} onClick=${() => revoke(key)}>Revoke<//>`,
+  },
+];
+
+/** @param {Key} key @param {Omit<Known, 'keys'>} known */
+function boundTo({ list_id: list, feed_id: feed }, { lists, feeds }) {
+  if (list !== null) return `list ${lists.find(({ id }) => id === list)?.name ?? list}`;
+  return feed === null ? '' : `feed ${feeds.find(({ id }) => id === feed)?.name ?? feed}`;
+}
+
+/** @param {{ session: Session, lists: { id: string, name: string }[], feeds: { id: string, name: string }[], onClose: () => void, onDone: () => void }} props */
+function NewKey({ session, lists, feeds, onClose, onDone }) {
+  const [name, setName] = useState('');
+  const [permissions, setPermissions] = useState(['feed:read']);
+  const [bound, setBound] = useState('');
+  const [expires, setExpires] = useState('');
+  const [made, setMade] = useState(/** @type {(Key & { key: string | null }) | undefined} */ (undefined));
+  const [once] = useState(() => crypto.randomUUID());
+  const { busy, error, run } = useWork();
+  if (made !== undefined) return html`<${MadeKey} made=${made} onClose=${onClose} />`;
+
+  const offered = PERMISSIONS.filter(({ value, whole }) => may(session, value) && !(whole && bound !== ''));
+  const chosen = permissions.filter((each) => offered.some(({ value }) => value === each));
+  const [kind, id] = bound.split(' ');
+  const body = {
+    ...(name.trim() !== '' && { name: name.trim() }),
+    permissions: chosen,
+    ...(bound !== '' && { [kind]: id }),
+    ...(expires !== '' && { expires_in: Number(expires) }),
+  };
+  const submit = () =>
+    run(async () => {
+      const { body: key } = await ask(manage('/keys'), { method: 'POST', once, body });
+      setMade(key);
+      onDone();
+    });
+  const faultOf = (/** @type {string} */ field) =>
+    error instanceof ApiError ? error.faults.find((fault) => fault.field === field)?.message : undefined;
+  const bindings = [
+    { value: '', label: 'The whole workspace' },
+    ...lists.map((list) => ({ value: `list ${list.id}`, label: `List ${list.name}` })),
+    ...feeds.map((feed) => ({ value: `feed ${feed.id}`, label: `Feed ${feed.name}` })),
+  ];
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${chosen.length === 0}>Make the key<//>`;
+  return html`
+    <${Dialog} title="New key" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${error !== undefined && faultOf('name') === undefined && html`<${Failed} error=${error} />`}
+      <${TextField} label="Name" hint="Who or what has it, such as edge firewall." value=${name} onValue=${setName} maxlength="200" autofocus fault=${faultOf('name')} />
+      <${CheckList} label="May" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen} onValues=${setPermissions} hint="A key can give only what it may do itself." />
+      <div class="form-row">
+        <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
+        <${SelectField} label="Expires after" value=${expires} onValue=${setExpires} options=${EXPIRIES} />
+      </div>
+      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', manage('/keys'), body)} label="The command" /></details>
+    <//>
+  `;
+}
+
+/** @param {{ made: Key & { key: string | null }, onClose: () => void }} props */
+const MadeKey = ({ made, onClose }) => html`
+  <${Dialog} title="Copy the key now" onClose=${onClose} footer=${html`<${Button} kind="main" onClick=${onClose}>I have copied it<//>`}>
+    ${
+      made.key === null
+        ? html`<${Notice} kind="warn">The key was made, but its text was shown before and is kept nowhere. Revoke it and make another.<//>`
+        : html`<${Notice} kind="warn">This is the only time that it is shown: weir keeps a hash of it.<//><${Code} text=${made.key} label="The key" />`
+    }
+  <//>
+`;
+
+/** @param {{ session: Session, revoked: Key, onClose: () => void, onDone: () => void }} props */
+function Revoke({ session, revoked, onClose, onDone }) {
+  const address = manage(`/keys/${revoked.id}`);
+  const work = async () => {
+    await ask(address, { method: 'DELETE' });
+    toast(html`The key <bdi>${revoked.name ?? revoked.prefix}</bdi> was revoked.`);
+    onDone();
+  };
+  return html`
+    <${Confirm} title="Revoke the key?" action="Revoke it" danger work=${work} onClose=${onClose}>
+      <p>Whoever has the key <bdi>${revoked.name ?? ''}</bdi> <span class="mono">${revoked.prefix}…</span> is turned away with 401 from now on. This cannot be undone.</p>
+      <p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>
+      ${revoked.id === session.key_id && html`<${Notice} kind="bad">This is the key that you are signed in with: you will be signed out.<//>`}
+      <details><summary>The same with curl</summary><${Code} text=${curlOf('DELETE', address)} label="The command" /></details>
+    <//>
+  `;
+}

@@ -1,0 +1,9 @@
+/** The action of a rule, as a badge. */
+import { html } from 'htm/preact';
+import { Badge } from '../../ui/badge.js';
+
+/** @type {Record<string, 'bad' | 'good' | 'warn'>} */
+const KINDS = { block: 'bad', allow: 'good', challenge: 'warn', ratelimit: 'warn' };
+
+/** @param {{ action: string }} props */
+export const Action = ({ action }) => html`<${Badge} kind=${KINDS[action] ?? ''}>${action}<//>`;

@@ -1,0 +1,55 @@
+/** Deletes all rules that meet the conditions, after showing which. */
+
+import { html } from 'htm/preact';
+import { ask, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { count, counted } from '../../format.js';
+import { Code } from '../../ui/code.js';
+import { Confirm } from '../../ui/dialog.js';
+import { Failed } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { toast } from '../../ui/toast.js';
+import { Action } from './action.js';
+import { usePreview } from './preview.js';
+import { nameOf } from './tabs.js';
+
+/** @typedef {import('./tabs.js').Rule} Rule */
+
+const ADDRESS = manage('/rules/delete');
+
+/** @param {{ conditions: Record<string, any>, onClose: () => void, onDone: () => void }} props */
+export function DeleteRules({ conditions, onClose, onDone }) {
+  const { answer, error } = usePreview(ADDRESS, { ...conditions, preview: true });
+  const work = async () => {
+    let deleted = 0;
+    let after;
+    do {
+      const { body } = await ask(ADDRESS, { method: 'POST', once: crypto.randomUUID(), body: { ...conditions, after } });
+      deleted += body.deleted;
+      after = body.next ?? undefined;
+    } while (after !== undefined);
+    toast(`${counted(deleted, 'rule was', 'rules were')} deleted.`);
+    onDone();
+  };
+  return html`
+    <${Confirm} title="Delete these rules?" action=${answer === undefined ? 'Delete them' : `Delete ${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose} disabled=${!answer?.deleted}>
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      ${answer === undefined && error === undefined && html`<p role="status">Looking which…</p>`}
+      ${
+        answer !== undefined &&
+        html`
+          <p>${answer.next === null ? '' : 'At least '}${counted(answer.deleted, 'rule')} will be deleted${answer.deleted > answer.sample.length && `, ${count(answer.sample.length)} of them here`}. That is a batch, and can be undone for seven days.</p>
+          <${Table} label="Some of the rules" columns=${COLUMNS} rows=${answer.sample} keyOf=${(/** @type {Rule} */ { id }) => id} />
+        `
+      }
+      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', ADDRESS, conditions)} label="The command" /></details>
+    <//>
+  `;
+}
+
+/** @type {import('../../ui/table.js').Column<Rule>[]} */
+const COLUMNS = [
+  { label: 'Rule', cell: (rule) => html`<bdi class="mono">${nameOf(rule)}</bdi>` },
+  { label: 'Action', cell: ({ action }) => html`<${Action} action=${action} />` },
+  { label: 'Reason', cell: ({ reason }) => html`<bdi>${reason ?? ''}</bdi>` },
+];

@@ -1,0 +1,71 @@
+/** A filter expression, judged while it is typed; the caret stands under what is wrong. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { Button } from '../../ui/button.js';
+import { Code } from '../../ui/code.js';
+import { Dialog } from '../../ui/dialog.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { Notice } from '../../ui/states.js';
+import { usePreview } from './preview.js';
+import { RULE_TABS } from './tabs.js';
+
+/** @typedef {{ valid: boolean, phase: string | null, fields: string[], fault: { line: number, column: number, text: string, excerpt: string } | null }} Verdict */
+
+const CHECK = manage('/expressions/check');
+
+/**
+ * @param {{ kind: string, value: string, onValue: (value: string) => void, onVerdict?: (isValid: boolean) => void, [attribute: string]: any }} props
+ */
+export function ExpressionField({ kind, value, onValue, ...rest }) {
+  const isGiven = value.trim() !== '';
+  const { answer, error } = usePreview(CHECK, isGiven ? { kind, expression: value } : undefined);
+  return html`
+    <${TextField} label="Expression" rows=${5} value=${value} onValue=${onValue} ...${rest} aria-invalid=${answer?.valid === false ? 'true' : undefined} />
+    <div aria-live="polite">
+      ${error !== undefined && html`<${Notice} kind="bad">${error.message}<//>`}
+      ${answer !== undefined && html`<${VerdictText} verdict=${answer} />`}
+    </div>
+  `;
+}
+
+/** @param {{ verdict: Verdict }} props */
+function VerdictText({ verdict: { fault, fields, phase } }) {
+  if (fault !== null) {
+    return html`
+      <${Notice} kind="bad">
+        <p><strong>Line ${fault.line}, column ${fault.column}:</strong> <span class="text">${fault.text}</span></p>
+        <pre class="excerpt" tabindex="0" role="region" aria-label="Where it is">${fault.excerpt}</pre>
+      <//>
+    `;
+  }
+  return html`
+    <${Notice} kind="good">
+      <p>The expression is valid${phase !== null && html`, for the ${phase} phase`}.</p>
+      ${fields.length > 0 && html`<p class="small">It uses ${fields.map((field, i) => html`${i > 0 ? ', ' : ''}<code>${field}</code>`)}.</p>`}
+    <//>
+  `;
+}
+
+const KINDS = RULE_TABS.filter(({ kind }) => kind !== 'access_rule').map(({ kind, label }) => ({ value: kind, label }));
+
+/** The box to try an expression without making a rule. @param {{ kind: string, onClose: () => void, onUse?: (kind: string, expression: string) => void }} props */
+export function TryExpression({ kind: given, onClose, onUse }) {
+  const [kind, setKind] = useState(given);
+  const [expression, setExpression] = useState('');
+  return html`
+    <${Dialog}
+      title="Try an expression" wide onClose=${onClose}
+      footer=${html`<${Button} onClick=${onClose}>Close<//>${onUse !== undefined && html`<${Button} kind="main" disabled=${expression.trim() === ''} onClick=${() => onUse(kind, expression)}>Make a rule of it<//>`}`}
+    >
+      <${SelectField} label="Kind of rule" value=${kind} onValue=${setKind} options=${KINDS} />
+      <${ExpressionField} kind=${kind} value=${expression} onValue=${setExpression} autofocus hint="Judged as you type, exactly as the signal endpoint judges it." />
+      <details>
+        <summary>The same with curl</summary>
+        <${Code} text=${curlOf('POST', CHECK, { kind, expression })} label="The command" />
+      </details>
+    <//>
+  `;
+}

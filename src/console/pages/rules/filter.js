@@ -1,0 +1,113 @@
+/** Which rules are shown: conditions, which stand in the address of the page. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { setQuery } from '../../router.js';
+import { Button } from '../../ui/button.js';
+import { SelectField, TextField } from '../../ui/field.js';
+
+/** How long typing has to rest before it is searched for, ms. */
+const REST = 300;
+
+/** @typedef {{ field: string, label: string, options?: readonly { value: string, label: string }[], hint?: string }} Condition */
+
+const ANY = { value: '', label: 'Any' };
+const LEVELS = [ANY, ...['low', 'medium', 'high', 'critical'].map((value) => ({ value, label: value }))];
+/** @type {readonly Condition[]} */
+const OF_TARGETS = [
+  {
+    field: 'target_kind',
+    label: 'Target',
+    options: [ANY, { value: 'ip', label: 'Address or network' }, { value: 'asn', label: 'ASN' }, { value: 'country', label: 'Country' }],
+  },
+  { field: 'confidence', label: 'Confidence', options: LEVELS },
+  { field: 'severity', label: 'Severity', options: LEVELS },
+];
+/** @type {readonly Condition[]} */
+const OF_ALL = [
+  { field: 'reason', label: 'Reason', hint: 'Exactly this text.' },
+  { field: 'label', label: 'Label', hint: 'name:value' },
+  {
+    field: 'since',
+    label: 'Changed within',
+    options: [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }],
+  },
+  { field: 'key', label: 'Key', hint: 'The id of the key that wrote them last.' },
+  { field: 'batch', label: 'Batch', hint: 'The id of the batch that wrote them last.' },
+];
+const MATCHES = [
+  { value: 'covering', label: 'covering this' },
+  { value: 'exact', label: 'exactly this' },
+  { value: 'covered', label: 'inside this' },
+];
+
+/** The conditions of a kind of rules. @param {boolean} isAccess */
+const fieldsOf = (isAccess) => [
+  'action',
+  ...(isAccess ? ['address', 'list', ...OF_TARGETS.map(({ field }) => field)] : []),
+  ...OF_ALL.map(({ field }) => field),
+];
+
+/**
+ * The conditions that an address of the page has, as the management API takes them.
+ * @param {URLSearchParams} query
+ * @param {boolean} isAccess
+ * @returns {Record<string, string | undefined>}
+ */
+export function conditionsOf(query, isAccess) {
+  const given = Object.fromEntries(fieldsOf(isAccess).map((field) => [field, query.get(field) ?? undefined]));
+  const isNetwork = given.address !== undefined && /[.:]/.test(given.address);
+  return { ...given, ...(given.address !== undefined && { match: isNetwork ? (query.get('match') ?? 'covering') : 'exact' }) };
+}
+
+/** Whether any condition is given. @param {Record<string, string | undefined>} conditions */
+export const isNarrow = (conditions) => Object.values(conditions).some((value) => value !== undefined);
+
+/**
+ * @param {{ query: URLSearchParams, isAccess: boolean, actions: readonly string[], names: import('../../names.js').Names,
+ *   faultOf: (field: string) => string | undefined }} props
+ */
+export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
+  const more = [...(isAccess ? OF_TARGETS : []), ...OF_ALL];
+  const [isOpen, setOpen] = useState(() => more.some(({ field }) => query.has(field)));
+  const clear = () => setQuery(Object.fromEntries([...fieldsOf(isAccess), 'match'].map((field) => [field, undefined])));
+  const choice = (
+    /** @type {string} */ field,
+    /** @type {string} */ label,
+    /** @type {readonly { value: string, label: string }[]} */ options,
+  ) => html`
+    <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })} options=${options} />
+  `;
+  const typed = (/** @type {string} */ field, /** @type {string} */ label, /** @type {object} */ rest = {}) => html`
+    <${Typed} key=${field} field=${field} label=${label} value=${query.get(field) ?? ''} fault=${faultOf(field)} ...${rest} />
+  `;
+  return html`
+    <form class="filter" role="search" aria-label="Rules" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <div class="form-row">
+        ${isAccess && typed('address', 'Address', { placeholder: '192.0.2.7, AS64500, NL' })}
+        ${isAccess && html`<${SelectField} label="Rules" value=${query.get('match') ?? 'covering'} onValue=${(/** @type {string} */ value) => setQuery({ match: value })} options=${MATCHES} />`}
+        ${isAccess && choice('list', 'List', [{ value: '', label: 'All lists' }, ...names.lists.map(({ id, name }) => ({ value: id, label: name }))])}
+        ${choice('action', 'Action', [ANY, ...actions.map((value) => ({ value, label: value }))])}
+      </div>
+      ${
+        isOpen &&
+        html`<div class="form-row">${more.map(({ field, label, options, hint }) => (options === undefined ? typed(field, label, { hint }) : choice(field, label, options)))}</div>`
+      }
+      <div class="row">
+        <${Button} tiny kind="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOpen ? 'Fewer conditions' : 'More conditions'}<//>
+        ${isNarrow(conditionsOf(query, isAccess)) && html`<${Button} tiny kind="quiet" icon="close" onClick=${clear}>Show all rules<//>`}
+      </div>
+    </form>
+  `;
+}
+
+/** A condition that is typed: it counts when typing rests. @param {{ field: string, label: string, value: string, [attribute: string]: any }} props */
+function Typed({ field, label, value, ...rest }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText((before) => (before.trim() === value ? before : value)), [value]);
+  useEffect(() => {
+    const timer = setTimeout(() => setQuery({ [field]: text.trim() }), REST);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return html`<${TextField} label=${label} value=${text} onValue=${setText} autocomplete="off" spellcheck=${false} ...${rest} />`;
+}

@@ -1,0 +1,96 @@
+/** The form to paste a list of addresses, or to take one from a file. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { curlFile } from '../../curl.js';
+import { useWork } from '../../data.js';
+import { count, counted } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { Failed, Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { toast } from '../../ui/toast.js';
+import { ExpiryField } from './expiry.js';
+import { ListField } from './list-field.js';
+import { FeedChanges, usePreview } from './preview.js';
+import { WhatChanges } from './what-changes.js';
+
+const ACTIONS = [
+  { value: 'block', label: 'Block' },
+  { value: 'allow', label: 'Never block (allow)' },
+  { value: 'unblock', label: 'Unblock' },
+];
+/** Faults that are shown; the answer has more. */
+const SHOWN = 50;
+
+/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[] }} ImportAnswer */
+
+/** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
+export function PasteForm({ names, onClose, onDone }) {
+  const [text, setText] = useState('');
+  const [form, setForm] = useState({ action: 'block', list: '', expires: '', reason: '', file: '' });
+  const set = (/** @type {string} */ field) => (/** @type {string} */ value) => setForm((before) => ({ ...before, [field]: value }));
+  const [once] = useState(() => crypto.randomUUID());
+  const { busy, error, run } = useWork();
+  const { action, list, expires, reason, file } = form;
+  const query = { list, action, expires_in: expires, reason, file };
+  const isGiven = text.trim() !== '';
+  const preview = usePreview(manage('/imports', { ...query, preview: true }), isGiven ? text : undefined);
+  const takes = preview.answer?.accepted ?? 0;
+  const submit = () =>
+    run(async () => {
+      const { body } = await ask(manage('/imports', query), { method: 'POST', once, body: text });
+      toast(`${counted(body.accepted, 'entry', 'entries')} of the list ${body.accepted === 1 ? 'was' : 'were'} taken.`);
+      onDone();
+      onClose();
+    });
+  const onFile = async (/** @type {any} */ event) => {
+    const [chosen] = event.target.files;
+    if (chosen === undefined) return;
+    set('file')(chosen.name);
+    setText(await chosen.text());
+  };
+  return html`
+    <${Dialog}
+      title="Paste a list" wide onClose=${onClose} onSubmit=${submit}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0}>${takes === 0 ? 'Take the entries' : `Take ${counted(takes, 'entry', 'entries')}`}<//>`}
+    >
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      <${TextField}
+        label="Entries" rows=${8} value=${text} onValue=${setText} autofocus placeholder=${'192.0.2.1\n198.51.100.0/24  # a comment\nAS64500'}
+        hint="One a line, or CSV with a header, JSON or NDJSON: addresses, networks, ASNs, countries. 10,000 at most."
+      />
+      <label class="file-choice small">Or a file: <input type="file" accept=".txt,.csv,.json,.ndjson,.list,text/*" onChange=${onFile} /></label>
+      <div class="form-row">
+        <${SelectField} label="Action" hint="Of entries that name none." value=${action} onValue=${set('action')} options=${ACTIONS} />
+        <${ListField} names=${names} value=${list} onValue=${set('list')} />
+        <${ExpiryField} value=${expires} onValue=${set('expires')} usual=${action === 'block' ? 'As usual: 1 day' : 'Never'} />
+        <${TextField} label="Reason" value=${reason} onValue=${set('reason')} maxlength="2048" />
+      </div>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(manage('/imports', query), file === '' ? 'list.txt' : file)}>
+        ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${FeedChanges} answer=${answer} />`}
+      <//>
+    <//>
+  `;
+}
+
+/** @param {{ answer: ImportAnswer }} props */
+function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings } }) {
+  const more = Math.max(0, errors.length - SHOWN) + leftOut;
+  return html`
+    <p role="status">
+      ${counted(accepted, 'entry is', 'entries are')} good${failed > 0 && html`, <strong>${count(failed)} ${failed === 1 ? 'is' : 'are'} not</strong> and will be left out`}${expired > 0 && `, ${count(expired)} ${expired === 1 ? 'has' : 'have'} expired`}.
+    </p>
+    ${errors.length > 0 && html`<div class="scrolls"><${Table} label="What is wrong" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)} keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`}
+    ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
+    ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
+  `;
+}
+
+/** @type {import('../../ui/table.js').Column<{ place: string, message: string }>[]} */
+const COLUMNS = [
+  { label: 'Where', cell: ({ place }) => html`<span class="nowrap">${place}</span>` },
+  { label: 'What is wrong', cell: ({ message }) => html`<span class="text">${message}</span>` },
+];

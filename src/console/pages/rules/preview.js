@@ -1,0 +1,111 @@
+/** What a change would do, asked while its form is filled in. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, ask } from '../../api.js';
+import { count } from '../../format.js';
+import { Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+
+/** How long typing has to rest, ms. */
+const REST = 350;
+
+/**
+ * @typedef {object} Preview
+ * @property {any} answer The answer of the operation; undefined while there is none.
+ * @property {Error | undefined} error
+ * @property {boolean} isWaiting
+ * @property {(field: string) => string | undefined} faultOf What is wrong with a field.
+ */
+
+/**
+ * Asks an operation that changes nothing, whenever what it is asked has changed and typing rests.
+ * @param {string} address
+ * @param {unknown} body undefined: nothing to ask about yet. A text is sent as it is.
+ * @returns {Preview}
+ */
+export function usePreview(address, body) {
+  const asked = body === undefined ? undefined : `${address} ${typeof body === 'string' ? body : JSON.stringify(body)}`;
+  const [state, setState] = useState(/** @type {{ asked?: string, answer?: any, error?: Error }} */ ({}));
+  useEffect(() => {
+    if (asked === undefined) return;
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const { body: answer } = await ask(address, { method: 'POST', body, signal: stop.signal });
+        setState({ asked, answer });
+      } catch (error) {
+        if (!stop.signal.aborted) setState({ asked, error: /** @type {Error} */ (error) });
+      }
+    }, REST);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [asked]);
+  const isFresh = asked !== undefined && state.asked === asked;
+  const { answer, error } = isFresh ? state : { answer: undefined, error: undefined };
+  const faults = error instanceof ApiError ? error.faults : [];
+  return {
+    answer,
+    error,
+    isWaiting: asked !== undefined && !isFresh,
+    faultOf: (field) => faults.find((fault) => fault.field === field)?.message,
+  };
+}
+
+/**
+ * @typedef {object} FeedChange
+ * @property {string | null} id
+ * @property {string} kind
+ * @property {string} name
+ * @property {string} action
+ * @property {number} entries_before
+ * @property {number} entries_after
+ * @property {number} entry_limit
+ * @property {string} [warning]
+ */
+
+const KINDS = /** @type {Record<string, string>} */ ({ workspace: 'workspace', list: 'list', composed: 'feed' });
+
+/**
+ * What a preview says of feeds.
+ * @param {{ answer: { feeds?: FeedChange[] | 'unknown', feeds_left_out?: number, feeds_reason?: string } }} props
+ */
+export function FeedChanges({ answer }) {
+  const { feeds, feeds_left_out: leftOut = 0, feeds_reason: reason } = answer;
+  if (feeds === 'unknown') return html`<${Notice} kind="warn">What this does to feeds is not known: ${reason}.<//>`;
+  if (feeds === undefined) return null;
+  const changed = feeds.filter(({ entries_before: before, entries_after: after }) => before !== after);
+  const warnings = feeds.flatMap(({ warning }) => warning ?? []);
+  const over = changed.filter(({ entries_before: before, entries_after: after, entry_limit: most }) => after > most && before <= most);
+  return html`
+    ${warnings.map((warning) => html`<${Notice} kind="bad" key=${warning}><span class="text">${warning}</span><//>`)}
+    ${
+      warnings.length === 0 &&
+      over.map(
+        (feed) =>
+          html`<${Notice} kind="bad" key=${feed.id}>The feed <bdi>${feed.name}</bdi> will be over its cap: devices get 413 instead of it.<//>`,
+      )
+    }
+    ${changed.length > 0 && html`<${Table} label="What changes of feeds" columns=${COLUMNS} rows=${changed} keyOf=${(/** @type {FeedChange} */ { id, action }) => `${id} ${action}`} />`}
+    ${
+      changed.length === 0 &&
+      html`<p class="soft" role="status">No feed gets more or fewer entries: feeds have what this says already, or other rules settle it.</p>`
+    }
+    ${leftOut > 0 && html`<p class="small soft">${count(leftOut)} more feeds are concerned.</p>`}
+  `;
+}
+
+/** @type {import('../../ui/table.js').Column<FeedChange>[]} */
+const COLUMNS = [
+  { label: 'Feed', cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${KINDS[kind]}</span></span>` },
+  { label: 'Of', cell: ({ action }) => html`<span class="soft">${action}</span>` },
+  { label: 'Entries now', number: true, cell: ({ entries_before: before }) => count(before) },
+  { label: 'Then', number: true, cell: ({ entries_after: after }) => count(after) },
+  {
+    label: 'Change',
+    number: true,
+    cell: ({ entries_before: before, entries_after: after }) => `${after > before ? '+' : '−'}${count(Math.abs(after - before))}`,
+  },
+];

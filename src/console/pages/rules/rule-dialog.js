@@ -1,0 +1,81 @@
+/** One rule: all that is known of it, and what can be done about it. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { dateTime } from '../../format.js';
+import { link } from '../../router.js';
+import { may } from '../../session.js';
+import { Button } from '../../ui/button.js';
+import { Code } from '../../ui/code.js';
+import { Confirm, Dialog } from '../../ui/dialog.js';
+import { Facts } from '../../ui/figures.js';
+import { Notice } from '../../ui/states.js';
+import { Countdown } from '../../ui/time.js';
+import { toast } from '../../ui/toast.js';
+import { Action } from './action.js';
+import { nameOf } from './tabs.js';
+
+/** @typedef {import('./tabs.js').Rule} Rule */
+
+/**
+ * @param {{ rule: Rule, names: import('../../names.js').Names, session: import('../../session.js').Session, onClose: () => void, onDone: () => void,
+ *   onChange: (rule: Rule) => void }} props `onChange` opens the form to change it.
+ */
+export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) {
+  const [isDeleting, setDeleting] = useState(false);
+  const address = manage(`/rules/${rule.kind}/${rule.id}`);
+  const isExpression = rule.expression !== undefined;
+  const remove = async () => {
+    await ask(address, { method: 'DELETE' });
+    toast(html`The rule <bdi>${nameOf(rule)}</bdi> was deleted.`);
+    onDone();
+    onClose();
+  };
+  if (isDeleting) {
+    return html`
+      <${Confirm} title="Delete the rule?" action="Delete it" danger work=${remove} onClose=${onClose}>
+        <p>The rule <bdi>${nameOf(rule)}</bdi> (${rule.action}) will be deleted. That is a batch like any other, and can be undone for seven days.</p>
+        <details><summary>The same with curl</summary><${Code} text=${curlOf('DELETE', address)} label="The command" /></details>
+      <//>
+    `;
+  }
+  const footer = html`
+    ${rule.target !== undefined && html`<a class="button" href=${`${link('/explain')}?${new URLSearchParams({ target: rule.target, action: rule.action })}`}>Explain</a>`}
+    ${may(session, 'rules:write') && html`<${Button} kind="danger" onClick=${() => setDeleting(true)}>Delete<//>`}
+    ${may(session, 'rules:write') && isExpression && html`<${Button} kind="main" onClick=${() => onChange(rule)}>Change<//>`}
+  `;
+  return html`
+    <${Dialog} title=${nameOf(rule)} wide onClose=${onClose} footer=${footer}>
+      ${rule.warning !== undefined && html`<${Notice} kind="warn"><span class="text">${rule.warning}</span><//>`}
+      ${isExpression && html`<${Code} text=${rule.expression} label="The expression" />`}
+      <${Facts} facts=${factsOf(rule, names)} />
+    <//>
+  `;
+}
+
+/** @param {Rule} rule @param {import('../../names.js').Names} names @returns {(readonly [string, any])[]} */
+const factsOf = (rule, names) => [
+  ['Action', html`<${Action} action=${rule.action} />`],
+  ['List', rule.list_id && names.listName(rule.list_id)],
+  ['Name', rule.name],
+  ['Description', rule.short_description],
+  ['Reference', rule.rule_ref],
+  ['Order', rule.order],
+  ['Reason', rule.reason],
+  ['Confidence', rule.confidence],
+  ['Severity', rule.severity],
+  ['Written by', rule.type && (rule.type === 'generated' ? 'AI' : 'a person or a playbook')],
+  ['Expires', rule.expires_at === null ? 'never' : html`${dateTime(rule.expires_at)} (in <${Countdown} until=${rule.expires_at} />)`],
+  ['Made', dateTime(rule.created_at)],
+  ['Changed', rule.updated_at === rule.created_at ? undefined : dateTime(rule.updated_at)],
+  ['Key', rule.key_id && names.keyName(rule.key_id)],
+  ['Batch', rule.batch_id && html`<a href=${link('/batches', rule.batch_id)}>${rule.batch_id}</a>`],
+  ['Labels', jsonOf(rule.labels)],
+  ['Config', jsonOf(rule.config)],
+  ['Id', rule.id],
+];
+
+/** @param {object | null} value */
+const jsonOf = (value) => value && Object.keys(value).length > 0 && html`<span class="mono">${JSON.stringify(value, null, 1)}</span>`;

@@ -1,0 +1,99 @@
+/** The form to unblock an address: what it removes and where, or why it changes nothing. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, ask, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { useLive, useWork } from '../../data.js';
+import { counted } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { TextField } from '../../ui/field.js';
+import { Failed, Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { toast } from '../../ui/toast.js';
+import { Verdict, whyText } from '../explain/words.js';
+import { WhatChanges } from './what-changes.js';
+
+/** @typedef {import('../explain/words.js').ExplainedFeed} ExplainedFeed */
+
+/** How long typing has to rest, ms. */
+const REST = 350;
+
+/** @param {{ value?: string, onClose: () => void, onDone: () => void }} props */
+export function UnblockForm({ value: given = '', onClose, onDone }) {
+  const [value, setValue] = useState(given);
+  const [target, setTarget] = useState(given.trim());
+  useEffect(() => {
+    const timer = setTimeout(() => setTarget(value.trim()), REST);
+    return () => clearTimeout(timer);
+  }, [value]);
+  const { value: explained, error: failure } = useLive(target === '' ? null : manage('/explain', { target }));
+  const { busy, error, run } = useWork();
+
+  const isWaiting = value.trim() !== '' && (target !== value.trim() || (explained === undefined && failure === undefined));
+  const fault = failure instanceof ApiError ? failure.faults.find(({ field }) => field === 'target')?.message : undefined;
+  const answer = isWaiting || failure !== undefined || target === '' ? undefined : explained;
+  const lists = answer === undefined ? [] : listsOf(answer.feeds);
+  const bodies = lists.map(({ id }) => ({ value: target, action: 'unblock', list: id }));
+  const submit = () =>
+    run(async () => {
+      for (const body of bodies) await ask(manage('/rules'), { method: 'POST', once: crypto.randomUUID(), body });
+      toast(html`<bdi>${target}</bdi> was unblocked in ${counted(bodies.length, 'list')}.`);
+      onDone();
+      onClose();
+    });
+  const curl = (bodies.length === 0 ? [{ value: target, action: 'unblock' }] : bodies)
+    .map((body) => curlOf('POST', manage('/rules'), body))
+    .join('\n');
+  return html`
+    <${Dialog}
+      title="Unblock" wide onClose=${onClose} onSubmit=${submit}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${bodies.length === 0}>Unblock it<//>`}
+    >
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      <${TextField}
+        label="Address, network, ASN or country" hint="Removes the rules that block exactly this, in every list." value=${value} onValue=${setValue}
+        required autofocus maxlength="64" autocomplete="off" fault=${isWaiting ? undefined : fault}
+      />
+      <${WhatChanges} preview=${{ answer, error: isWaiting ? undefined : failure, isWaiting, faultOf: () => undefined }} isGiven=${value.trim() !== ''} isFault=${fault !== undefined} curl=${curl}>
+        ${() => html`<${Outlook} target=${target} feeds=${answer.feeds} lists=${lists} />`}
+      <//>
+    <//>
+  `;
+}
+
+/** The lists in which something would be removed. @param {ExplainedFeed[]} feeds */
+const listsOf = (feeds) => feeds.filter(({ kind, unblock }) => kind === 'list' && unblock.removes.length > 0);
+
+/** @param {{ target: string, feeds: ExplainedFeed[], lists: ExplainedFeed[] }} props */
+function Outlook({ target, feeds, lists }) {
+  const concerned = feeds.filter(({ rules, verdict }) => rules.length > 0 || verdict !== 'out');
+  if (lists.length === 0) {
+    const because = feeds.find(({ kind, verdict }) => kind === 'workspace' && verdict !== 'out');
+    return html`
+      <${Notice} kind="warn">
+        <strong>This unblock changes nothing</strong>, because no rule blocks exactly <bdi>${target}</bdi>.${' '}
+        ${because === undefined ? 'It is in no block feed.' : html`It stays in feeds: ${whyText(because)}.`}
+      <//>
+    `;
+  }
+  return html`
+    <p>Removes ${counted(lists.flatMap(({ unblock }) => unblock.removes).length, 'rule')} from ${lists.map(({ name }, i) => html`${i > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}.</p>
+    <${Table} label="What changes of feeds" columns=${COLUMNS} rows=${concerned} keyOf=${(/** @type {ExplainedFeed} */ { id }) => id ?? ''} />
+  `;
+}
+
+/** @type {import('../../ui/table.js').Column<ExplainedFeed>[]} */
+const COLUMNS = [
+  {
+    label: 'Feed',
+    cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${kind === 'composed' ? 'feed' : kind}</span></span>`,
+  },
+  { label: 'Now', cell: ({ verdict }) => html`<${Verdict} verdict=${verdict} />` },
+  { label: 'Then', cell: ({ unblock }) => html`<${Verdict} verdict=${unblock.verdict} />` },
+  {
+    label: 'Because',
+    cell: (feed) => (feed.unblock.verdict === 'out' ? '' : html`<span class="small">${whyText(feed)}</span>`),
+  },
+];
