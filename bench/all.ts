@@ -13,6 +13,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['footprint.ts'],
   ['fleet.ts'],
   ['agents.ts'],
+  ['bouncers.ts'],
   ['postgres.ts'],
 ];
 

@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
 import type { FeedBuilder } from './feed/builder.ts';
+import { Bouncers } from './feed/serve/bouncers.ts';
 import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
@@ -20,6 +21,7 @@ import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
 import { rateLimiter } from './http/auth/rate-limit.ts';
+import { bouncerEndpoints } from './http/bouncers/answer.ts';
 import { newHttpCounts } from './http/counts.ts';
 import { deviceLedger, pollOf } from './http/device-ledger.ts';
 import { feedEndpoint } from './http/feeds/answer.ts';
@@ -38,6 +40,7 @@ import type { Store } from './ports/store.ts';
 import type { Stream } from './ports/stream.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
+import { bouncerLog, startBouncerLedger } from './runtime/bouncer-ledger.ts';
 import { loggedChecks } from './runtime/check-log.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { type Engine, startEngine } from './runtime/engines.ts';
@@ -174,6 +177,10 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const cache =
       feedThread &&
       feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
+    const bouncers = new Bouncers(bouncerLog(log));
+    if (cache !== undefined) {
+      closing.push(startBouncerLedger(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written')));
+    }
     const documents = cache && documentEndpoint(cache, now, feedReport(logger));
     const metrics: MetricsPage | undefined = measures && {
       render: metricsPage({
@@ -208,6 +215,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       answerFeed: documents && feedEndpoint(documents),
       answerRules: documents && rulesEndpoint(documents),
       answerAgent: documents && agentEndpoint(documents),
+      bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
       manage: config.roles.includes('manage')
         ? {
             store,

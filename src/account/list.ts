@@ -16,6 +16,8 @@ export interface ListSettings {
   readonly severity: Level | null;
   /** Which never-block rules are cut out of the block feed: its own, those of all lists of the workspace, none (SPEC D7.6). */
   readonly subtractAllow: SubtractAllow | null;
+  /** Bouncers get networks of up to so many addresses as single addresses, and wider ones not at all (SPEC D14.10); null: networks. */
+  readonly singleAddresses: number | null;
 }
 
 /** What a value may be: one of some words (`aliases`: other words for them), or a whole number within bounds. */
@@ -53,6 +55,13 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     value: 'which',
     words: SUBTRACT_ALLOW,
     help: "never-block rules to cut out of the block feed: on (the list's own), workspace (those of all lists), off",
+  },
+  singleAddresses: {
+    field: 'single_addresses',
+    value: 'count',
+    least: 1,
+    most: 65_536,
+    help: 'for bouncers that take single addresses only: the widest network that they get so, in addresses; wider ones are left out',
   },
 };
 

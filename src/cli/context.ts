@@ -1,8 +1,5 @@
 import { once } from 'node:events';
-import type { ComposedFeed } from '../account/feed.ts';
-import type { AccessList } from '../account/list.ts';
 import type { Config } from '../config.ts';
-import { WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { pick } from './usage.ts';
@@ -44,16 +41,4 @@ export function table(columns: readonly string[], rows: readonly (readonly unkno
 /** The id of the workspace that `text` names. */
 export async function workspaceId(store: StoreReads, text: string): Promise<string> {
   return pick(await store.workspaces(), text, 'workspace').id;
-}
-
-/** The composed feed of a workspace that `text` names. */
-export async function findFeed(store: StoreReads, workspace: string, text: string): Promise<ComposedFeed> {
-  return pick(await store.feeds(workspace), text, 'feed');
-}
-
-/** The list of a workspace that `text` names. */
-export async function findList(store: StoreReads, workspace: string, text: string): Promise<AccessList> {
-  const directory = await store.directory(workspace);
-  if (directory === undefined) throw new WeirError('USAGE', `there is no workspace "${workspace}"`);
-  return pick(directory.lists, text, 'list');
 }

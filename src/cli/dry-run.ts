@@ -1,7 +1,7 @@
 /** What `weir send --dry-run` learns of feeds, over all batches of a file (SPEC D10.14). */
 
 /** What the answer to a dry run says of one feed. */
-interface FeedRow {
+export interface FeedRow {
   readonly id: string | null;
   readonly kind: string;
   readonly name: string;

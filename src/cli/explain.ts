@@ -7,6 +7,7 @@ import type { FeedSource, Relation } from '../feed/explain/explain-feed.ts';
 import { geoDatabase } from '../geo/database.ts';
 import { loadGeo } from '../geo/load.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../manage/explanation.ts';
+import { findFeed, findList } from '../manage/find.ts';
 import { namesIn } from '../manage/rule-json.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
@@ -14,7 +15,6 @@ import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { findFeed, findList } from './context.ts';
 import { printable } from './rules.ts';
 import { inWorkspace, oneOf, pick, targetOf } from './usage.ts';
 

@@ -1,24 +1,16 @@
 /** `weir feed`. */
 import type { Command } from 'commander';
-import type { ComposedFeed, Members } from '../account/feed.ts';
-import { NO_SETTINGS, settingsJson } from '../account/list.ts';
+import type { Members } from '../account/feed.ts';
 import { WeirError } from '../errors.ts';
+import { byCommand } from '../manage/context.ts';
+import { findFeed, findList } from '../manage/find.ts';
+import { changeFeed, createFeed, deleteFeed, feedJson } from '../manage/operations/feeds.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
-import { findFeed, findList, table, workspaceId } from './context.ts';
+import { table, workspaceId } from './context.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 import { inWorkspace, readName } from './usage.ts';
-
-const feedJson = (feed: ComposedFeed) => ({
-  id: feed.id,
-  workspace_id: feed.workspaceId,
-  name: feed.name,
-  description: feed.description,
-  all_lists: feed.lists === null,
-  lists: feed.lists ?? [],
-  ...settingsJson(feed),
-});
 
 export function feedCommands(add: AddCommand): void {
   add('feed create <name>', 'make a feed of several lists', feedOptions, {
@@ -27,8 +19,7 @@ export function feedCommands(add: AddCommand): void {
       const workspace = await workspaceId(store, options.workspace);
       const lists = await members(store, workspace, options);
       if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
-      const { description = null, ...settings } = settingPatch(options);
-      return feedJson(await store.createFeed(workspace, { ...NO_SETTINGS, ...settings, name: readName(name), description, lists }));
+      return feedJson(await createFeed(byCommand(store, workspace), { ...settingPatch(options), name: readName(name), lists }));
     },
     show: (feed) => `feed ${feed.name} ${feed.id}`,
   });
@@ -40,7 +31,7 @@ export function feedCommands(add: AddCommand): void {
       const lists = await members(store, workspace, options);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
       const patch = { ...settingPatch(options), ...(lists !== undefined && { lists }) };
-      const changed = feedJson(await store.updateFeed(workspace, feed.id, patch));
+      const changed = feedJson(await changeFeed(byCommand(store, workspace), feed.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
     },
     show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}`,
@@ -59,10 +50,7 @@ export function feedCommands(add: AddCommand): void {
   add('feed delete <feed>', 'delete a feed, not its lists; keys bound to it are revoked', inWorkspace, {
     async run(context, [name], options) {
       const store = await context.store();
-      const workspace = await workspaceId(store, options.workspace);
-      const feed = await findFeed(store, workspace, name);
-      await store.deleteFeed(workspace, feed.id);
-      return { id: feed.id, deleted: true };
+      return deleteFeed(byCommand(store, await workspaceId(store, options.workspace)), name!);
     },
     show: (feed) => `feed ${feed.id} is deleted`,
   });

@@ -1,30 +1,17 @@
 /** `weir key`. */
 
-import { type KeyInfo, makeKey } from '../account/key.ts';
 import { PERMISSIONS, type Permission } from '../account/permission.ts';
-import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
+import { byCommand } from '../manage/context.ts';
+import { findFeed, findList } from '../manage/find.ts';
+import { createKey, keyJson } from '../manage/operations/keys.ts';
 import type { Device } from '../ports/devices.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
-import { findFeed, findList, table, workspaceId } from './context.ts';
+import { table, workspaceId } from './context.ts';
 import { allDevices, deviceLine } from './devices.ts';
 import { confirm } from './operations.ts';
 import { inWorkspace, oneOf, readName, wholeNumber } from './usage.ts';
-
-const keyJson = (key: KeyInfo) => ({
-  id: key.id,
-  prefix: key.prefix,
-  name: key.name,
-  permissions: key.permissions,
-  workspace_id: key.workspaceId,
-  list_id: key.listId,
-  feed_id: key.feedId,
-  created_at: isoTime(key.createdAt),
-  expires_at: isoTime(key.expiresAt),
-  revoked_at: isoTime(key.revokedAt),
-  last_used_at: isoTime(key.lastUsedAt),
-});
 
 export function keyCommands(add: AddCommand): void {
   add(
@@ -41,15 +28,14 @@ export function keyCommands(add: AddCommand): void {
       async run(context, _args, options) {
         const store = await context.store();
         const workspace = await workspaceId(store, options.workspace);
-        const made = makeKey({
+        const made = await createKey(byCommand(store, workspace), {
           name: options.name ?? null,
           permissions: options.permission,
           listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
           feedId: options.feed === undefined ? null : (await findFeed(store, workspace, options.feed)).id,
           expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
         });
-        if (typeof made === 'string') throw new WeirError('USAGE', made);
-        return { ...keyJson(await store.createKey(workspace, made.key)), key: made.text };
+        return { ...keyJson(made), key: made.text };
       },
       show: (key) => `key ${key.id}\n${key.key}\nThis is the only time that the key is shown.`,
     },

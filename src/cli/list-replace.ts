@@ -3,11 +3,9 @@ import { keyParts } from '../account/key.ts';
 import type { AccessList } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
 import { entrySignals, type LineFault, type PlacedEntry } from '../manage/lists/content.ts';
-import { type ListAction, type ListEntry, signalOf } from '../manage/lists/entry.ts';
-import type { FileSignal } from '../manage/lists/items.ts';
+import type { ListAction } from '../manage/lists/entry.ts';
+import { type PresentRules, presentRules, removals, wantedRules } from '../manage/lists/replace.ts';
 import type { StoreReads } from '../ports/store.ts';
-import type { AccessRule, Target } from '../rule.ts';
-import { formatTarget, writeTarget } from '../signal/target.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
 import { type Destination, type Sender, sayExpired } from './sender.ts';
@@ -19,9 +17,6 @@ interface Replacement extends Destination {
   /** Whether the list may lose more than half of its rules. */
   readonly isSure: boolean | undefined;
 }
-
-/** Seconds after which a rule lapses that cannot be deleted, because that would delete another one too: the shortest expiry. */
-const SHORTEST = 60;
 
 /**
  * Sends the entries, then removes those rules of the list that have no entry. It concerns the rules that are known by their value, of the
@@ -39,12 +34,12 @@ export async function replaceList(
   if (action === 'unblock' || found.some((entry) => entry.action === 'unblock')) {
     throw new WeirError('USAGE', 'with --replace a file holds the rules that the list shall have, and unblock is none');
   }
-  const wanted = new Set(found.filter(hasValueRule).map(identityOf));
-  const { list, byValue, byRef } = await presentRules(context, key, name, new Set([action, ...found.map((entry) => entry.action)]));
-  if (!isSure && wanted.size * 2 < byValue.size) {
+  const wanted = wantedRules(found, Date.now());
+  const { list, present } = await rulesOf(context, key, name, new Set([action, ...found.map((entry) => entry.action)]));
+  if (!isSure && wanted.size * 2 < present.byValue.size) {
     throw new WeirError(
       'USAGE',
-      `the list "${list.name}" has ${byValue.size} rules and the file ${wanted.size}: when that is meant, say so with --yes`,
+      `the list "${list.name}" has ${present.byValue.size} rules and the file ${wanted.size}: when that is meant, say so with --yes`,
     );
   }
   await sender.send(entrySignals(each(all), sayExpired(sender)));
@@ -52,36 +47,21 @@ export async function replaceList(
     sender.say('nothing was removed from the list, because entries of the file failed');
     return;
   }
-  const gone = [...byValue].filter(([identity]) => !wanted.has(identity));
-  await sender.send(each(gone.map(([identity, rule]) => removal(rule, byRef.has(identity)))));
+  const gone = removals(present, wanted);
+  await sender.send(each(gone));
   sender.say(`${gone.length} rules of the list "${list.name}" were not in the file and are removed`);
   const refs = new Set(found.map((entry) => entry.ruleRef));
-  const staying = [...byRef.values()].flat().filter(({ ruleRef }) => !refs.has(ruleRef ?? undefined)).length;
+  const staying = [...present.byRef.values()].flat().filter(({ ruleRef }) => !refs.has(ruleRef ?? undefined)).length;
   if (staying > 0) sender.say(`${staying} rules with a rule_ref stay as they are`);
 }
 
-/** Whether an entry leaves a rule that is known by its value. */
-const hasValueRule = (entry: ListEntry) => entry.ruleRef === undefined && signalOf(entry, Date.now()) !== undefined;
-
-const identityOf = ({ action, target }: { readonly action: string; readonly target: Target }) => `${action} ${formatTarget(target)}`;
-
-/** A delete by value takes rules with a `rule_ref` too (SPEC D3.11): beside one of those the rule is made to lapse instead. */
-function removal({ action, target }: AccessRule, hasRef: boolean): FileSignal {
-  const rule = { target: writeTarget(target), action };
-  const envelope = { kind: 'access_rule', ...(hasRef ? { op: 'upsert', expires_in: SHORTEST } : { op: 'delete' }), rule };
-  return { version: 2, json: Buffer.from(JSON.stringify(envelope)), place: formatTarget(target) };
-}
-
-interface PresentRules {
-  readonly list: AccessList;
-  /** Rules without `rule_ref`, by action and target. */
-  readonly byValue: ReadonlyMap<string, AccessRule>;
-  /** The others. */
-  readonly byRef: ReadonlyMap<string, readonly AccessRule[]>;
-}
-
-/** The active rules of the list that a key writes to, all that was accepted before included. */
-async function presentRules(context: Context, key: string, name: string | undefined, actions: ReadonlySet<string>): Promise<PresentRules> {
+/** The list that a key writes to with its active rules, all that was accepted before included. */
+async function rulesOf(
+  context: Context,
+  key: string,
+  name: string | undefined,
+  actions: ReadonlySet<string>,
+): Promise<{ readonly list: AccessList; readonly present: PresentRules }> {
   const store = await context.reads();
   const caller = await store.findCaller(keyParts(key).hash);
   if (caller === undefined) {
@@ -90,15 +70,7 @@ async function presentRules(context: Context, key: string, name: string | undefi
   const left = await untilLanded(context, await context.stream(), store);
   if (left > 0) throw new WeirError('USAGE', `${left} messages of the stream have not landed: run weir with the role consumer first`);
   const list = await listOf(store, caller.workspaceId, caller.listId ?? name);
-  const byValue = new Map<string, AccessRule>();
-  const byRef = new Map<string, AccessRule[]>();
-  for await (const stored of store.rules(caller.workspaceId, { kind: 'access_rule', listId: list.id, now: Date.now() })) {
-    const rule = stored.rule as AccessRule;
-    if (!actions.has(rule.action)) continue;
-    if (rule.ruleRef === null) byValue.set(identityOf(rule), rule);
-    else byRef.set(identityOf(rule), [...(byRef.get(identityOf(rule)) ?? []), rule]);
-  }
-  return { list, byValue, byRef };
+  return { list, present: await presentRules(store, caller.workspaceId, { listId: list.id, actions, now: Date.now() }) };
 }
 
 async function listOf(store: StoreReads, workspaceId: string, name: string | undefined): Promise<AccessList> {

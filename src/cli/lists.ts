@@ -1,28 +1,20 @@
 /** `weir list`. */
-import { type AccessList, NO_SETTINGS, settingsJson } from '../account/list.ts';
+import { byCommand } from '../manage/context.ts';
+import { findList } from '../manage/find.ts';
+import { changeList, createList, deleteList, listJson } from '../manage/operations/lists.ts';
 import type { AddCommand } from './command.ts';
-import { findList, table, workspaceId } from './context.ts';
+import { table, workspaceId } from './context.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 import { inWorkspace, readName } from './usage.ts';
-
-const listJson = (list: AccessList) => ({
-  id: list.id,
-  workspace_id: list.workspaceId,
-  name: list.name,
-  description: list.description,
-  default: list.isDefault,
-  ...settingsJson(list),
-});
 
 export function listCommands(add: AddCommand): void {
   add('list create <name>', 'make a list', settingOptions, {
     async run(context, [name], options) {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
-      const { description = null, ...settings } = settingPatch(options);
-      const { maxLists } = context.config;
-      return listJson(await store.createList(workspace, readName(name), description, { ...NO_SETTINGS, ...settings }, maxLists));
+      const change = byCommand(store, workspace, context.config.maxLists);
+      return listJson(await createList(change, { ...settingPatch(options), name: readName(name) }));
     },
     show: (list) => `list ${list.name} ${list.id}`,
   });
@@ -32,7 +24,7 @@ export function listCommands(add: AddCommand): void {
       const workspace = await workspaceId(store, options.workspace);
       const list = await findList(store, workspace, name);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const changed = listJson(await store.updateList(workspace, list.id, settingPatch(options)));
+      const changed = listJson(await changeList(byCommand(store, workspace), list.id, settingPatch(options)));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, list.id) }) };
     },
     show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}`,
@@ -51,10 +43,7 @@ export function listCommands(add: AddCommand): void {
   add('list delete <list>', 'delete a list with its rules; keys bound to it are revoked', inWorkspace, {
     async run(context, [name], options) {
       const store = await context.store();
-      const workspace = await workspaceId(store, options.workspace);
-      const list = await findList(store, workspace, name);
-      await store.deleteList(workspace, list.id);
-      return { id: list.id, deleted: true };
+      return deleteList(byCommand(store, await workspaceId(store, options.workspace)), name!);
     },
     show: (list) => `list ${list.id} is deleted`,
   });

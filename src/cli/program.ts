@@ -7,6 +7,7 @@ import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import { backupCommands } from './backup.ts';
 import { batchCommands } from './batches.ts';
+import { bouncerCommands } from './bouncers.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
 import { deadLetterCommands } from './dead-letters.ts';
@@ -42,6 +43,7 @@ const GROUPS = {
   org: 'organizations and their subscription',
   workspace: 'workspaces',
   key: 'API keys',
+  bouncer: 'clients that pull decisions',
   device: 'what pulls feeds',
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
@@ -61,6 +63,7 @@ const COMMANDS = [
   organizationCommands,
   workspaceCommands,
   keyCommands,
+  bouncerCommands,
   deviceCommands,
   listCommands,
   feedCommands,

@@ -2,6 +2,7 @@
 
 import { WeirError } from '../errors.ts';
 import { readDuration } from '../manage/duration.ts';
+import { findList } from '../manage/find.ts';
 import { operate } from '../manage/operate.ts';
 import { deletions } from '../manage/rule-deletion.ts';
 import { meeting, type RuleConditions } from '../manage/rule-search.ts';
@@ -10,7 +11,6 @@ import type { StoreReads } from '../ports/store.ts';
 import { KINDS } from '../rule.ts';
 import { operatedJson } from './batches.ts';
 import type { AddCommand } from './command.ts';
-import { findList } from './context.ts';
 import { asOperator, confirm, rulePorts, waiting } from './operations.ts';
 import { ruleLine } from './rules.ts';
 import { inWorkspace, oneOf, pick } from './usage.ts';

@@ -1,11 +1,12 @@
 /** `weir rule export`: access rules in the forms that `weir send` takes. */
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
+import { findList } from '../manage/find.ts';
 import { EXPORT_FIELDS } from '../manage/lists/entry.ts';
 import { ACCESS_ACTIONS, type AccessRule } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, findList, workspaceId, writeLine } from './context.ts';
+import { type Context, workspaceId, writeLine } from './context.ts';
 import { inWorkspace, oneOf } from './usage.ts';
 
 type Fields = Readonly<Record<(typeof EXPORT_FIELDS)[number], unknown>>;

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
+import { findList } from '../manage/find.ts';
 import { type Names, namesIn, originRuleJson } from '../manage/rule-json.ts';
 import { type OriginRule, withOrigins } from '../manage/rule-search.ts';
 import type { RuleFilter, RuleMatch, RulePosition, StoredRule } from '../ports/rule-store.ts';
@@ -10,7 +11,7 @@ import { type ExpressionRule, KINDS, type Kind } from '../rule.ts';
 import { warningOf } from '../signal/rate-limit.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, findList, table, workspaceId, writeLine } from './context.ts';
+import { type Context, table, workspaceId, writeLine } from './context.ts';
 import { inWorkspace, oneOf, targetOf, wholeNumber } from './usage.ts';
 
 // Callers wrote expressions, names and reasons: no line break ends the line, nothing in them speaks to the terminal.

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, WeirError } from '../errors.ts';
 import type { LineFault } from '../manage/lists/content.ts';
-import type { FileSignal, Version } from '../manage/lists/items.ts';
+import { arrayOf, type FileSignal, type Version } from '../manage/lists/items.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { type Context, writeLine } from './context.ts';
 import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
@@ -104,7 +104,7 @@ export async function sending(
         await fail(`${batch.place}: ${batch.fault}`);
       } else {
         const inFile = (text: string) => numbered(text, batch, processed + failed);
-        const answer = await postBatch(target(batch[0].version), bodyOf(batch)).catch((error: unknown) => {
+        const answer = await postBatch(target(batch[0].version), arrayOf(batch)).catch((error: unknown) => {
           throw error instanceof SendFailure ? new SendFailure(inFile(error.message)) : error;
         });
         const told = answer.errors.map(inFile);
@@ -137,13 +137,6 @@ const afterwards = (sent: number) => (sent === 0 ? '; nothing was sent' : `; the
 function endpoint(base: URL, version: Version, list: string | undefined, dryRun: boolean): URL {
   const query = [...(list === undefined ? [] : [`list=${encodeURIComponent(list)}`]), ...(dryRun ? ['dry_run=1'] : [])].join('&');
   return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal${query === '' ? '' : `?${query}`}`, base);
-}
-
-const [BEGIN, COMMA, END] = ['[', ',', ']'].map((mark) => Buffer.from(mark));
-
-/** A JSON array of the signals' own bytes. */
-function bodyOf(batch: readonly FileSignal[]): Buffer<ArrayBuffer> {
-  return Buffer.concat([...batch.flatMap(({ json }, i) => [i === 0 ? BEGIN : COMMA, json]), END]);
 }
 
 async function* counted(chunks: Input['chunks'], onChunk: (bytes: number) => void): AsyncGenerator<Buffer> {

@@ -2,21 +2,14 @@
 
 import type { Command } from 'commander';
 import { MOST_PROTECTED, PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
-import { NO_WORKSPACE_SETTINGS, type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../account/workspace.ts';
-import { isoTime } from '../clock.ts';
+import { NO_WORKSPACE_SETTINGS, type WorkspacePatch } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
+import { byCommand } from '../manage/context.ts';
+import { changeWorkspace, workspaceJson } from '../manage/operations/workspace.ts';
 import type { AddCommand } from './command.ts';
 import { table } from './context.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 import { noOptions, oneOf, pick, readName, wholeNumber } from './usage.ts';
-
-const workspaceJson = (workspace: Workspace) => ({
-  id: workspace.id,
-  organization_id: workspace.organizationId,
-  name: workspace.name,
-  created_at: isoTime(workspace.createdAt),
-  ...workspaceSettingsJson(workspace),
-});
 
 export function workspaceCommands(add: AddCommand): void {
   add(
@@ -38,7 +31,7 @@ export function workspaceCommands(add: AddCommand): void {
       const workspace = pick(await store.workspaces(), name, 'workspace');
       const patch = patchOf(options);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const changed = workspaceJson(await store.updateWorkspace(workspace.id, patch));
+      const changed = workspaceJson(await changeWorkspace(byCommand(store, workspace.id), patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace.id, null) }) };
     },
     show: (workspace) => `workspace ${workspace.name} ${workspace.id} is changed${costSentence(workspace.subtraction)}`,

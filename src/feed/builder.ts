@@ -7,6 +7,7 @@ import type { FeedKind, ProposedFeed } from '../account/feed.ts';
 import type { Instant } from '../clock.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
+import type { DecisionAnswer, DecisionRequest } from './decisions.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
 import type { GeoCost } from './geo-cost.ts';
 
@@ -55,7 +56,7 @@ export interface BuildSource {
   readonly geoVersion: string;
   readonly entryCount: number;
   /** How many of the entries are IPv4; undefined for what is no feed. */
-  readonly v4Count?: number | undefined;
+  readonly v4Count: number | undefined;
   readonly entryLimit: number;
   /** Whole seconds: when the build was made, without the rules that had expired by then. */
   readonly asOf: number;
@@ -104,6 +105,8 @@ export type BuildResult =
 export interface FeedBuilder {
   /** Rejects when the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
+  /** A body for bouncers, of what was built last of the feed's decisions; undefined when nothing was, in this thread. */
+  decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
   /** Drops the snapshot of a document that nobody asks for any more. */
   forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
 }

@@ -25,8 +25,13 @@ export interface ConfigVariant {
   readonly expand: boolean;
 }
 
+/** What bouncers are told (SPEC D14). Its bytes are empty: bodies are made for what each bouncer knows already (`decisions.ts`). */
+export interface DecisionsVariant {
+  readonly document: 'decisions';
+}
+
 /** What distinguishes the representations of all that is served of a workspace, apart from the coding. */
-export type DocumentVariant = Variant | RulesVariant | ConfigVariant;
+export type DocumentVariant = Variant | RulesVariant | ConfigVariant | DecisionsVariant;
 export type DocumentKind = DocumentVariant['document'];
 
 /** The whole documents, each one object. */
@@ -34,6 +39,8 @@ export const CONFIG: { readonly [expand in 'expanded' | 'names']: ConfigVariant 
   expanded: { document: 'config', expand: true },
   names: { document: 'config', expand: false },
 };
+
+export const DECISIONS: DecisionsVariant = { document: 'decisions' };
 
 /** The revisions that what is served of a workspace moves with. */
 export interface Revisions {
@@ -48,6 +55,8 @@ interface DocumentRow {
   readonly networks: boolean;
   /** The kinds whose rules it holds as they are stored. */
   readonly kinds: readonly Kind[];
+  /** Whether it tells of which list each network is. */
+  readonly lists?: true;
 }
 
 const RULES = Object.fromEntries(KINDS.map((kind) => [kind, { networks: false, kinds: [kind] }])) as unknown as Record<Kind, DocumentRow>;
@@ -57,6 +66,7 @@ export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentRow>> = {
   feed: { networks: true, kinds: [] },
   ...RULES,
   config: { networks: true, kinds: EXPRESSION_KINDS },
+  decisions: { networks: true, kinds: [], lists: true },
 };
 
 /** The revision of a document: moves with everything that it is made from. */
@@ -75,12 +85,14 @@ export interface VariantName {
 
 export function nameOf(variant: DocumentVariant): VariantName {
   if (variant.document === 'feed') return variant;
+  if (variant.document === 'decisions') return { format: variant.document, family: '', action: '' };
   const family = variant.document === 'config' ? (variant.expand ? 'expanded' : 'names') : variant.filter;
   return { format: variant.document, family, action: '' };
 }
 
 /**
  * Whether the store remembers when the content of a variant first appeared. It does not where requests can make up any number of
- * variants: their Last-Modified proves nothing then, and only their tags do (SPEC D13.4).
+ * variants: their Last-Modified proves nothing then, and only their tags do (SPEC D13.4). Decisions have none.
  */
-export const isRemembered = (variant: DocumentVariant): boolean => !('filter' in variant) || variant.filter === '';
+export const isRemembered = (variant: DocumentVariant): boolean =>
+  variant.document !== 'decisions' && (!('filter' in variant) || variant.filter === '');

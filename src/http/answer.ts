@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { errorBody, type Group, type HttpFault } from './errors.ts';
+import { errorBody, type Group, type HttpFault, statusIn } from './errors.ts';
 
 /** A whole answer. Its body is complete before the first byte is sent. */
 export interface Answer {
@@ -34,4 +34,4 @@ export function jsonAnswer(status: number, json: string, headers: Readonly<Recor
 
 /** An error in the shape of its group. Caches must not keep it. */
 export const errorAnswer = (group: Group, fault: HttpFault): Answer =>
-  jsonAnswer(fault.status, errorBody(group, fault), { 'Cache-Control': 'no-store', ...fault.headers });
+  jsonAnswer(statusIn(group, fault.status), errorBody(group, fault), { 'Cache-Control': 'no-store', ...fault.headers });

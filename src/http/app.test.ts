@@ -34,6 +34,7 @@ const list = (id: string, name: string, isDefault = false): AccessList => ({
   confidence: null,
   severity: null,
   subtractAllow: null,
+  singleAddresses: null,
 });
 
 interface World {
@@ -48,6 +49,7 @@ interface World {
   settings?: Partial<AppParts['settings']>;
   ready?: boolean;
   answerFeed?: AppParts['answerFeed'];
+  manage?: AppParts['manage'];
   signals?: boolean;
 }
 
@@ -125,6 +127,8 @@ function world(given: World = {}) {
           }),
     answerRules: undefined,
     answerAgent: undefined,
+    bouncers: undefined,
+    manage: given.manage,
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
     monotonic: now,
@@ -248,6 +252,16 @@ test('5.1, 7.2 401 before the body is read', async () => {
   assert.deepEqual(answer.json(), { error: 'Unauthorized', message: 'Invalid or missing API key', code: 401 });
   const large = await post('/v1/signal', Buffer.alloc(16 * 1024 * 1024 + 1, ' '), {});
   assert.equal(large.statusCode, 401);
+});
+
+test('D15.4 requests of a key to management are limited by themselves', async () => {
+  const store = { workspace: async () => undefined };
+  const { app } = world({ manage: { store } as unknown as AppParts['manage'], rateLimit: 1 });
+  const statuses: number[] = [];
+  for (let i = 0; i < 2; i += 1) statuses.push((await app.inject({ url: '/v1/manage/whoami', headers: HEADERS })).statusCode);
+  const refused = await app.inject({ url: '/v1/manage/lists', headers: HEADERS });
+  assert.deepEqual([...statuses, refused.statusCode, refused.headers['retry-after']], [404, 429, 429, '60']);
+  assert.equal((await app.inject({ url: '/v1/threat/feeds', headers: HEADERS })).statusCode, 200);
 });
 
 test('5, D2 401, then 429, then 402, then 403', async () => {

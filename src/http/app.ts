@@ -12,6 +12,8 @@ import { errorAnswer, send } from './answer.ts';
 import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import type { BouncerEndpoints } from './bouncers/answer.ts';
+import { registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { registerConsole } from './console/routes.ts';
 import { consoleSessions, identifyByEither } from './console/sessions.ts';
@@ -58,10 +60,11 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   /** undefined where this process does not take signals. */
   readonly submitSignals: SubmitSignals | undefined;
-  /** undefined where this process does not serve feeds; with them it serves rules and agents. */
+  /** undefined where this process does not serve feeds; with them it serves rules, agents and bouncers. */
   readonly answerFeed: AnswerFeed | undefined;
   readonly answerRules: AnswerRules | undefined;
   readonly answerAgent: AnswerAgent | undefined;
+  readonly bouncers: BouncerEndpoints | undefined;
   /** undefined where this process does not manage. */
   readonly manage?: ManagePorts | undefined;
   readonly readiness: Readiness;
@@ -93,8 +96,9 @@ const MAX_PARAM_LENGTH = 2400;
 
 /** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, readiness, draining, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, activity, tracer } = parts;
+  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
+  const { readiness, draining, monotonic, logger } = parts;
+  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer, activity } = parts;
   const traces = tracer && requestTraces(tracer);
   const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
@@ -163,9 +167,10 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   leaveBodies(app);
   const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
-  answerUnhandled(app, [...own, ...polled.map(({ group }) => group)]);
+  answerUnhandled(app, [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])]);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
+  if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
   if (manage !== undefined) {
     const manageGate = gateOf('manage', settings.rateLimitManage);
     const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;

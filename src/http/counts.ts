@@ -23,6 +23,7 @@ export const newHttpCounts = (): HttpCounts => ({
     feed_requests: 0,
     rules_requests: 0,
     agent_requests: 0,
+    bouncer_requests: 0,
     manage_requests: 0,
     entries: 0,
     body_bytes: 0,

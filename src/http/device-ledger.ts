@@ -50,7 +50,8 @@ const NO_USER_AGENT = '-';
 
 /** A device as it is counted. */
 interface Entry {
-  readonly userAgent: string;
+  /** Its User-Agent as it was sent, up to a length. */
+  readonly agent: string;
   readonly address: string;
   readonly first: number;
   last: number;
@@ -65,8 +66,14 @@ interface Entry {
   readonly got: { content: AnsweredContent; at: number }[];
 }
 
-/** The devices of one key: by User-Agent, then by address. */
-type KeyEntries = Map<string, Map<string, Entry>>;
+/** The devices at one address, and the one that polled last: to compare two names costs less than to look one up. */
+interface AtAddress {
+  last: Entry;
+  readonly byAgent: Map<string, Entry>;
+}
+
+/** The devices of one key, by address. */
+type KeyEntries = Map<string, AtAddress>;
 
 /** A ledger that has seen nothing yet. `now`: ms since 1970. */
 export function deviceLedger(now: () => number): DeviceLedger {
@@ -119,19 +126,25 @@ export function deviceLedger(now: () => number): DeviceLedger {
   }
 }
 
-const find = (entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll): Entry | undefined =>
-  entries.get(shortened(userAgent))?.get(address);
+function find(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll): Entry | undefined {
+  const there = entries.get(address);
+  if (there === undefined || there.last.agent === userAgent) return there?.last;
+  const found = there.byAgent.get(shortened(userAgent));
+  if (found !== undefined) there.last = found;
+  return found;
+}
 
 const shortened = (userAgent: string) => (userAgent.length > USER_AGENT ? userAgent.slice(0, USER_AGENT) : userAgent);
 
 function add(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll, now: number): Entry {
   // A copy: a part of a text would keep the whole of it.
-  const name = Buffer.from(shortened(userAgent)).toString();
-  const addresses = entries.get(name) ?? new Map<string, Entry>();
-  entries.set(name, addresses);
+  const agent = Buffer.from(shortened(userAgent)).toString();
   const counts = { pulls: 0, ok: 0, notModified: 0, refused: 0, failed: 0, lastStatus: 0 };
-  const entry: Entry = { userAgent: withoutSecrets(name), address, first: now, last: now, ...counts, validates: false, got: [] };
-  addresses.set(address, entry);
+  const entry: Entry = { agent, address, first: now, last: now, ...counts, validates: false, got: [] };
+  const there = entries.get(address) ?? { last: entry, byAgent: new Map<string, Entry>() };
+  entries.set(address, there);
+  there.last = entry;
+  there.byAgent.set(agent, entry);
   return entry;
 }
 
@@ -159,9 +172,10 @@ function got({ got }: Entry, content: AnsweredContent, at: number): void {
 }
 
 const seenOf = (entries: KeyEntries) =>
-  [...entries.values()].flatMap((addresses) =>
-    [...addresses.values()].map(({ first, last, got, ...entry }) => ({
+  [...entries.values()].flatMap(({ byAgent }) =>
+    [...byAgent.values()].map(({ agent, first, last, got, ...entry }) => ({
       ...entry,
+      userAgent: withoutSecrets(agent),
       firstPull: first,
       lastPull: last,
       documents: got.toReversed().map(({ content: { feedId, variant, etag, lastModified }, at }) => {

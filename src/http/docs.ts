@@ -3,6 +3,7 @@ import { fastifySwaggerUi } from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AGENT_API } from './agent/openapi.ts';
 import { jsonAnswer, NO_SNIFFING, send } from './answer.ts';
+import { BOUNCER_API } from './bouncers/openapi.ts';
 import { movedTo } from './console/routes.ts';
 import { FEED_API } from './feeds/openapi.ts';
 import { MANAGE_API } from './manage/openapi.ts';
@@ -23,7 +24,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const APIS = { signal: SIGNAL_API, feeds: FEED_API, rules: RULES_API, agent: AGENT_API, manage: MANAGE_API };
+const APIS = { signal: SIGNAL_API, feeds: FEED_API, rules: RULES_API, agent: AGENT_API, bouncer: BOUNCER_API, manage: MANAGE_API };
 
 /** Where the documentation of each group is. */
 const PAGES = Object.fromEntries(Object.keys(APIS).map((group) => [group, `/docs/${group}/swagger/`]));

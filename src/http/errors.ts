@@ -1,5 +1,5 @@
-/** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), the others another (spec 7.3). */
-export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'manage';
+/** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
+export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'bouncer' | 'manage';
 
 /** The name of each error status in the bodies of signals and management. */
 const NAMES: Record<number, string> = {
@@ -52,8 +52,15 @@ export interface HttpFault {
 /** Whether the errors of a group have the shape of signals. */
 export const isSignalShape = (group: Group): boolean => group === 'signal' || group === 'manage';
 
-/** The body of an error: signals and management `{error, message, code}` with `details` on 400, all others `{success, error, details}`. */
+/** What bouncers' own clients know. */
+const BOUNCER_TEXTS: Record<number, string> = { ...TEXTS, 403: 'access forbidden' };
+
+/** The status of an error in a group: to bouncers a key that is not known is a forbidden one (SPEC D14.11). */
+export const statusIn = (group: Group, status: number): number => (group === 'bouncer' && status === 401 ? 403 : status);
+
+/** The body of an error: signals and management `{error, message, code}` with `details` on 400, bouncers `{message}`, all others `{success, error, details}`. */
 export function errorBody(group: Group, { status, message, details, current }: HttpFault): string {
+  if (group === 'bouncer') return JSON.stringify({ message: message ?? BOUNCER_TEXTS[statusIn(group, status)] });
   if (!isSignalShape(group)) return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
   const name = NAMES[status] ?? NAMES[500];
   return JSON.stringify({

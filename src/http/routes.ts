@@ -27,6 +27,9 @@ const ROUTES: readonly Route[] = [
   }),
   { path: /^(\/v1)?\/config$/, name: '/config', allow: 'GET, HEAD', group: 'agent' },
   { path: /^(\/v1)?\/authcheck$/, name: '/authcheck', allow: 'GET, HEAD', group: 'agent' },
+  { path: /^\/v1\/decisions\/stream$/, name: '/v1/decisions/stream', allow: 'GET, HEAD', group: 'bouncer' },
+  { path: /^\/v1\/decisions$/, name: '/v1/decisions', allow: 'GET, HEAD', group: 'bouncer' },
+  { path: /^\/v1\/usage-metrics$/, name: '/v1/usage-metrics', allow: 'POST', group: 'bouncer' },
   ...Map.groupBy(OPERATIONS, ({ path }) => path)
     .entries()
     .map(([path, operations]): Route => {
@@ -45,6 +48,7 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
   [/^\/v1\/threat(\/|$)/, 'feed'],
   [/^\/v1\/rules(\/|$)/, 'rules'],
   [/^(\/v1)?\/(config|authcheck)$/, 'agent'],
+  [/^\/v1\/(decisions|usage-metrics)(\/|$)/, 'bouncer'],
   [/^(\/v1\/manage|\/console)(\/|$)/, 'manage'],
 ];
 

@@ -29,6 +29,7 @@ async function listening(t: TestContext) {
     submitSignals: async () => ({ status: 500 }),
     answerRules: undefined,
     answerAgent: undefined,
+    bouncers: undefined,
     answerFeed: () => ({ status: 500 }),
     readiness: async () => ({ store: { ok: true } }),
     monotonic: now,
@@ -119,6 +120,8 @@ test('1.6 / says where the documentation is', async (t) => {
     feeds: '/docs/feeds/swagger/',
     rules: '/docs/rules/swagger/',
     agent: '/docs/agent/swagger/',
+    bouncer: '/docs/bouncer/swagger/',
+    manage: '/docs/manage/swagger/',
   });
   for (const page of Object.values(docs)) assert.equal((await fetch(url + page)).status, 200);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);

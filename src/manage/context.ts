@@ -56,11 +56,9 @@ export interface ManagePorts extends RuleManagement {
   readonly activity?: ActivityReads | undefined;
 }
 
-/** One call of an operation. */
-export interface ManageContext extends ManagePorts {
+/** What a function that changes something works with. */
+export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
   readonly workspaceId: string;
-  /** The key that asks. */
-  readonly caller: Caller;
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
   readonly permissions: readonly Permission[] | null;
@@ -70,8 +68,17 @@ export interface ManageContext extends ManagePorts {
   readonly once: OnceOnly | undefined;
 }
 
-/** How the store is told of a change. */
-export const changeOptions = ({ by, ifMatch, once }: ManageContext): ChangeOptions => ({ by, ifMatch, once });
+/** One call of an operation. */
+export interface ManageContext extends ManagePorts, ChangeContext {
+  /** The key that asks. */
+  readonly caller: Caller;
+}
 
-/** The author of changes that a command makes. */
-export const BY_COMMAND: Author = { keyId: null, actor: null };
+/** The context of a command: it may do everything, and nobody is named. */
+export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
+  ...{ store, workspaceId, maxLists, by: { keyId: null, actor: null } },
+  ...{ permissions: null, ifMatch: undefined, once: undefined },
+});
+
+/** How the store is told of a change. */
+export const changeOptions = ({ by, ifMatch, once }: ChangeContext): ChangeOptions => ({ by, ifMatch, once });

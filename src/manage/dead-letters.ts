@@ -1,4 +1,4 @@
-/** Messages that could not be landed: listed, sent again, dropped (SPEC D4.7). */
+/** Messages that could not be landed: listed, sent again, dropped (SPEC D4.6). */
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { DeadLetter } from '../ports/rule-store.ts';

@@ -1,11 +1,11 @@
-/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.3, D15.38). */
+/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.3, D15.36). */
 import type { Caller } from '../account/caller.ts';
 import { hasCode } from '../errors.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { entrySignals, type LineFault, readContent } from './lists/content.ts';
 import type { ListDefaults } from './lists/entry.ts';
 import { type Format, findForm } from './lists/form.ts';
-import type { FileSignal } from './lists/items.ts';
+import { arrayOf, type FileSignal } from './lists/items.ts';
 import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
 
 /** Entries of one import at most. */
@@ -13,7 +13,7 @@ export const MOST_IMPORTED = 10_000;
 /** Faults that are told at most. */
 const MOST_TOLD = 1000;
 /** Bytes that are read before other work gets its turn. */
-const PIECE = 16 * 1024;
+const PIECE = 4 * 1024;
 
 export interface ImportRequest {
   readonly caller: Caller;
@@ -54,10 +54,12 @@ export async function importFile(
   request: ImportRequest,
 ): Promise<Imported | RefusedBatch> {
   const { batches, faults, expired } = await readBatches(request, pause);
-  const sent = batches.map((signals): SignalBatch => {
-    const { caller, list } = request;
-    return { version: signals[0]!.version, caller, list, body: bodyOf(signals) };
-  });
+  const sent: SignalBatch[] = [];
+  const { caller, list } = request;
+  for (const signals of batches) {
+    sent.push({ version: signals[0]!.version, caller, list, body: arrayOf(signals) });
+    await pause();
+  }
   const { results, feeds } = request.preview
     ? await submission.preview(sent)
     : { results: await submitAll(submission, sent), feeds: undefined };
@@ -150,9 +152,3 @@ async function* pieces(bytes: Uint8Array, pause: () => Promise<void>): AsyncGene
     yield whole.subarray(at, at + PIECE);
   }
 }
-
-const [BEGIN, COMMA, END] = ['[', ',', ']'].map((mark) => Buffer.from(mark)) as [Buffer, Buffer, Buffer];
-
-/** A JSON array of the signals' own bytes. */
-const bodyOf = (signals: readonly FileSignal[]): Buffer =>
-  Buffer.concat([...signals.flatMap(({ json }, i) => [i === 0 ? BEGIN : COMMA, json]), END]);

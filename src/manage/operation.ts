@@ -42,8 +42,8 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly query?: Q;
   /** Fields of the body. No others are taken. */
   readonly body?: B;
-  /** The media type of a body that is no JSON and has no schema, for the API document. */
-  readonly rawBody?: string;
+  /** A body that is no JSON and has no schema, for the API document: its media type, and an example. */
+  readonly rawBody?: { readonly type: string; readonly example: string };
   /** The longest body, bytes; 64 KiB when absent. */
   readonly bodyBytes?: number;
   /** The answer's body; has a title and examples. */

@@ -41,8 +41,9 @@ export async function landed(
   asked: Readonly<Record<string, unknown>>,
 ): Promise<Change> {
   if (batches.length === 0) return { batches, landed: true };
-  for (const batch of batches) await store.noteChange(workspaceId, event, batch, asked, by);
-  return { batches, landed: (await untilLanded()) === 0 };
+  const notes = Promise.all(batches.map((batch) => store.noteChange(workspaceId, event, batch, asked, by)));
+  const [left] = await Promise.all([untilLanded(), notes]);
+  return { batches, landed: left === 0 };
 }
 
 /** The answer to a change: 202, with the address of its batch, where it has not landed yet. */

@@ -83,8 +83,8 @@ const hasLabel = (labels: JsonObject | null, name: string, value: string) =>
   labels !== null && Object.hasOwn(labels, name) && String(labels[name]) === value;
 
 /** Rules that are looked at in one step, and how many steps a page takes at most. */
-const STEP = 1000;
-const MOST_STEPS = 50;
+const STEP = 500;
+const MOST_STEPS = 60;
 
 /** What a page of rules is read with. */
 export interface PageOptions {

@@ -2,6 +2,7 @@ import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
+import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { EXPLAIN_OPERATIONS } from './operations/explain.ts';
@@ -31,5 +32,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...STATUS_OPERATIONS,
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
+  ...BOUNCER_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ];

@@ -8,6 +8,7 @@ export type LimitName =
   | 'feed_requests'
   | 'rules_requests'
   | 'agent_requests'
+  | 'bouncer_requests'
   | 'manage_requests'
   | 'entries'
   | 'body_bytes'

@@ -87,6 +87,8 @@ export interface FoundFeed extends FeedProfile {
  * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
+  /** The rules that follow are of this list. Absent where nobody wants to know. */
+  readonly list?: ((listId: string) => void) | undefined;
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
   /** `bytes` holds 16 bytes from `at` on; they are only valid during the call. */
   v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
@@ -124,6 +126,8 @@ export interface SnapshotHead {
   readonly profile: FeedProfile;
   /** Of the workspace; the service's come on top. */
   readonly guardRails: GuardRails;
+  /** The lists whose rules it has. */
+  readonly lists: readonly { readonly id: string; readonly name: string }[];
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** Moves with the workspace's expression rules. */

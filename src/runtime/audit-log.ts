@@ -1,9 +1,12 @@
 /** A line of the log for each change of keys, lists, feeds and workspaces, whoever made it (SPEC D16.3): the audit log is read as it grows. */
-import type { AuditReads, AuditRow } from '../ports/audit.ts';
+import { within } from '../clock.ts';
+import type { AuditEvent, AuditReads } from '../ports/audit.ts';
 import type { Log } from '../ports/log.ts';
 
 /** How often it looks, ms. */
 const EVERY = 5_000;
+/** How long the last look may take, ms. */
+const LAST = 1_000;
 /** Rows that one look reads at most. */
 const MOST = 1_000;
 /** A row may become visible after later ones: so many before the newest are looked at again. */
@@ -34,8 +37,11 @@ export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> 
   const timer = setInterval(() => void again(), EVERY).unref();
   return () => {
     clearInterval(timer);
-    return again();
+    return within(again(), LAST, 'the store').catch(() => {});
   };
 }
 
-const lineOf = ({ event, object }: AuditRow) => `${event}: ${object}`;
+function lineOf({ event, object, keyId, actor }: AuditEvent): string {
+  const who = [...(keyId === null ? [] : [`key ${keyId}`]), ...(actor === null ? [] : [JSON.stringify(actor)])];
+  return `${event}: ${object}${who.length === 0 ? '' : ` (by ${who.join(', ')})`}`;
+}

@@ -8,7 +8,6 @@ import { instantOf, systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
 import { feedMeasurer } from '../feed/build/measure.ts';
 import type { FeedPreviewer } from '../feed/builder.ts';
-import { EXPLAIN_RULES, explain } from '../feed/explain/explain.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -16,6 +15,9 @@ import type { FeedSource } from './engines.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
 import { phaseDetector } from './phases.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
+
+/** What feeds write. */
+type FeedWrites = Pick<StoreWrites, 'recordFeed' | 'recordTold'>;
 
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
@@ -29,13 +31,23 @@ const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails
 // Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
 let previewer: Promise<FeedPreviewer> | undefined;
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ ...shared, recordFeed: store.recordFeed, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...feedBuilder({ ...shared, recordFeed: store.recordFeed, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
   async preview(request) {
     previewer ??= import('../feed/build/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
     return (await previewer).preview(request);
   },
+  async explain(asked) {
+    const { EXPLAIN_RULES, EXPLAIN_TOLD, explain } = await import('../feed/explain/explain.ts');
+    return explain(asked, {
+      store,
+      geo: database,
+      guard: shared.guard,
+      now: instantOf(systemClock),
+      mostRules: EXPLAIN_RULES,
+      mostTold: EXPLAIN_TOLD,
+    });
+  },
   ...feedMeasurer(shared),
-  explain: (asked) => explain(asked, { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules: EXPLAIN_RULES }),
   async useGeo(data) {
     database = geoDatabase(data);
   },
@@ -48,14 +60,14 @@ const methods: FeedThreadMethods = {
 const body = (value: unknown) => (value as { bytes?: Uint8Array<ArrayBuffer> } | undefined)?.bytes;
 serveCalls(port, methods, (value) => [body(value)?.buffer ?? []].flat());
 
-async function openSource(from: FeedSource): Promise<StoreReads & Pick<StoreWrites, 'recordFeed'> & { close(): Promise<void> }> {
+async function openSource(from: FeedSource): Promise<StoreReads & FeedWrites & { close(): Promise<void> }> {
   if ('databaseUrl' in from)
     return (await import('../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
   const reads = openSqliteReads(from.dataDir);
-  const { recordFeed } = remoteCalls<Pick<StoreWrites, 'recordFeed'>>(from.writes, { recordFeed: true });
+  const writes = remoteCalls<FeedWrites>(from.writes, { recordFeed: true, recordTold: true });
   return {
     ...reads,
-    recordFeed,
+    ...writes,
     async close() {
       await reads.close();
       from.writes.close();

@@ -18,6 +18,7 @@ export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer, FeedExpla
 
 const METHODS: MethodNames<FeedThreadMethods> = {
   build: true,
+  decisions: true,
   forget: true,
   preview: true,
   explain: true,
@@ -77,6 +78,7 @@ export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules
   thread();
   return {
     build: (request) => thread().methods.build(request),
+    decisions: (request) => thread().methods.decisions(request),
     forget: (...document) => thread().methods.forget(...document),
     preview: (request) => thread().methods.preview(request),
     explain: (asked) => thread().methods.explain(asked),

@@ -1,5 +1,6 @@
 /** Writes once a minute what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
 import type { SeenDevice } from '../account/device.ts';
+import { within } from '../clock.ts';
 import type { FeedSizes } from '../feed/serve/feed-sizes.ts';
 import type { Device, SeenDevices } from '../ports/devices.ts';
 import type { Log } from '../ports/log.ts';
@@ -7,6 +8,8 @@ import type { Store } from '../ports/store.ts';
 
 /** How often it writes, ms. */
 const WRITE_EVERY = 60_000;
+/** How long the last write may take, ms. */
+const LAST = 3_000;
 /** Devices that one transaction writes. */
 const SLICE = 500;
 /** Lines of one kind that a minute writes; a last one sums up the others. */
@@ -81,7 +84,7 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     write: () => write(),
     stop() {
       clearInterval(timer);
-      return write(true);
+      return within(write(true), LAST, 'the store').catch(() => {});
     },
   };
 }

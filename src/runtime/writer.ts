@@ -37,6 +37,8 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   migrate: true,
   apply: true,
   recordFeed: true,
+  recordTold: true,
+  recordBouncers: true,
   sweep: true,
   bootstrap: true,
   createOrganization: true,

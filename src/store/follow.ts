@@ -32,6 +32,7 @@ export function* follow(
   if (!(yield* isKept(workspacePk, since.change, head.takenAt))) return 'too_far';
   const touched = yield* touchedLists(workspacePk, since.change);
   for (const list of source.lists.filter(({ pk }) => touched.has(pk))) {
+    sink.list?.(list.id);
     if (!(yield* followList(list, since.change, at, sink))) return 'too_far';
   }
   return head;

@@ -11,6 +11,7 @@ import { all, one, type Work } from './work.ts';
 interface SourceList {
   readonly pk: number;
   readonly id: string;
+  readonly name: string;
   /** `levelCode` of what its rules have where they say nothing. */
   readonly levels: number;
 }
@@ -30,25 +31,34 @@ export const FEEDS = `SELECT f.*, f.revision + CASE WHEN f.all_lists = 1 THEN w.
     ELSE coalesce((SELECT sum(l.revision) FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = f.pk), 0) END AS feed_revision
   FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
 
-// A list whose name is the UUID of another one.
-const FIND = `SELECT * FROM lists WHERE id = $2 AND workspace_pk = $1
-  UNION ALL SELECT * FROM lists WHERE workspace_pk = $1 AND name = $3 AND id <> $2 ORDER BY pk`;
+const WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $1)';
+/** A workspace, and its lists with the UUID or the name: at once, so that the revision is that of the lists. */
+const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
+    w.expression_revision, ${now} AS taken_at, l.*
+  FROM workspaces w LEFT JOIN (
+    SELECT * FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE}
+    UNION ALL SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE} AND name = $3 AND id <> $2
+  ) l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 
 const FIND_FEED = `SELECT pk, id FROM feeds WHERE id = $2 AND workspace_pk = $1
   UNION ALL SELECT pk, id FROM feeds WHERE workspace_pk = $1 AND name = $3 AND id <> $2`;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** `findNamed` of the port. The revision is read first: a change that comes between moves it past the one that is returned. */
+/** `findNamed` of the port. A feed is read after the revision: a change that comes between moves it past the one that is returned. */
 export function* findNamed(now: string, workspaceId: string, ref: string): Work<NamedDirectory | undefined> {
-  const workspace = yield* findWorkspace(now, workspaceId);
-  if (workspace === undefined) return undefined;
-  const { lists, feed } = isStorableText(ref) ? yield* named(Number(workspace.pk), ref) : NOTHING;
+  // Nothing has an empty name.
+  const name = isStorableText(ref) ? ref : '';
+  const rows = yield* all(find(now), workspaceId, name.toLowerCase(), name);
+  if (rows.length === 0) return undefined;
+  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at }] = rows as [Row];
+  const found = rows.filter(({ pk }) => pk !== null);
+  const { lists, feed } = yield* named(Number(workspace), name, found);
   return {
     id: workspaceId,
-    name: String(workspace.name),
-    revision: Number(workspace.revision),
-    expressionRevision: Number(workspace.expression_revision),
-    takenAt: Number(workspace.taken_at),
+    name: String(workspace_name),
+    revision: Number(workspace_revision),
+    expressionRevision: Number(expression_revision),
+    takenAt: Number(taken_at),
     lists: lists.map((row) => listOf(row, workspaceId)),
     feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
   };
@@ -58,13 +68,11 @@ interface NamedRows {
   readonly lists: readonly Row[];
   readonly feed: Row | undefined;
 }
-const NOTHING: NamedRows = { lists: [], feed: undefined };
 
 /** A UUID wins, then the name of lists, then that of a feed. */
-function* named(workspacePk: number, ref: string): Work<NamedRows> {
+function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<NamedRows> {
   const id = ref.toLowerCase();
   const hasId = (row: Row) => row.id === id;
-  const lists = yield* all(FIND, workspacePk, id, ref);
   if (lists.some(hasId)) return { lists: lists.filter(hasId), feed: undefined };
   if (lists.length > 0 && !UUID.test(id)) return { lists, feed: undefined };
   const feed = yield* findFeed(workspacePk, id, ref);
@@ -94,9 +102,14 @@ export function* listCount(workspaceId: string): Work<number> {
   return Number(row?.lists);
 }
 
+/** A workspace, and the last change that landed in it. */
+const sourceQuery = (now: string) => `SELECT w.*, ${now} AS taken_at,
+    (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
+  FROM workspaces w WHERE w.id = $1`;
+
 /** The source of the feed with that UUID, of the workspace's (null), or of one that is not stored. Undefined when there is no such workspace, list or feed. */
 export function* ruleSource(now: string, workspaceId: string, feed: string | null | ProposedFeed): Work<RuleSource | undefined> {
-  const workspace = yield* findWorkspace(now, workspaceId);
+  const workspace = yield* one(sourceQuery(now), workspaceId);
   if (workspace === undefined) return undefined;
   const workspacePk = Number(workspace.pk);
   const source =
@@ -108,8 +121,7 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
   if (source === undefined) return undefined;
   const { lists, ...own } = source;
   const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
-  const last = yield* one('SELECT last_seq FROM batches WHERE workspace_pk = $1 ORDER BY first_seq DESC LIMIT 1', workspacePk);
-  const mark = { change: Number(last?.last_seq ?? 0), lists: lists.map(({ pk, levels }) => `${pk} ${levels}`).join() };
+  const mark = { change: Number(workspace.last_seq ?? 0), lists: lists.map(({ pk, levels }) => `${pk} ${levels}`).join() };
   const head = {
     ...own,
     revision,
@@ -117,13 +129,15 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
     workspaceCreatedAt: Number(workspace.created_at),
     mark,
     guardRails: guardRailsOf(workspace),
+    lists: lists.map(({ id, name }) => ({ id, name })),
     takenAt: Number(workspace.taken_at),
   };
   return { workspacePk, head, lists };
 }
 
-const LISTS = 'SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = $1';
-const MEMBERS = 'SELECT l.pk, l.id, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
+const LISTS = 'SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = $1';
+const MEMBERS =
+  'SELECT l.pk, l.id, l.name, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
 
 type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision'> & Pick<RuleSource, 'lists'>;
 
@@ -165,9 +179,5 @@ function* proposedSource(workspacePk: number, { profile, lists: members }: Propo
   return { kind: 'composed', profile, revision: 0, lists };
 }
 
-const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id) });
+const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id), name: String(row.name) });
 const levelsOfList = ({ confidence, severity }: ListSettings) => levelCode(confidence, severity);
-
-function* findWorkspace(now: string, id: string): Work<Row | undefined> {
-  return yield* one(`SELECT w.*, ${now} AS taken_at FROM workspaces w WHERE id = $1`, id);
-}

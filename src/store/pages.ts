@@ -13,7 +13,7 @@ const LISTS = `SELECT l.* FROM lists l WHERE l.workspace_pk = ${WORKSPACE} AND l
 const FEEDS = `SELECT f.* FROM feeds f WHERE f.workspace_pk = ${WORKSPACE} AND f.pk > $2 ORDER BY f.pk LIMIT $3`;
 const MEMBERS = `SELECT m.feed_pk, l.id FROM feeds f JOIN feed_lists m ON m.feed_pk = f.pk JOIN lists l ON l.pk = m.list_pk
   WHERE f.workspace_pk = ${WORKSPACE} AND f.pk BETWEEN $2 AND $3 ORDER BY l.pk`;
-const KEYS = `SELECT k.* FROM keys k WHERE k.workspace_pk = ${WORKSPACE} AND (k.created_at, k.id) > ($2, $3)
+const KEYS = `SELECT k.* FROM keys k WHERE k.workspace_pk = ${WORKSPACE} AND k.created_at >= $2 AND (k.created_at > $2 OR k.id > $3)
   ORDER BY k.created_at, k.id LIMIT $4`;
 
 const placeOf = (row: Row) => String(row.pk);

@@ -1,5 +1,6 @@
 import type { AccountReads } from '../ports/account-store.ts';
-import type { AuditReads, AuditRow } from '../ports/audit.ts';
+import type { AuditEvent, AuditReads } from '../ports/audit.ts';
+import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
@@ -7,6 +8,7 @@ import type { SessionReads } from '../ports/session-store.ts';
 import { earlierAnswer } from './answers.ts';
 import { auditPage } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
+import { bouncerReads } from './bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './devices.ts';
 import { feedDays } from './feed-days.ts';
 import { composedFeed, composedFeeds } from './feeds.ts';
@@ -22,6 +24,7 @@ import { all, one, type Work } from './work.ts';
 
 type SharedReads = SessionReads &
   AuditReads &
+  BouncerReads &
   DeviceReads &
   HistoryReads &
   Omit<AccountReads, 'keyRevision' | 'findCaller'> &
@@ -55,6 +58,7 @@ const ACTIVE = activeCount('$1', '$2');
 export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy): SharedReads {
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
+    ...bouncerReads(read),
     organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
     workspaces: () => rows(WORKSPACES, workspaceOf),
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
@@ -108,9 +112,16 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
   };
 }
 
-function* auditSince(id: number, limit: number): Work<AuditRow[]> {
-  const rows = yield* all('SELECT id, event, object FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
-  return rows.map((row) => ({ id: Number(row.id), event: String(row.event), object: String(row.object) }));
+function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
+  const rows = yield* all('SELECT id, event, object, key_id, actor FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
+  const text = (value: unknown) => (value === null ? null : String(value));
+  return rows.map((row) => ({
+    id: Number(row.id),
+    event: String(row.event),
+    object: String(row.object),
+    keyId: text(row.key_id),
+    actor: text(row.actor),
+  }));
 }
 
 function* mapped<T>(text: string, of: (row: Row) => T, values: readonly string[]): Work<T[]> {

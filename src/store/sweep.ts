@@ -14,6 +14,8 @@ const LIST_TABLES = KINDS.map((kind) => RULE_KINDS[kind])
   .filter(({ scope }) => scope === 'list')
   .map(({ table }) => table);
 
+/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`feed/build/told.ts`). */
+const TOLD_KEPT = 21 * 86_400_000;
 /** Rules that lapsed which one slice counts: they are read, not written. */
 const COUNTED = 20_000;
 
@@ -43,6 +45,7 @@ export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, l
     removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
   }
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
+  removed += yield* run(`DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')}`, now - TOLD_KEPT, limit);
   removed += yield* run(`DELETE FROM answers WHERE ${atMost('answers', 'at < $1')}`, now - ANSWER_KEPT, limit);
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);

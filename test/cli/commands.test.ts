@@ -15,7 +15,16 @@ import { postSignals } from '../support/http.ts';
 import { eventually, KEY, MAIN, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const NO_SETTINGS = { format: null, family: null, action: null, max_entries: null, confidence: null, severity: null, subtract_allow: null };
+const NO_SETTINGS = {
+  format: null,
+  family: null,
+  action: null,
+  max_entries: null,
+  confidence: null,
+  severity: null,
+  subtract_allow: null,
+  single_addresses: null,
+};
 
 type Json = Record<string, unknown>;
 const folder = temporaryFolder({ after });
@@ -119,6 +128,7 @@ suite('weir', () => {
       '--confidence': 'low',
       '--severity': 'critical',
       '--subtract-allow': 'workspace',
+      '--single-addresses': '256',
     };
     const given = Object.entries(options).flat();
     const stored = {
@@ -130,6 +140,7 @@ suite('weir', () => {
       confidence: 'low',
       severity: 'critical',
       subtract_allow: 'workspace',
+      single_addresses: 256,
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
     assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, ...stored });
@@ -165,6 +176,7 @@ suite('weir', () => {
       'low',
       'critical',
       'workspace',
+      '256',
       'what scans us',
     ]);
 
@@ -201,7 +213,7 @@ suite('weir', () => {
       ],
     );
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
-    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', '-', 'a device'], 'all']);
+    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', '-', '-', 'a device'], 'all']);
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
     assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
@@ -548,6 +560,17 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     assert.match(stdout, /^Usage: weir/);
     return stdout;
   };
+  const LIST_OPTIONS = [
+    '--workspace',
+    '--description',
+    '--format',
+    '--family',
+    '--action',
+    '--max-entries',
+    '--confidence',
+    '--severity',
+    '--subtract-allow',
+  ];
   const COMMANDS: Record<string, string[]> = {
     serve: ['--json'],
     migrate: ['--json'],
@@ -563,28 +586,8 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'key revoke': ['--yes'],
     'device ls': ['--workspace', '--key'],
     history: ['--workspace', '--days'],
-    'list create': [
-      '--workspace',
-      '--description',
-      '--format',
-      '--family',
-      '--action',
-      '--max-entries',
-      '--confidence',
-      '--severity',
-      '--subtract-allow',
-    ],
-    'list set': [
-      '--workspace',
-      '--description',
-      '--format',
-      '--family',
-      '--action',
-      '--max-entries',
-      '--confidence',
-      '--severity',
-      '--subtract-allow',
-    ],
+    'list create': LIST_OPTIONS,
+    'list set': LIST_OPTIONS,
     'list ls': ['--workspace'],
     'list delete': ['--workspace'],
     'feed create': ['--workspace', '--list', '--all-lists', '--description', '--format', '--family', '--action', '--max-entries'],

@@ -46,7 +46,7 @@ suite('weir status', () => {
     );
     assert.match(
       lines.find((line) => line.startsWith('process:'))!,
-      new RegExp(`${server.pid} on ${server.url}: signals, consumer, feeds, since `),
+      new RegExp(`${server.pid} on ${server.url}: signals, consumer, feeds, manage, since `),
     );
 
     const unguarded = await status({ MIN_PREFIX_V4: '0' });

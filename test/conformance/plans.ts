@@ -22,8 +22,11 @@ const LARGE = [
   'feed_records',
   'feeds',
   'feed_lists',
+  'told_networks',
+  'bouncers',
   'devices',
   'feed_days',
+  'answers',
 ];
 /** An index with one row for each workspace. */
 const NARROW = 'lists_default';
@@ -37,9 +40,9 @@ const MEANT: readonly RegExp[] = [
   // The directory, and the lists of the workspace feed.
   /^SELECT \* FROM lists WHERE workspace_pk = /,
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
-  /^SELECT pk, id, confidence, severity FROM lists WHERE workspace_pk = /,
+  /^SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them page by page.
-  /^SELECT id, action, levels, .* WHERE list_pk IN /,
+  /^SELECT (list_pk, )?id, action, levels, .* WHERE list_pk IN /,
   // The never-block rules of all lists, by an index that has them apart.
   /^SELECT r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,
   // Counts, and the keys of a workspace: management.
@@ -49,13 +52,15 @@ const MEANT: readonly RegExp[] = [
   // What is set of a workspace concerns all its lists.
   /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
   // Up to a limit, or until the first row.
-  /^SELECT last_seq FROM batches WHERE workspace_pk = \S+ ORDER BY first_seq DESC LIMIT 1$/,
+  /^SELECT w\.\*, .* \(SELECT b\.last_seq FROM batches b WHERE b\.workspace_pk = w\.pk ORDER BY b\.first_seq DESC LIMIT 1\) AS last_seq FROM workspaces w /,
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
   /^SELECT count\(\*\) AS letters /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
+  // The bouncers of a workspace: management.
+  /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
   // The few records of one deleted list or feed, and its days.
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,

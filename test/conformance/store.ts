@@ -89,7 +89,7 @@ export const waf = (ruleRef: string, more: Partial<ExpressionRule> = {}): Expres
   shortDescription: null,
   ...more,
 });
-const KEY = {
+export const KEY = {
   name: null,
   prefix: 'weir_x',
   permissions: ['signal:write', 'feed:read'],
@@ -108,6 +108,7 @@ const EDGE: Omit<SavedList, 'id'> = {
   confidence: 'low',
   severity: 'critical',
   subtractAllow: 'workspace',
+  singleAddresses: 256,
 };
 const DEVICE: Omit<SavedFeed, 'id'> = {
   name: 'device',
@@ -119,6 +120,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   confidence: 'medium',
   severity: null,
   subtractAllow: 'on',
+  singleAddresses: 1,
   lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
@@ -1339,6 +1341,24 @@ export function storeConformance(driver: StoreDriver): void {
     await assert.rejects(store.deleteList(workspace.id, defaultList.id), /default list/);
     await assert.rejects(store.deleteList(workspace.id, list.id), /no such list/);
     while ((await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 1000 })) > 0);
+  });
+
+  test(`D18.3 store ${name}: sessions are found by their hash until they end; of a key's the newest stay, and what has expired is swept`, async (t) => {
+    const { store } = await fixture(t, driver);
+    const [key, other] = ['key', 'other'].map((text) => createHash('sha256').update(text).digest());
+    const id = (text: string) => createHash('sha256').update(`session ${text}`).digest();
+    for (const [i, text] of ['a', 'b', 'c'].entries()) {
+      await store.openSession(id(text), { keyHash: key, actor: `Jana ${text}`, expiresAt: T0 + i }, 2);
+    }
+    await store.openSession(id('d'), { keyHash: other, actor: '周', expiresAt: T0 + 9 }, 2);
+    const actors = async () => Promise.all(['a', 'b', 'c', 'd'].map(async (text) => (await store.findSession(id(text)))?.actor));
+    assert.deepEqual(await actors(), [undefined, 'Jana b', 'Jana c', '周']);
+    const found = (await store.findSession(id('d')))!;
+    assert.deepEqual([Buffer.from(found.keyHash), found.expiresAt], [other, T0 + 9]);
+    await store.closeSession(id('c'));
+    await store.closeSession(id('c'));
+    while ((await store.sweep({ now: T0 + 5, rulesExpiredBefore: 0, auditBefore: 0, limit: 1 })) > 0);
+    assert.deepEqual(await actors(), [undefined, undefined, undefined, '周']);
   });
 
   test(`D4 retention, store ${name}: sweep deletes in slices what is past its time and nothing else`, async (t) => {

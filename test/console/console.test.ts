@@ -1,22 +1,35 @@
-/** The console in a real browser: the shell, signing in, feeds. */
+/** The console in a real browser: signing in, what sessions are, the overview, feeds. One server and one browser for all. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { startBrowser } from '../support/browser.ts';
+import { newKey } from '../support/command.ts';
 import { type ConsolePage, consolePage } from '../support/console.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { ask } from '../support/http.ts';
+import { ask, bearer, getFeed, type Headers, postSignals } from '../support/http.ts';
 import { needs } from '../support/programs.ts';
-import { KEY, startWeir, type Weir } from '../support/weir.ts';
+import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
-suite('D18 the console', { skip: needs('chromium'), timeout: 120_000 }, () => {
+/** Bytes that the whole console may have on the way, compressed. */
+const MOST_BYTES = 250_000;
+const HOSTILE = `<script>alert(1)</script>"'\u202e`;
+
+suite('D18 the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
   let weir: Weir;
   let browser: Awaited<ReturnType<typeof startBrowser>>;
   let page: ConsolePage;
+  let settings: Record<string, string>;
+
+  const folder = temporaryFolder({ after });
 
   before(async () => {
-    const folder = temporaryFolder({ after });
-    [weir, browser] = await Promise.all([startWeir({ ...smallGeo(folder), DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY }), startBrowser()]);
+    settings = { ...smallGeo(folder), DATA_DIR: folder };
+    [weir, browser] = await Promise.all([
+      startWeir({ ...settings, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_MANAGE: '0', FEED_REBUILD_SECONDS: '0' }),
+      startBrowser(),
+    ]);
     page = consolePage(await browser.page(), weir.url);
     await page.look(1280, 800, 'light');
   });
@@ -25,28 +38,205 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 120_000 }, () => {
     await weir.kill('SIGTERM');
   });
 
-  test('D18.1 a browser that asks for / is led to the console; files are kept for good', async () => {
+  const PROOF = { 'x-weir-console': '1', 'sec-fetch-site': 'same-origin' };
+  /** Signs in without a browser. */
+  const signIn = (key: string, name: string, headers: Headers = PROOF) =>
+    ask(weir.url, '/console/session', { method: 'POST', headers, body: JSON.stringify({ key, name }) });
+  const cookieOf = (answer: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
+    answer.headers['set-cookie']!.split(';')[0]!;
+
+  test('D18.1 / leads browsers to the console, whose files are kept for good and weigh little', async () => {
     const moved = await ask(weir.url, '/', { headers: { accept: 'text/html,*/*' } });
     assert.deepEqual([moved.status, moved.headers.location], [302, '/console/']);
     assert.equal((await ask(weir.url, '/')).status, 200);
+    const shell = await ask(weir.url, '/console/rules/anything');
+    const policy = shell.headers['content-security-policy']!;
+    assert.match(policy, /^default-src 'none'; script-src 'self' 'sha256-[\w+/=]+'; style-src 'self';/);
+    assert.doesNotMatch(policy, /unsafe|http/);
+    assert.deepEqual([shell.headers['referrer-policy'], shell.headers['x-content-type-options']], ['no-referrer', 'nosniff']);
+    const again = await ask(weir.url, '/console/', { headers: { 'if-none-match': shell.headers.etag } });
+    assert.equal(again.status, 304);
+    const files = /\/console\/files\/\w+\//.exec(shell.text)![0];
+    const script = await ask(weir.url, `${files}app.js`, { headers: { 'accept-encoding': 'gzip' } });
+    assert.deepEqual(
+      [script.status, script.headers['cache-control'], script.headers['content-encoding']],
+      [200, 'public, max-age=31536000, immutable', 'gzip'],
+    );
+    assert.equal((await ask(weir.url, '/console/files/0000/app.js')).status, 404);
+    assert.equal((await ask(weir.url, `${files}../../../package.json`)).status, 404);
+    const { readConsole } = await import('../../src/http/console/files.ts');
+    const { files: all, page: index } = readConsole();
+    const bytes = [...all.values(), index].reduce((sum, file) => sum + file.gzip().length, 0);
+    assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
   });
 
-  test('D18.2 signing in, as the person whom the audit log will name', async () => {
+  test('D18.2 a session is a cookie that scripts cannot read, and names the person in the audit log', async () => {
+    const session = await signIn(KEY, 'Jana Novák');
+    assert.match(session.headers['set-cookie']!, /^weir_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
+    const cookie = cookieOf(session);
+    const made = await ask(weir.url, '/v1/manage/lists', { method: 'POST', headers: { ...PROOF, cookie }, body: '{"name":"audited"}' });
+    assert.equal(made.status, 201, made.text);
+    const { entries } = JSON.parse((await ask(weir.url, '/v1/manage/audit?limit=1', { headers: { cookie } })).text);
+    assert.deepEqual([entries[0].event, entries[0].actor], ['list created', 'Jana Novák']);
+    for (const [body, field] of [
+      [{ name: 'x' }, 'key'],
+      [{ key: KEY }, 'name'],
+      [{ key: KEY, name: '' }, 'name'],
+      [{ key: KEY, name: 'a\nb' }, 'name'],
+      [{ key: KEY, name: 'a'.repeat(101) }, 'name'],
+    ] as const) {
+      const { status, text } = await ask(weir.url, '/console/session', { method: 'POST', headers: PROOF, body: JSON.stringify(body) });
+      assert.deepEqual([status, JSON.parse(text).details[0].field], [400, field]);
+    }
+    const sender = await newKey(settings, JSON.parse(session.text).session.workspace_id);
+    assert.equal((await signIn(sender, 'Jana')).status, 403);
+  });
+
+  test('D18.3 a session ends with its key and with the sign-out', async () => {
+    const key = JSON.parse(
+      (
+        await ask(weir.url, '/v1/manage/keys', {
+          method: 'POST',
+          headers: bearer(KEY),
+          body: '{"name":"short","permissions":["rules:read"]}',
+        })
+      ).text,
+    );
+    const who = (cookie: string) => ask(weir.url, '/v1/manage/whoami', { headers: { cookie } });
+    const [first, second] = [cookieOf(await signIn(key.key, 'A')), cookieOf(await signIn(key.key, 'B'))];
+    assert.equal((await who(first)).status, 200);
+    const out = await ask(weir.url, '/console/session', { method: 'DELETE', headers: { ...PROOF, cookie: first } });
+    assert.match(out.headers['set-cookie']!, /^weir_session=; Max-Age=0;/);
+    assert.equal((await who(first)).status, 401);
+    assert.equal((await who(second)).status, 200);
+    await ask(weir.url, `/v1/manage/keys/${key.id}`, { method: 'DELETE', headers: { ...bearer(KEY), 'if-match': '*' } });
+    await eventually(async () => assert.equal((await who(second)).status, 401));
+    assert.equal((await who('weir_session=short')).status, 401);
+    assert.equal((await who(`weir_session=${'A'.repeat(43)}`)).status, 401);
+  });
+
+  test('D18.4 a change by a session has to come from the console', async () => {
+    const cookie = cookieOf(await signIn(KEY, 'Jana'));
+    const change = async (headers: Headers) =>
+      (await ask(weir.url, '/v1/manage/lists', { method: 'POST', headers: { cookie, ...headers }, body: '{"nam":1}' })).status;
+    const host = new URL(weir.url).host;
+    assert.equal(await change({}), 403);
+    assert.equal(await change({ 'x-weir-console': '1', 'sec-fetch-site': 'cross-site' }), 403);
+    assert.equal(await change({ 'x-weir-console': '1', 'sec-fetch-site': 'same-site' }), 403);
+    assert.equal(await change({ 'sec-fetch-site': 'same-origin' }), 403);
+    assert.equal(await change({ 'x-weir-console': '1', origin: 'https://evil.example' }), 403);
+    assert.equal(await change({ 'x-weir-console': '1', origin: `http://${host}` }), 400);
+    assert.equal(await change(PROOF), 400);
+    assert.equal((await signIn(KEY, 'Jana', { 'sec-fetch-site': 'cross-site', 'x-weir-console': '1' })).status, 403);
+  });
+
+  test('D18.5 wrong keys and cookies are limited as wrong keys are', async () => {
+    // The limit counts by second: two seconds may share the attempts.
+    const statuses = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => signIn(`weir-wrong-key-${i}`, 'x').then(({ status }) => status)),
+    );
+    assert.ok(statuses.includes(429), statuses.join());
+    await eventually(async () => assert.equal((await signIn('weir-wrong-key', 'x')).status, 401));
+    assert.equal((await signIn(KEY, 'Jana')).status, 200);
+  });
+
+  test('D18.2, D18.6 signing in; a reader is offered nothing that he may not do', async () => {
     await page.open(`${weir.url}/console/`);
     await page.fill('API key', 'weir-wrong-key');
     await page.fill('Your name', 'Jana Novák');
     await page.click('Sign in');
     await page.sees('This key is not known');
+    const reader = JSON.parse(
+      (
+        await ask(weir.url, '/v1/manage/keys', {
+          method: 'POST',
+          headers: bearer(KEY),
+          body: '{"name":"reader","permissions":["rules:read"]}',
+        })
+      ).text,
+    );
+    await page.signIn(reader.key);
+    await page.show('/feeds', 'Feeds');
+    await page.sees('the default list');
+    assert.doesNotMatch(await page.text(), /New list|Compose a feed/);
+    await page.click('Sign out');
+    await page.sees('Sign in');
     await page.signIn(KEY);
     await page.sees('Jana Novák');
   });
 
-  test('D18.20 a list is made, and a feed is composed of lists', async () => {
+  test('D18.20, D18.21 a list and a feed are made, and a signal that is posted appears, without loading the page again', async () => {
     await page.click('Feeds');
     await page.sees('the default list');
     await page.click('New list');
-    await page.fill('Name', 'edge');
+    await page.sees('Senders name it');
+    await page.fill('Name', HOSTILE);
+    await page.fill('Description', 'W'.repeat(2048));
     await page.click('Make the list');
-    await page.sees('The list edge is there.');
+    await page.sees(HOSTILE);
+    await page.show('/feeds', 'Feeds');
+    await page.click('Compose a feed');
+    await page.sees('Devices poll it by this name');
+    await page.fill('Name', 'perimeter');
+    await page.fill('All lists, also those that are made later', 'true');
+    await page.sees('It will have 0 entries');
+    await page.click('Make the feed');
+    await page.sees('The feed is empty');
+    await postSignals(weir.url, KEY, [{ type: 'access_rules', ip: '192.0.2.77', action: 'block' }]);
+    await page.sees('192.0.2.77');
+    await page.sees(/Entries\s+1\s/);
+  });
+
+  test('D18.22 a feed is changed, with what that changes before it is done', async () => {
+    await page.click('Change');
+    await page.sees('Change perimeter');
+    await page.fill('Family', 'v6');
+    await page.sees('1 entry now, 0 then');
+    await page.click('Change it');
+    await page.sees('perimeter is changed.');
+    await page.fill('Family', 'v4');
+    await page.fill('Format', 'csv_indicator');
+    await page.sees('192.0.2.77,IP,high,high');
+    await page.fill('Device', 'FortiGate');
+    await page.sees('set resource "');
+  });
+
+  test('D18.11 the overview counts entries and pulls', async () => {
+    await getFeed(weir.url, KEY);
+    await page.click('Overview');
+    await page.sees(/Entries accepted\s+1\s/);
+    await page.sees(/Pulls\s+1\s/);
+    await page.sees('Guard rails are off');
+    const { body } = { body: JSON.parse((await ask(weir.url, '/v1/manage/activity?minutes=1440&step=60', { headers: bearer(KEY) })).text) };
+    assert.deepEqual([body.accepted.at(-1), body.step_minutes], [1, 60]);
+  });
+
+  test('D18.7 every page of feeds and the overview are sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
+    const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.look(375, 800, scheme);
+      for (const [path, heading] of [
+        ['/', 'Overview'],
+        ['/feeds', 'Feeds'],
+        ['/feeds/composed/perimeter', 'perimeter'],
+      ] as const) {
+        await page.show(path, heading);
+        await eventually(async () => assert.doesNotMatch(await page.text(), /Loading…/));
+        assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375, path);
+        await page.evaluate(axe);
+        const faults = await page.evaluate<string[]>(
+          `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html).join(' ')))`,
+        );
+        assert.deepEqual(faults, [], `${path} ${scheme}`);
+      }
+    }
+    const hosts = new Set(page.requests.filter((url) => !url.startsWith('data:')).map((url) => new URL(url).origin));
+    assert.deepEqual([...hosts], [weir.url]);
+    // The refused sign-in is all that the browser has to say.
+    assert.deepEqual(
+      page.complaints.filter((text) => !text.includes('/console/session')),
+      [],
+    );
   });
 });

@@ -337,13 +337,14 @@ export function limitContract(engine: Engine): void {
       const body = (bytes: number) => `${whole}${' '.repeat(bytes - Buffer.byteLength(whole))}`;
       assert.equal((await client.post(V2, body(16_777_217))).status, 400);
       assert.deepEqual(await client.rules('waf_rule'), []);
-      assert.equal((await client.post(V2, body(16_777_216))).status, 200);
+      // A machine that is busy with other things may not store so much in the time that an answer has: a 500 that may be sent again.
+      await eventually(async () => assert.equal((await client.post(V2, body(16_777_216))).status, 200), 60_000);
       // So much takes longer to land than a feed waits.
       const rules = await eventually(async () => {
         const found = await client.rules('waf_rule');
         assert.equal(found.length, 400);
         return found;
-      }, 30_000);
+      }, 60_000);
       assert.deepEqual([rules[0]!.config, rules[399]!.config], [config, config]);
     });
 

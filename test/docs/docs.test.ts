@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { FORMAT_NAMES, FORMATS } from '../../src/feed/formats/table.ts';
+import { OPERATIONS } from '../../src/manage/table.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: ROOT }).sort();
@@ -71,6 +72,13 @@ test('D1 docs: the README tells every command, and no other', async () => {
     return names.map((words, i) => (i === 0 || group === undefined ? words : `${group} ${words}`));
   });
   assert.deepEqual(told.sort(), (await commands()).sort());
+});
+
+test('D15.1 docs: docs/management.md tells every operation with its permission, and no other', () => {
+  const told = [...read('docs/management.md').matchAll(/^\| `([A-Z]+ \/\S+)` \| (?:`(\S+)`|any) \|/gm)].map(
+    ([, name, needs = 'any']) => `${name} ${needs}`,
+  );
+  assert.deepEqual(told.sort(), OPERATIONS.map(({ method, path, permission }) => `${method} ${path} ${permission ?? 'any'}`).sort());
 });
 
 /** The first cells of a page's table of formats. */

@@ -41,7 +41,7 @@ test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
   const guard = blockGuards({ ...NO_GUARD_RAILS, self: [] });
-  const parts = { recordFeed: store.recordFeed, geo, guard, phaseOf: () => 'request' as const, clock };
+  const parts = { recordFeed: store.recordFeed, recordTold: store.recordTold, geo, guard, phaseOf: () => 'request' as const, clock };
   const following = feedBuilder({ store: counted, ...parts });
   const random = seededRandom(5);
   const { pick, below } = random;

@@ -6,6 +6,7 @@ import type { Permission } from '../../src/account/permission.ts';
 import { allows, PERMISSIONS } from '../../src/account/permission.ts';
 import type { Operation } from '../../src/manage/operation.ts';
 import { OPERATIONS } from '../../src/manage/table.ts';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, commandJson, newKey, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
@@ -26,6 +27,10 @@ interface Answer extends Reply {
     readonly lists: Row[];
     readonly feeds: Row[];
     readonly keys: Row[];
+    readonly rules: (Json & { readonly id: number })[];
+    readonly dead_letters: (Json & { readonly id: number; readonly value: string })[];
+    /** Of a change of rules. */
+    readonly batches: string[];
     readonly entries: (Json & { readonly event: string; readonly object: string; readonly after: Json })[];
   };
 }
@@ -80,20 +85,58 @@ suite('management', () => {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
+    kind: async () => 'access_rule',
+    rule: async () => {
+      const value = address();
+      await makeBatch(value);
+      return String((await get(`/rules?address=${value}`)).body.rules[0]!.id);
+    },
+    batch: () => makeBatch(address()),
+    letter: async () => {
+      const stream = openSqliteStream(settings.DATA_DIR);
+      await stream.publish([{ key: workspace, headers: { workspace_id: workspace }, value: fresh('{') }]);
+      await stream.close();
+      return eventually(async () => {
+        const [letter] = (await get('/dead-letters')).body.dead_letters;
+        assert.equal(letter?.value, `{-${made}`);
+        return String(letter.id);
+      });
+    },
   };
+  /** An address that no rule has. */
+  const address = () => {
+    made += 1;
+    return `198.18.${made >> 8}.${made & 255}`;
+  };
+  /** Blocks an address; the batch that did it. */
+  async function makeBatch(value: string): Promise<string> {
+    const { status, body } = await call('POST', '/rules', admin, { value });
+    // 202 on a busy machine.
+    if (status !== 202) assert.equal(status, 200);
+    else await eventually(async () => assert.equal((await get(`/batches/${body.batches[0]}`)).status, 200));
+    return body.batches[0]!;
+  }
+  /** What a GET has to be asked with. */
+  const QUERIES: Readonly<Record<string, string>> = { explain: '?target=192.0.2.1' };
   /** A body that an operation takes, where its first example names things that are there only in documents. */
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
     changeFeed: async () => ({ format: 'commented' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
+    blockTarget: async () => ({ value: address() }),
+    deleteRules: async () => ({ ids: [Number(await RESOURCES.rule!())] }),
+    undoBatches: async () => ({ batches: [await RESOURCES.batch!()] }),
+    replayDeadLetters: async () => ({ ids: [Number(await RESOURCES.letter!())] }),
   };
+  /** The id of what a request made: a resource, or a batch. */
+  const madeBy = ({ body }: Answer): string | undefined => body.id ?? body.batches?.[0];
   const UNKNOWN = '0195a3c0-0000-7000-8000-0000000000ff';
   const names = ({ path }: Operation) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const target = (path: string, ids: Readonly<Record<string, string>>) => path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!);
   const unknownPath = (row: Operation) => target(row.path, Object.fromEntries(names(row).map((name) => [name, UNKNOWN])));
-  const bodyOf = async ({ name, body, examples = [] }: Operation) =>
-    body === undefined ? undefined : ((await BODIES[name]?.()) ?? examples[0]);
+  const bodyOf = async ({ name, body, rawBody, examples = [] }: Operation) =>
+    rawBody !== undefined ? `${address()}\n` : body === undefined ? undefined : ((await BODIES[name]?.()) ?? examples[0]);
   const preconditions = ({ edits }: Operation): Headers => (edits ? { 'if-match': '*' } : {});
 
   test('D15.1 401 without a key and with a wrong one, in the shape of signals', async () => {
@@ -154,13 +197,13 @@ suite('management', () => {
       const body = await bodyOf(row);
       const foreign = await call(row.method, target(row.path, ids), stranger, body, preconditions(row));
       const nowhere = await call(row.method, unknownPath(row), stranger, body, preconditions(row));
-      const plain = ({ text }: Reply) => Object.values(ids).reduce((all, id) => all.replaceAll(id, UNKNOWN), text);
+      const plain = ({ text }: Reply) => Object.values(ids).reduce((all, id) => all.replaceAll(`\\"${id}\\"`, `\\"${UNKNOWN}\\"`), text);
       assert.deepEqual([row.name, foreign.status, plain(foreign)], [row.name, 404, nowhere.text]);
       assert.equal(nowhere.status, 404, row.name);
     }
-    const own = [workspace, ...Object.values(ids)];
+    const own = [workspace, ...Object.values(ids).filter((id) => id.length === UNKNOWN.length)];
     for (const row of OPERATIONS.filter(({ method, path }) => method === 'GET' && !path.includes('{'))) {
-      const { status, text } = await get(row.path, stranger);
+      const { status, text } = await get(`${row.path}${QUERIES[row.name] ?? ''}`, stranger);
       assert.equal(status, 200, row.name);
       for (const id of own) assert.ok(!text.includes(id), `${row.name}: ${text}`);
     }
@@ -174,7 +217,7 @@ suite('management', () => {
     const audited = (await get('/audit?limit=1')).body.entries[0]!.id;
     for (const row of OPERATIONS) {
       const path = unknownPath(row);
-      const asked = await call(row.method, `${path}?limt=1`, admin, await bodyOf(row), preconditions(row));
+      const asked = await call(row.method, `${path}?limt=1`, admin, row.examples?.[0], preconditions(row));
       assert.deepEqual([row.name, asked.status, asked.body.details?.[0]?.field], [row.name, 400, 'limt']);
       if (row.method === 'GET') continue;
       const most = row.bodyBytes ?? 65_536;
@@ -194,7 +237,8 @@ suite('management', () => {
         assert.deepEqual([row.name, body, status, fault.details[0]!.field], [row.name, body, 400, field]);
       }
       for (const field of Object.keys(row.body.properties)) {
-        const { status, body: fault } = await call(row.method, path, admin, { [field]: { wrong: true } }, preconditions(row));
+        const wrong = (row.body.properties[field] as { type?: string }).type === 'object' ? 'text' : { wrong: true };
+        const { status, body: fault } = await call(row.method, path, admin, { [field]: wrong }, preconditions(row));
         assert.equal(status, 400, `${row.name} ${field}`);
         assert.ok(
           fault.details.some((detail) => detail.field === field),
@@ -208,7 +252,11 @@ suite('management', () => {
   test('D15.4 404 and 405 need no key, 405 names the methods', async () => {
     for (const path of new Set(OPERATIONS.map((row) => row.path))) {
       const own = OPERATIONS.filter((row) => row.path === path).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-      const { status, headers } = await call('PUT', target(path, { list: 'x', feed: 'x', key: 'x' }), '');
+      const { status, headers } = await call(
+        'PUT',
+        target(path, { list: 'x', feed: 'x', key: 'x', kind: 'x', rule: 'x', batch: 'x', letter: 'x' }),
+        '',
+      );
       assert.deepEqual([path, status, headers.allow], [path, 405, own.join(', ')]);
     }
     assert.deepEqual((await call('GET', '/nothing', '')).body, {
@@ -228,7 +276,7 @@ suite('management', () => {
       for (const name of names(row)) ids[name] = await RESOURCES[name]!();
       const body = await bodyOf(row);
       const answer = await call(row.method, target(row.path, ids), admin, body, { ...preconditions(row), 'x-actor': 'Ren%C3%A9e' });
-      assert.ok(answer.status === 200 || answer.status === 201, `${row.name}: ${answer.text}`);
+      assert.ok([200, 201, 202].includes(answer.status), `${row.name}: ${answer.text}`);
       const [entry] = (await get('/audit?limit=1')).body.entries;
       assert.deepEqual([entry!.event, entry!.key_id, entry!.actor], [row.audit, who.key_id, 'Renée'], row.name);
       assert.ok(answer.text.includes(entry!.object), row.name);
@@ -343,15 +391,15 @@ suite('management', () => {
       const answers = await Promise.all([send(body), send(body), send(body)]);
       answers.push(await send(body));
       const statuses = answers.map(({ status }) => status);
-      assert.deepEqual([row.name, new Set(statuses).size, new Set(answers.map((each) => each.body.id)).size], [row.name, 1, 1]);
+      assert.deepEqual([row.name, new Set(statuses).size, new Set(answers.map(madeBy)).size], [row.name, 1, 1], answers[0]!.text);
       const count = (await get('/audit?limit=20')).body.entries.filter(
-        ({ event, object }) => event === row.audit && object === answers[0]!.body.id,
+        ({ event, object }) => event === row.audit && object === madeBy(answers[0]!),
       );
       assert.equal(count.length, 1, row.name);
-      assert.equal((await send({ ...(body as Json), name: fresh('other') })).status, 422, row.name);
+      assert.equal((await send(typeof body === 'string' ? `${body}\n` : `${JSON.stringify(body)} `)).status, 422, row.name);
       // It is the key's own.
       const elsewhere = await send(body, stranger);
-      assert.notEqual(elsewhere.body.id, answers[0]!.body.id, row.name);
+      assert.notEqual(madeBy(elsewhere), madeBy(answers[0]!), row.name);
       for (const bad of ['', 'a b', 'x'.repeat(201), '\xe9']) {
         const { status, body: fault } = await call(row.method, row.path, admin, body, { 'idempotency-key': bad });
         assert.deepEqual([row.name, status, fault.details[0]!.field], [row.name, 400, 'Idempotency-Key']);
@@ -488,6 +536,24 @@ suite('management', () => {
     const geo = (await get('/geo')).body as unknown as Record<string, Json>;
     assert.deepEqual([geo.country!.source, geo.asn!.source], ['operator', 'operator']);
     assert.ok(!JSON.stringify(geo).includes(folder));
+  });
+
+  test('D15.17 devices, bouncers and history of the workspace', async () => {
+    const { id } = (await make('/lists', { name: fresh('list') })).body;
+    await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip: '192.0.2.9' }], `/v1/signal?list=${id}`);
+    await eventually(async () => {
+      const days = (await get(`/history?feed=${id}&days=2`)).body.days as Json[];
+      assert.deepEqual(
+        days.map(({ came, lapsed }) => [came, lapsed]),
+        [[1, 0]],
+      );
+    });
+    assert.ok(((await get('/history')).body.days as Json[]).length > 0);
+    const foreign = await get(`/history?feed=${id}`, stranger);
+    assert.deepEqual([foreign.status, foreign.body.message], [404, `there is no list or feed "${id}"`]);
+    assert.deepEqual((await get('/bouncers')).body, { bouncers: [] });
+    assert.deepEqual((await get('/devices?limit=2&key=x')).body, { devices: [], next: null });
+    for (const path of ['/devices?after=%20', '/history?days=0', '/history?days=367']) assert.equal((await get(path)).status, 400, path);
   });
 
   test('D15.4 an inactive subscription is 402 in every operation', async () => {

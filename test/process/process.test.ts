@@ -216,7 +216,7 @@ test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and
   const settings = { DATA_DIR: temporaryFolder(t) };
   const start = (ROLES: string, HOST = '127.0.0.1') => running(t, { ...settings, ROLES, HOST });
   // All of them at once beside each other on one data folder.
-  const [first, ...others] = ['signals', 'consumer', 'feeds', 'signals,consumer', 'signals, feeds', 'consumer,feeds'];
+  const [first, ...others] = ['signals', 'consumer', 'feeds', 'signals,consumer', 'signals, feeds', 'consumer,feeds,manage'];
   const started = new Map([[first, await start(first, '::1')]]);
   for (const pair of [others.slice(0, 2), others.slice(2, 4), others.slice(4)]) {
     await Promise.all(pair.map(async (roles) => started.set(roles, await start(roles))));
@@ -234,6 +234,7 @@ test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and
       ['signals', '/v2/signal'],
       ['feeds', '/v1/threat/feeds'],
       ['feeds', '/v1/threat/feeds/default'],
+      ['manage', '/v1/manage/whoami'],
     ]) {
       const has = roles.includes(role);
       const [own, other] = role === 'signals' ? ['POST', 'GET'] : ['GET', 'POST'];
@@ -243,7 +244,7 @@ test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and
   }
   // Apart they are one service.
   assert.equal((await post(started.get('signals')!.url, '192.0.2.9')).status, 200);
-  for (const roles of ['feeds', 'signals, feeds', 'consumer,feeds']) {
+  for (const roles of ['feeds', 'signals, feeds', 'consumer,feeds,manage']) {
     await eventually(async () => assert.equal(await feed(started.get(roles)!.url), '192.0.2.9/32\n'));
   }
   assert.deepEqual(await Promise.all([...started.values()].map((each) => each.kill('SIGTERM'))), Array(6).fill(0));

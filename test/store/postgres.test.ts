@@ -11,8 +11,10 @@ import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { collectingSink, storeConformance } from '../conformance/store.ts';
@@ -176,10 +178,12 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   storeConformance({ name: 'postgres', open });
   pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
+  bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
+  managementConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
-    const recorded = new Map(statements);
+    const recorded = [...statements];
     assertPlans(await searches((await open(t)).url, recorded));
   });
 

@@ -3,8 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { bouncerConformance } from '../conformance/bouncers.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
@@ -37,8 +39,10 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 undoConformance(driver);
+bouncerConformance(driver);
 pastConformance(driver);
 followConformance(driver);
+managementConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];
@@ -66,6 +70,6 @@ function searches(text: string, plan: readonly Record<string, unknown>[]): Searc
       /^(?:SEARCH|SCAN) (\w+)(?: EXISTS)?(?: USING (?:[A-Z]+ )*(\w*) ?\((.*)\))?/.exec(String(detail)) ?? [];
     return name === undefined
       ? []
-      : [{ table: tables.get(name) ?? name, index, columns: [...columns.matchAll(/\w+(?=[<>=])/g)].map(String) }];
+      : [{ table: tables.get(name) ?? name, index, columns: [...columns.matchAll(/\w+(?=(?:,\w+)*\)?[<>=])/g)].map(String) }];
   });
 }

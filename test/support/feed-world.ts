@@ -21,6 +21,7 @@ import { feedRoutes } from '../../src/http/feeds/routes.ts';
 import { rulesEndpoint, rulesRoutes } from '../../src/http/rules/answer.ts';
 import type { Network } from '../../src/network/network.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
+import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import type { FeedRecordKey, FoundFeed, RuleState, StoredRule as WholeRule } from '../../src/ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
@@ -95,6 +96,7 @@ const NO_SETTINGS: ListSettings = {
   confidence: null,
   severity: null,
   subtractAllow: null,
+  singleAddresses: null,
 };
 const WAF_RULE: Omit<ExpressionRule, 'ruleRef'> = {
   name: null,
@@ -114,7 +116,9 @@ type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
 export class MemoryStore
-  implements Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates' | 'rulesById'>, Pick<StoreWrites, 'recordFeed'>
+  implements
+    Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
+    Pick<StoreWrites, 'recordFeed' | 'recordTold'>
 {
   down = false;
   readOnly = false;
@@ -258,6 +262,7 @@ export class MemoryStore
       const { id, role, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
       if (expires !== 0 && expires * 1000 <= now) continue;
+      sink!.list?.(rule.listId);
       if (target.kind !== 'ip') sink!.geo(id, role, target, expires, levels);
       else if (target.network.family === 4) sink!.v4(id, role, target.network.address, target.network.prefix, expires, levels);
       else {
@@ -274,6 +279,7 @@ export class MemoryStore
       kind,
       profile,
       guardRails,
+      lists: this.#lists.filter(({ id }) => isOfFeed(id)).map(({ id, name }) => ({ id, name })),
       mark: { change: 0, lists: '' },
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
       expressionRevision: this.#expressionRevision,
@@ -315,6 +321,24 @@ export class MemoryStore
     }
     this.records.set(name, row);
     return row;
+  }
+
+  /** What bouncers were told, by feed. */
+  readonly toldRows = new Map<string | null, { seq: number; bytes: Uint8Array }[]>();
+
+  async told(_workspaceId: string, feedId: string | null, after: number) {
+    await new Promise(setImmediate);
+    if (this.down) throw new Error('the store is down');
+    return (this.toldRows.get(feedId) ?? []).filter(({ seq }) => seq > after);
+  }
+
+  async recordTold(_workspaceId: string, feedId: string | null, { bytes, isWhole, through }: NewToldRow) {
+    await new Promise(setImmediate);
+    if (this.down || this.readOnly) throw new Error('the store takes no writes');
+    const rows = (this.toldRows.get(feedId) ?? []).filter(({ seq }) => !isWhole || seq > through);
+    const seq = Math.max(through, ...rows.map((row) => row.seq)) + 1;
+    this.toldRows.set(feedId, [...rows, { seq, bytes }]);
+    return seq;
   }
 }
 
@@ -373,7 +397,15 @@ export class Replica {
     const report = (error: Error) => this.errors.push(error);
     this.cache = new FeedCache({
       store,
-      builder: feedBuilder({ store, recordFeed: (...args) => store.recordFeed(...args), geo, guard, phaseOf: () => 'request', clock }),
+      builder: feedBuilder({
+        store,
+        recordFeed: (...args) => store.recordFeed(...args),
+        recordTold: (...args) => store.recordTold(...args),
+        geo,
+        guard,
+        phaseOf: () => 'request',
+        clock,
+      }),
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,

@@ -7,11 +7,14 @@ import { delimiter, join } from 'node:path';
 const PACKAGES = {
   chromium: 'chromium',
   crowdsec: 'crowdsec',
+  'crowdsec-firewall-bouncer': 'crowdsec-firewall-bouncer',
   curl: 'curl',
   'fail2ban-server': 'fail2ban',
   gzip: 'gzip',
   initdb: 'postgresql',
+  ip: 'iproute2',
   iprange: 'iprange',
+  ipset: 'ipset',
   java: 'openjdk-17-jre-headless',
   md5sum: 'coreutils',
   mvn: 'maven',
@@ -30,7 +33,7 @@ const PACKAGES = {
 type Program = keyof typeof PACKAGES;
 
 /** Packages whose own scripts would do more than install, such as register the machine with a vendor or start a service: they are unpacked here only. */
-const UNPACKED: readonly Program[] = ['crowdsec', 'promtool'];
+const UNPACKED: readonly Program[] = ['crowdsec', 'crowdsec-firewall-bouncer', 'promtool'];
 const UNPACK_INTO = join(tmpdir(), 'weir-programs');
 
 // Debian keeps nft and nginx where only root looks for programs.

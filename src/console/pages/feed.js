@@ -1,9 +1,245 @@
-/** One feed. */
-import { html } from 'htm/preact';
-import { link } from '../router.js';
-import { PageHead } from '../ui/page-head.js';
+/** One feed: how large it is and where it is heading, what it says, how devices get it, and which do. */
 
-/** @param {{ id: string, session: import('../session.js').Session, place: import('../router.js').Place }} props */
-export function FeedPage({ id }) {
-  return html`<${PageHead} title=${id} back=${{ href: link('/feeds'), label: 'Feeds' }} />`;
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { allPages, ask, manage } from '../api.js';
+import { useLive, useLiveWork } from '../data.js';
+import { count, counted, day, size } from '../format.js';
+import { go, link } from '../router.js';
+import { may } from '../session.js';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { Card } from '../ui/card.js';
+import { Code, CopyButton } from '../ui/code.js';
+import { Confirm } from '../ui/dialog.js';
+import { SelectField } from '../ui/field.js';
+import { Facts, Figure, Figures } from '../ui/figures.js';
+import { Gauge } from '../ui/gauge.js';
+import { PageHead } from '../ui/page-head.js';
+import { Plot } from '../ui/plot.js';
+import { Empty, Notice, Shown } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { Ago } from '../ui/time.js';
+import { toast } from '../ui/toast.js';
+import { FeedForm } from './feeds/feed-form.js';
+import { builtOf, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { PATHS, readFeed } from './feeds/read-feeds.js';
+import { SET_UPS } from './feeds/setup.js';
+
+/** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
+/** @typedef {import('../session.js').Session} Session */
+
+const FORMATS = ['plain', 'commented', 'csv_indicator', 'set_elements'];
+const FAMILIES = ['both', 'v4', 'v6'];
+const ACTIONS = ['block', 'allow'];
+const options = (/** @type {readonly string[]} */ values) => values.map((value) => ({ value, label: value }));
+
+/** @param {{ kind: string, id: string, session: Session }} props */
+export function FeedPage({ kind, id, session }) {
+  const live = useLiveWork(`feed ${kind} ${id}`, () => readFeed(kind, id));
+  return html`<${Shown} live=${live}>${(/** @type {{ feed: FeedRow, tag: string }} */ { feed, tag }) => html`
+    <${Feed} feed=${feed} tag=${tag} session=${session} refresh=${live.refresh} />
+  `}<//>`;
+}
+
+/** The parameter that names a feed. @param {FeedRow} feed */
+const named = ({ id }) => (id === WORKSPACE_FEED ? undefined : id);
+
+/** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void> }} props */
+function Feed({ feed, tag, session, refresh }) {
+  const [open, setOpen] = useState(/** @type {'edit' | 'delete' | undefined} */ (undefined));
+  const state = stateOf(feed);
+  const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
+  const actions =
+    canEdit &&
+    html`
+      <${Button} icon="edit" onClick=${() => setOpen('edit')}>Change<//>
+      ${!feed.default && html`<${Button} icon="trash" kind="danger" onClick=${() => setOpen('delete')}>Delete<//>`}
+    `;
+  const close = () => setOpen(undefined);
+  const address = `${location.origin}/v1/threat/feeds${feed.kind === 'workspace' ? '' : `/${encodeURIComponent(feed.name)}`}`;
+  return html`
+    <${PageHead} title=${feed.name} back=${{ href: link('/feeds'), label: 'Feeds' }} actions=${actions}>
+      <span class="row"><${Badge} kind=${state.kind}>${state.text}<//><span>Made of ${nameOfKind(feed)}.</span></span>
+      ${feed.description && html`<span class="text">${feed.description}</span>`}
+    <//>
+    ${feed.feed?.events.map(({ kind, text, since }) => html`<${Notice} key=${kind} kind="warn"><span>${text}, <${Ago} at=${since} /></span><//>`)}
+    <div class="cards">
+      <${SizeCard} feed=${feed} />
+      <${HistoryCard} feed=${feed} />
+    </div>
+    <${ContentCard} feed=${feed} address=${address} />
+    <${DevicesCard} feed=${feed} />
+    <${SetUpCard} address=${address} path=${new URL(address).pathname} />
+    ${open === 'edit' && html`<${FeedForm} feed=${feed} tag=${tag} onClose=${close} onDone=${refresh} />`}
+    ${open === 'delete' && html`<${DeleteFeed} feed=${feed} tag=${tag} onClose=${close} />`}
+  `;
+}
+
+/** @param {{ feed: FeedRow }} props */
+function SizeCard({ feed }) {
+  // Counted anew only now and then: it reads every rule of the feed.
+  const live = useLiveWork(
+    `measure ${feed.id}`,
+    async () => (await ask(manage('/measure'), { method: 'POST', body: { feed: named(feed) } })).body.before,
+    { every: 60_000 },
+  );
+  const built = builtOf(feed);
+  return html`
+    <${Card} title="Size" note="In the format and family that the feed stores.">
+      <${Shown} live=${live}>${(/** @type {any} */ measure) => {
+        const entries = built?.entries ?? measure.entries;
+        return html`
+          <${Figures}>
+            <${Figure} label="Entries" value=${count(entries)} note=${`${count(measure.v4)} IPv4, ${count(measure.v6)} IPv6`} />
+            <${Figure} label="Rules for addresses" value=${count(measure.address_rules)} />
+          <//>
+          <${Gauge} value=${entries} most=${measure.entry_limit} label="Entries" />
+          ${
+            measure.costs.length === 0
+              ? html`<p class="small soft">No rule for a country or an ASN is in it.</p>`
+              : html`
+                <h3>What costs most</h3>
+                <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
+              `
+          }
+        `;
+      }}<//>
+    <//>
+  `;
+}
+
+/** @param {{ feed: FeedRow }} props */
+function HistoryCard({ feed }) {
+  const live = useLive(manage('/history', { feed: named(feed), days: 90 }), { every: 60_000 });
+  return html`
+    <${Card} title="Where it is heading" note="Networks of the block feed at the end of each of the last 90 days.">
+      <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) => {
+        const known = days.filter((/** @type {any} */ each) => each.v4 !== null || each.v6 !== null);
+        if (known.length === 0)
+          return html`<p class="soft">The feed has not been asked for yet. Its size is noted from the first poll on.</p>`;
+        const last = known.at(-1);
+        return html`
+          <${Plot} days label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
+            series=${[
+              { label: 'IPv4', color: '--accent', fill: true, values: known.map((/** @type {any} */ each) => each.v4?.last ?? null) },
+              { label: 'IPv6', color: '--warn', values: known.map((/** @type {any} */ each) => each.v6?.last ?? null) },
+            ]} />
+          ${
+            feed.kind !== 'composed' &&
+            html`<p class="small soft">${day(last.day)}: ${counted(last.came, 'entry', 'entries')} came, ${count(last.lapsed)} lapsed, ${count(last.undone + last.deleted)} taken back.</p>`
+          }
+        `;
+      }}<//>
+    <//>
+  `;
+}
+
+/** @param {{ feed: FeedRow, address: string }} props */
+function ContentCard({ feed, address }) {
+  const [format, setFormat] = useState(feed.format ?? 'plain');
+  const [family, setFamily] = useState(feed.family ?? 'both');
+  const [action, setAction] = useState(feed.action ?? 'block');
+  const live = useLive(manage('/content', { feed: named(feed), format, family, action }));
+  const query = new URLSearchParams({ format, family, action });
+  return html`
+    <${Card} title="Preview" note="As it is served now. A device that has the same digest has the same list.">
+      <div class="form-row">
+        <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${options(FORMATS)} />
+        <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${options(FAMILIES)} />
+        <${SelectField} label="Action" value=${action} onValue=${setAction} options=${options(ACTIONS)} />
+      </div>
+      <${Shown} live=${live}>${(/** @type {any} */ content) => html`
+        ${content.over_cap && html`<${Notice} kind="bad">Pulls are answered 413: ${count(content.entries)} entries where ${count(content.entry_limit)} are allowed. ${content.hint}<//>`}
+        <${Facts} facts=${[
+          [
+            'Address',
+            html`<span class="row"><code class="text">${address}?${query.toString()}</code><${CopyButton} text=${`${address}?${query}`} /></span>`,
+          ],
+          ['Entries', count(content.entries)],
+          ['Bytes', content.bytes === null ? null : size(content.bytes)],
+          [
+            'MD5',
+            content.md5 && html`<span class="row"><code class="text">${content.md5}</code><${CopyButton} text=${content.md5} /></span>`,
+          ],
+          ['Last change', content.last_modified && html`<${Ago} at=${content.last_modified} />`],
+        ]} />
+        ${!content.over_cap && content.lines.length > 0 && html`<${Code} label="Beginning of the feed" text=${content.lines.join('\n')} />`}
+        ${!content.over_cap && content.entries === 0 && html`<p class="soft">The feed is empty: it has no active rule of this action and family.</p>`}
+        ${content.entries > content.lines.length && !content.over_cap && html`<p class="small soft">The first ${count(content.lines.length)} lines.</p>`}
+      `}<//>
+    <//>
+  `;
+}
+
+/** @param {{ feed: FeedRow }} props */
+function DevicesCard({ feed }) {
+  const live = useLiveWork('devices', () => allPages('/devices', 'devices', {}, 2000), { every: 15_000 });
+  const feedId = feed.id === WORKSPACE_FEED ? null : feed.id;
+  return html`
+    <${Card} title="Devices" note="What has pulled this feed, and how far behind the newest content it is.">
+      <${Shown} live=${live}>${(/** @type {any[]} */ devices) => {
+        const rows = devices.flatMap((device) => {
+          const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId);
+          return document === undefined ? [] : [{ ...device, document }];
+        });
+        if (rows.length === 0) {
+          return html`<${Empty} icon="devices" title="No device has pulled it yet"><p>Make a key for the device, and set the device up as below. It shows here within a minute of its first pull.</p><//>`;
+        }
+        return html`<${Table} label="Devices" rows=${rows} keyOf=${(/** @type {any} */ { id }) => id} columns=${DEVICE_COLUMNS} />`;
+      }}<//>
+    <//>
+  `;
+}
+
+/** @type {import('../ui/table.js').Column<any>[]} */
+const DEVICE_COLUMNS = [
+  { label: 'Address', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
+  { label: 'Program', cell: ({ user_agent: program }) => html`<bdi class="text">${program}</bdi>` },
+  { label: 'Last pull', cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Answer', number: true, cell: ({ last_status: status }) => status },
+  { label: 'Format', cell: ({ document }) => `${document.format}, ${document.family}` },
+  {
+    label: 'State',
+    cell: ({ stopped_at: stopped, document: { behind_seconds: behind } }) => {
+      if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
+      if (behind === null) return html`<${Badge}>not known<//>`;
+      return behind === 0
+        ? html`<${Badge} kind="good">up to date<//>`
+        : html`<${Badge} kind=${behind > 600 ? 'warn' : ''}>${counted(behind, 'second')} behind<//>`;
+    },
+  },
+];
+
+/** @param {{ address: string, path: string }} props */
+function SetUpCard({ address, path }) {
+  const [name, setName] = useState(SET_UPS[0].name);
+  const chosen = SET_UPS.find((each) => each.name === name) ?? SET_UPS[0];
+  return html`
+    <${Card} title="Set a device up" note="Give each device a key of its own, bound to this feed; put it where the dots are.">
+      <div class="form-row">
+        <${SelectField} label="Device" value=${name} onValue=${setName} options=${SET_UPS.map((each) => ({ value: each.name, label: each.name }))} hint=${chosen.advice} />
+      </div>
+      <${Code} label=${`Set-up of ${name}`} text=${chosen.text({ address, origin: location.origin, path })} />
+    <//>
+  `;
+}
+
+/** @param {{ feed: FeedRow, tag: string, onClose: () => void }} props */
+function DeleteFeed({ feed, tag, onClose }) {
+  const work = async () => {
+    await ask(manage(`${feed.kind === 'list' ? PATHS.list : PATHS.composed}/${feed.id}`), { method: 'DELETE', ifMatch: tag });
+    toast(html`<bdi>${feed.name}</bdi> is deleted.`);
+    go(link('/feeds'));
+  };
+  return html`
+    <${Confirm} title=${`Delete ${feed.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
+      ${
+        feed.kind === 'list'
+          ? html`<p>Its rules go with it, and feeds made of it go on without it.</p>`
+          : html`<p>Its lists and their rules stay.</p>`
+      }
+      <p>Keys that are bound to it are revoked: devices that poll it are answered 401, and some stop enforcing what they have.</p>
+    <//>
+  `;
 }

@@ -2,35 +2,37 @@
 
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { allPages, ask, manage } from '../api.js';
-import { useLiveWork, useWork } from '../data.js';
-import { go, link } from '../router.js';
+import { useLiveWork } from '../data.js';
+import { count } from '../format.js';
+import { go } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
-import { Dialog } from '../ui/dialog.js';
-import { CheckField, CheckList, TextField } from '../ui/field.js';
 import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Failed, Shown } from '../ui/states.js';
+import { Empty, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
-import { toast } from '../ui/toast.js';
 import { FeedPage } from './feed.js';
-import { builtOf, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { FeedForm } from './feeds/feed-form.js';
+import { builtOf, nameOfKind, stateOf } from './feeds/feed-state.js';
+import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 
 /** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
 
 /** @param {import('../pages.js').PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('feeds', readFeeds);
-  const [open, setOpen] = useState(/** @type {'list' | 'feed' | undefined} */ (undefined));
-  if (place.parts.length > 0) return html`<${FeedPage} key=${place.parts[0]} id=${place.parts[0]} session=${session} place=${place} />`;
+  const [open, setOpen] = useState(/** @type {'list' | 'composed' | undefined} */ (undefined));
+  if (place.parts.length > 0) {
+    const [kind, id = ''] = place.parts;
+    return html`<${FeedPage} key=${place.path} kind=${kind} id=${id} session=${session} />`;
+  }
 
   const actions =
     may(session, 'manage') &&
     html`
       <${Button} icon="plus" onClick=${() => setOpen('list')}>New list<//>
-      <${Button} icon="plus" kind="main" onClick=${() => setOpen('feed')}>Compose a feed<//>
+      <${Button} icon="plus" kind="main" onClick=${() => setOpen('composed')}>Compose a feed<//>
     `;
   const close = () => setOpen(undefined);
   return html`
@@ -45,34 +47,20 @@ export function Page({ session, place }) {
         <//>
       `
       }
-      ${open === 'list' && html`<${NewList} onClose=${close} />`}
-      ${open === 'feed' && html`<${NewFeed} lists=${feeds.filter(({ kind }) => kind === 'list')} onClose=${close} />`}
+      ${open !== undefined && html`<${FeedForm} kind=${open} onClose=${close} onDone=${(/** @type {any} */ { id }) => go(linkToFeed({ kind: open, id }))} />`}
     `}<//>
   `;
-}
-
-/** All feeds, the workspace's own first. @returns {Promise<FeedRow[]>} */
-async function readFeeds() {
-  const [workspace, lists, feeds] = await Promise.all([
-    ask(manage('/workspace')),
-    allPages('/lists', 'lists'),
-    allPages('/feeds', 'feeds'),
-  ]);
-  return [
-    { ...workspace.body, id: WORKSPACE_FEED, kind: 'workspace' },
-    ...lists.map((list) => ({ ...list, kind: 'list' })),
-    ...feeds.map((feed) => ({ ...feed, kind: 'composed' })),
-  ];
 }
 
 /** @param {{ feeds: FeedRow[] }} props */
 function FeedTable({ feeds }) {
   /** @type {import('../ui/table.js').Column<FeedRow>[]} */
   const columns = [
-    { label: 'Feed', cell: (feed) => html`<a class="text" href=${link('/feeds', feed.id)}>${feed.name}</a>` },
+    { label: 'Feed', cell: (feed) => html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>` },
     { label: 'Made of', cell: (feed) => html`<span>${nameOfKind(feed)}</span>` },
+    { label: 'Entries', number: true, cell: (feed) => builtOf(feed) && count(/** @type {any} */ (builtOf(feed)).entries) },
     {
-      label: 'Entries',
+      label: 'Of its cap',
       cell: (feed) => {
         const built = builtOf(feed);
         if (built === undefined) return html`<span class="soft">not asked for yet</span>`;
@@ -88,54 +76,4 @@ function FeedTable({ feeds }) {
     },
   ];
   return html`<${Table} label="Feeds" columns=${columns} rows=${feeds} keyOf=${(/** @type {FeedRow} */ { id }) => id} />`;
-}
-
-/** @param {{ onClose: () => void }} props */
-function NewList({ onClose }) {
-  const [name, setName] = useState('');
-  const [description, setDescription] = useState('');
-  const { busy, error, run } = useWork();
-  const [once] = useState(() => crypto.randomUUID());
-  const submit = () =>
-    run(async () => {
-      const { body } = await ask(manage('/lists'), { method: 'POST', once, body: { name, description: description || null } });
-      toast(`The list ${body.name} is there.`);
-      go(link('/feeds', body.id));
-    });
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy}>Make the list<//>`;
-  return html`
-    <${Dialog} title="New list" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" hint="Senders name it: POST /v1/signal?list=…" value=${name} onValue=${setName} required maxlength="200" autofocus />
-      <${TextField} label="Description" hint="In the header of feeds whose format has one." value=${description} onValue=${setDescription} maxlength="2048" />
-    <//>
-  `;
-}
-
-/** @param {{ lists: FeedRow[], onClose: () => void }} props */
-function NewFeed({ lists, onClose }) {
-  const [name, setName] = useState('');
-  const [isAll, setAll] = useState(false);
-  const [members, setMembers] = useState(/** @type {string[]} */ ([]));
-  const { busy, error, run } = useWork();
-  const [once] = useState(() => crypto.randomUUID());
-  const submit = () =>
-    run(async () => {
-      const { body } = await ask(manage('/feeds'), {
-        method: 'POST',
-        once,
-        body: { name, ...(isAll ? { all_lists: true } : { lists: members }) },
-      });
-      toast(`The feed ${body.name} is there.`);
-      go(link('/feeds', body.id));
-    });
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy}>Make the feed<//>`;
-  return html`
-    <${Dialog} title="Compose a feed" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" value=${name} onValue=${setName} required maxlength="200" autofocus />
-      <${CheckField} label="All lists, also those that are made later" checked=${isAll} onValue=${setAll} />
-      ${!isAll && html`<${CheckList} label="Lists" options=${lists.map(({ id, name: label }) => ({ value: id, label }))} values=${members} onValues=${setMembers} />`}
-    <//>
-  `;
 }

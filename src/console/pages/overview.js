@@ -1,8 +1,210 @@
-/** The overview: what needs attention first. */
+/** The overview: what needs attention first, then what happens now, then the last day and the last 90. */
 import { html } from 'htm/preact';
+import { allPages, ask, manage } from '../api.js';
+import { useLive, useLiveWork } from '../data.js';
+import { count, counted, dateTime, percent } from '../format.js';
+import { link } from '../router.js';
+import { may } from '../session.js';
+import { Card } from '../ui/card.js';
+import { Figure, Figures } from '../ui/figures.js';
+import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
+import { Plot } from '../ui/plot.js';
+import { Empty, Notice, Shown } from '../ui/states.js';
+import { Ago } from '../ui/time.js';
+import { builtOf } from './feeds/feed-state.js';
+import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 
-/** @param {import('../pages.js').PageProps} _props */
-export function Page(_props) {
-  return html`<${PageHead} title="Overview" />`;
+/** @typedef {import('../session.js').Session} Session */
+
+const sum = (/** @type {readonly number[]} */ values) => values.reduce((total, value) => total + value, 0);
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session }) {
+  return html`
+    <${PageHead} title="Overview">What needs attention, and what happens in this workspace.<//>
+    <${Attention} session=${session} />
+    <${Now} />
+    <${Day} />
+    <div class="cards">
+      <${Days} />
+      <${FullFeeds} />
+    </div>
+  `;
+}
+
+/** @typedef {{ kind: 'bad' | 'warn', text: any, href?: string, action?: string }} Matter Something that needs attention. */
+
+/** @param {{ session: Session }} props */
+function Attention({ session }) {
+  const live = useLiveWork('attention', () => readAttention(session));
+  return html`<${Shown} live=${live}>${(/** @type {Matter[]} */ matters) =>
+    matters.length === 0
+      ? html`<${Notice} kind="good">Nothing needs attention.<//>`
+      : html`
+          <section class="stack" aria-label="Needs attention">
+            ${matters.map(
+              ({ kind, text, href, action }) => html`
+                <${Notice} key=${text} kind=${kind} role="status">
+                  <span class="text">${text}</span>
+                  ${href !== undefined && html` <a href=${href}>${action}</a>`}
+                <//>
+              `,
+            )}
+          </section>
+        `}<//>`;
+}
+
+/** @param {Session} session @returns {Promise<Matter[]>} */
+async function readAttention(session) {
+  const [status, devices, letters] = await Promise.all([
+    ask(manage('/status')).then(({ body }) => body),
+    allPages('/devices', 'devices', {}, 2000),
+    may(session, 'manage')
+      ? ask(manage('/dead-letters', { limit: 1 })).then(
+          ({ body }) => body.dead_letters.length,
+          () => 0,
+        )
+      : 0,
+  ]);
+  const stopped = devices.filter(({ stopped_at: at }) => at !== null);
+  /** @type {Matter[]} */
+  const matters = status.attention.map((/** @type {string} */ text) => ({
+    kind: /over|not ready|stale|still|does not/.test(text) ? 'bad' : 'warn',
+    text: sentence(text),
+  }));
+  if (letters > 0)
+    matters.push({
+      kind: 'warn',
+      text: 'Messages could not be understood and are dead letters.',
+      href: link('/dead-letters'),
+      action: 'Look at them',
+    });
+  if (stopped.length > 0) {
+    const [{ address, user_agent: program }] = stopped;
+    const others = stopped.length === 1 ? '' : ` and ${counted(stopped.length - 1, 'other')}`;
+    matters.push({
+      kind: 'bad',
+      text: `${address} (${program})${others} stopped pulling.`,
+      href: link('/devices'),
+      action: 'See the devices',
+    });
+  }
+  return matters.toSorted((a, b) => (a.kind === b.kind ? 0 : a.kind === 'bad' ? -1 : 1));
+}
+
+/** @param {string} text */
+const sentence = (text) => {
+  const told = text.replaceAll(INSTANT, (at) => dateTime(at));
+  return `${told.charAt(0).toUpperCase()}${told.slice(1)}${/[.!?]$/.test(told) ? '' : '.'}`;
+};
+const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/** What happened in the last hour, by the minute. */
+function Now() {
+  const live = useLive(manage('/activity', { minutes: 60 }));
+  return html`
+    <${Card} title="The last hour" note="As this process has seen it.">
+      <${Shown} live=${live}>${(/** @type {any} */ activity) => {
+        const { accepted, failed, landed, pulls, not_modified: unchanged } = activity;
+        const minutes = accepted.length;
+        const perMinute = (/** @type {number[]} */ values) =>
+          `${(sum(values) / minutes).toLocaleString('en', { maximumFractionDigits: 1 })} a minute`;
+        return html`
+          <${Figures}>
+            <${Figure} label="Entries accepted" value=${count(sum(accepted))} note=${perMinute(accepted)} />
+            <${Figure} label="Entries failed" value=${count(sum(failed))} note=${perMinute(failed)} />
+            <${Figure} label="Entries landed" value=${count(sum(landed))} note=${perMinute(landed)} />
+            <${Figure} label="Pulls" value=${count(sum(pulls))} note=${perMinute(pulls)} />
+            <${Figure} label="Answered 304" value=${sum(pulls) === 0 ? '–' : percent(sum(unchanged) / sum(pulls))} note="nothing had changed" />
+          <//>
+          ${
+            sum(accepted) + sum(pulls) === 0 &&
+            html`
+            <p class="small soft">Nothing in this hour, or since the start <${Ago} at=${activity.since} />. Send a signal: <code>POST /v1/signal</code>; set a device up under <a href=${link('/feeds')}>Feeds</a>.</p>
+          `
+          }
+        `;
+      }}<//>
+    <//>
+  `;
+}
+
+/** The last day in steps of ten minutes. */
+function Day() {
+  const live = useLive(manage('/activity', { minutes: 1440, step: 10 }), { every: 30_000 });
+  return html`
+    <div class="cards">
+      <${Shown} live=${live}>${(/** @type {any} */ { to, step_minutes: step, accepted, failed, pulls, not_modified: unchanged }) => {
+        const end = Math.floor(Date.parse(to) / 60_000) * 60;
+        const times = accepted.map((/** @type {number} */ _, /** @type {number} */ i) => end - (accepted.length - 1 - i) * step * 60);
+        return html`
+          <${Card} title="Entries, last day" note=${`In ${step} minutes.`}>
+            <${Plot} span=${86_400} label="Entries of the last day" times=${times} series=${[
+              { label: 'accepted', color: '--accent', fill: true, values: accepted },
+              { label: 'failed', color: '--bad', values: failed },
+            ]} />
+          <//>
+          <${Card} title="Pulls, last day" note=${`In ${step} minutes.`}>
+            <${Plot} span=${86_400} label="Pulls of the last day" times=${times} series=${[
+              { label: 'all', color: '--accent', fill: true, values: pulls },
+              { label: 'answered 304', color: '--good', values: unchanged },
+            ]} />
+          <//>
+        `;
+      }}<//>
+    </div>
+  `;
+}
+
+/** The last 90 days. */
+function Days() {
+  const live = useLive(manage('/history', { days: 90 }), { every: 60_000 });
+  return html`
+    <${Card} title="Entries, last 90 days" note="Of all lists, by day (UTC).">
+      <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) =>
+        days.length === 0
+          ? html`<p class="soft">No entry has landed yet.</p>`
+          : html`
+              <${Plot} days label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
+                { label: 'came', color: '--accent', fill: true, values: days.map(({ came }) => came) },
+                { label: 'lapsed', color: '--warn', values: days.map(({ lapsed }) => lapsed) },
+                { label: 'taken back', color: '--bad', values: days.map(({ undone, deleted }) => undone + deleted) },
+              ]} />
+            `}<//>
+    <//>
+  `;
+}
+
+/** The feeds that are nearest to their caps. */
+function FullFeeds() {
+  const live = useLiveWork('feeds', readFeeds);
+  return html`
+    <${Card} title="Fullest feeds" actions=${html`<a class="small" href=${link('/feeds')}>All feeds</a>`}>
+      <${Shown} live=${live}>${(/** @type {import('./feeds/feed-state.js').FeedRow[]} */ feeds) => {
+        const rows = feeds
+          .flatMap((feed) => {
+            const built = builtOf(feed);
+            return built === undefined ? [] : [{ feed, built, share: built.entries / built.entry_limit }];
+          })
+          .toSorted((a, b) => b.share - a.share)
+          .slice(0, 5);
+        if (rows.length === 0)
+          return html`<${Empty} icon="feeds" title="No feed has been pulled yet"><p>A feed shows here once a device asks for it.</p><//>`;
+        return html`
+          <ul class="full-feeds">
+            ${rows.map(
+              ({ feed, built }) => html`
+                <li key=${feed.id}>
+                  <a class="text" href=${linkToFeed(feed)}>${feed.name}</a>
+                  <span class="number">${count(built.entries)}</span>
+                  <${Gauge} value=${built.entries} most=${built.entry_limit} label=${`Entries of ${feed.name}`} />
+                </li>
+              `,
+            )}
+          </ul>
+        `;
+      }}<//>
+    <//>
+  `;
 }

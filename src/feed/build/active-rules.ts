@@ -38,8 +38,8 @@ export class ActiveRules {
   }
 
   /** Calls `take` with the country or ASN of each rule of a role that has one. */
-  eachTarget(role: RuleRole, take: (target: GeoTarget, tag: number) => void): void {
-    this.each(this.tables.geo, role, (row, tag) => take(this.tables.geoTargets[row], tag));
+  eachTarget(role: RuleRole, take: (target: GeoTarget, tag: number, row: number) => void): void {
+    this.each(this.tables.geo, role, (row, tag) => take(this.tables.geoTargets[row], tag, row));
   }
 
   /** Adds the ranges of a country or ASN to a set. */

@@ -1,6 +1,6 @@
 import type { AddressSet } from '../../network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { DocumentVariant } from '../document.ts';
+import type { DecisionsVariant, DocumentVariant } from '../document.ts';
 import { renderConfig } from './agent.ts';
 import { type OverCap, type RenderedFeed, renderFeed } from './render.ts';
 import { type PhaseOf, renderRules } from './rules.ts';
@@ -18,7 +18,11 @@ export interface RenderParts {
 }
 
 /** The text of a document as its variant says, or why there is none. */
-export function render(snapshot: Snapshot, variant: DocumentVariant, parts: RenderParts): RenderedFeed | OverCap {
+export function render(
+  snapshot: Snapshot,
+  variant: Exclude<DocumentVariant, DecisionsVariant>,
+  parts: RenderParts,
+): RenderedFeed | OverCap {
   switch (variant.document) {
     case 'feed':
       return renderFeed(snapshot, variant, parts.asOf, parts.geo, parts.guarded);

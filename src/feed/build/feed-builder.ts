@@ -8,8 +8,18 @@ import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { type BuildRequest, type BuildResult, type FeedBuilder, LONGEST_WAIT } from '../builder.ts';
-import { DOCUMENTS, type DocumentKind, isRemembered, nameOf, revisionOf } from '../document.ts';
+import {
+  DECISIONS,
+  type DecisionsVariant,
+  DOCUMENTS,
+  type DocumentKind,
+  type DocumentVariant,
+  isRemembered,
+  nameOf,
+  revisionOf,
+} from '../document.ts';
 import { stampFeed } from '../formats/stamp.ts';
+import { FeedDecisions } from './decision-builder.ts';
 import { render } from './document.ts';
 import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
 import type { OverCap, RenderedFeed } from './render.ts';
@@ -19,8 +29,9 @@ import { followSnapshot, readSnapshot, type Snapshot } from './snapshot.ts';
 
 /** What builds are made with. */
 export interface FeedBuilderOptions {
-  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById'>;
+  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById' | 'told'>;
   readonly recordFeed: StoreWrites['recordFeed'];
+  readonly recordTold: StoreWrites['recordTold'];
   /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
   /** The service's guard rails and a workspace's together. */
@@ -37,6 +48,8 @@ const ASK_LIMIT = 2_000;
 /** What the feed thread holds of one feed. */
 interface FeedState {
   snapshot: Snapshot | undefined;
+  /** What its bouncers are told, once they are. */
+  decisions: FeedDecisions | undefined;
   /** Resolves when the last build that was asked for is over: the builds of a feed run one after the other. */
   lastBuild: Promise<unknown>;
 }
@@ -47,12 +60,16 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
   return {
     async build(request) {
       const key = feedKey(request.workspaceId, request.variant.document, request.feedId);
-      const feed = feeds.get(key) ?? { snapshot: undefined, lastBuild: Promise.resolve() };
+      const feed = feeds.get(key) ?? newFeed();
       feeds.set(key, feed);
-      if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed.snapshot, request, options);
+      if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed, feed.snapshot, request, options);
       const build = feed.lastBuild.then(() => buildFeed(feed, request, options));
       feed.lastBuild = build.catch(() => undefined);
       return build;
+    },
+    async decisions(request) {
+      const feed = feeds.get(feedKey(request.workspaceId, DECISIONS.document, request.feedId));
+      return feed?.decisions?.answer(request, options.clock.now());
     },
     async forget(workspaceId, document, feedId) {
       feeds.delete(feedKey(workspaceId, document, feedId));
@@ -60,6 +77,7 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
   };
 }
 
+const newFeed = (): FeedState => ({ snapshot: undefined, decisions: undefined, lastBuild: Promise.resolve() });
 const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
 /** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
@@ -78,19 +96,18 @@ async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBu
     const followed = canFollow ? await followSnapshot(snapshot, wanted.generation, now, read) : 'too_far';
     feed.snapshot = followed === 'too_far' ? await limited(readSnapshot(store, wanted, now, document)) : followed;
   }
-  return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed.snapshot, request, options);
+  return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed, feed.snapshot, request, options);
 }
 
-async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
+async function buildFrom(feed: FeedState, snapshot: Snapshot, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
   const second = secondOf(options.clock.now());
   const geo = options.geo();
   snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
-  const rendered = await renderAt(second, snapshot, request, geo, options);
-  const { generation, readAt, takenAt, head } = snapshot;
-  const { entryCount, v4Count, entryLimit } = rendered;
-  const made = { geoVersion: geo.version, asOf: second, entryCount, v4Count, entryLimit };
-  const revision = revisionOf(request.variant.document, head);
-  const source = { generation, readAt, takenAt, revision, name: head.profile.name, ...made };
+  const { variant } = request;
+  if (variant.document === 'decisions') return buildDecisions(feed, snapshot, request, second, geo, options);
+  const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
+  const { takenAt } = snapshot;
+  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, rendered);
   if (rendered.kind === 'too_large') {
     return { kind: 'too_large', ...source, hint: rendered.hint, servableFrom: 0, servableUntil: rendered.until, provisional: false };
   }
@@ -114,6 +131,60 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Fee
   };
 }
 
+/** What a build is made from, and how many entries it has. */
+function sourceOf(
+  { generation, readAt, takenAt, head }: Snapshot,
+  { variant }: BuildRequest,
+  made: { readonly geoVersion: string; readonly asOf: number },
+  { entryCount, v4Count, entryLimit }: Pick<RenderedFeed, 'entryCount' | 'v4Count' | 'entryLimit'>,
+) {
+  return {
+    generation,
+    readAt,
+    takenAt,
+    revision: revisionOf(variant.document, head),
+    name: head.profile.name,
+    ...made,
+    entryCount,
+    v4Count,
+    entryLimit,
+  };
+}
+
+/** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */
+async function buildDecisions(
+  feed: FeedState,
+  snapshot: Snapshot,
+  request: BuildRequest,
+  second: number,
+  geo: GeoDatabase,
+  options: FeedBuilderOptions,
+): Promise<BuildResult> {
+  const { workspaceId, feedId, offline } = request;
+  const { store, recordTold, guard, clock } = options;
+  await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
+  feed.decisions ??= new FeedDecisions({
+    read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
+    record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
+  });
+  const guarded = guard(snapshot.head.guardRails).protected;
+  const { until, version, ...counted } = await feed.decisions.take(snapshot, { asOf: second, geo, guarded }, clock.now());
+  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, counted);
+  const times = { servableFrom: 0, servableUntil: until, provisional: false };
+  if (version === undefined) return { kind: 'too_large', ...source, hint: DECISIONS_HINT, ...times };
+  const content = { bytes: new Uint8Array(), md5: '', hash: version, lastModified: second, stamped: false, sharesInstant: true };
+  return { kind: 'feed', ...source, ...content, ...times };
+}
+
+const DECISIONS_HINT = 'Narrow or remove rules, or raise the max_entries of the list or feed; single addresses count one by one.';
+
+function renewalReads(workspaceId: string, { store, clock }: FeedBuilderOptions): RenewalReads {
+  return {
+    states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
+    rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
+  };
+}
+
 /**
  * The content at `second`, or at the second after the previous content's Last-Modified where that lies ahead and a rule expires until
  * then: content that can only begin after the previous must hold no rule that has expired by then.
@@ -121,15 +192,13 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Fee
 async function renderAt(
   second: number,
   snapshot: Snapshot,
-  request: BuildRequest,
+  request: BuildRequest & { readonly variant: Exclude<DocumentVariant, DecisionsVariant> },
   geo: GeoDatabase,
-  { store, guard, phaseOf, clock }: FeedBuilderOptions,
+  options: FeedBuilderOptions,
 ): Promise<RenderedFeed | OverCap> {
   const { workspaceId, variant, previous, offline } = request;
-  const ask: RenewalReads = {
-    states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
-    rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
-  };
+  const { guard, phaseOf } = options;
+  const ask = renewalReads(workspaceId, options);
   const renderAsOf = async (asOf: number) => {
     await renewDueRules(snapshot, asOf, second, offline ? undefined : ask);
     return render(snapshot, variant, { workspaceId, asOf, geo, guarded: guard(snapshot.head.guardRails).protected, phaseOf });

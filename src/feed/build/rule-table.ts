@@ -10,7 +10,7 @@ const NO_ROLE = 0xff;
 
 /**
  * The rules of a snapshot whose targets are of one kind, as columns of numbers: a million rules must not be a million objects.
- * A rule is a row of 18 bytes, and of `width` 32-bit words in `words` for its address.
+ * A rule is a row of 20 bytes, and of `width` 32-bit words in `words` for its address.
  */
 export class RuleTable {
   readonly width: number;
@@ -24,6 +24,8 @@ export class RuleTable {
   /** Level code and role in one byte: see `roleTag` and `levelsOfTag`. */
   tags = new Uint8Array(FIRST_CAPACITY);
   prefixes = new Uint8Array(FIRST_CAPACITY);
+  /** The number of the list that each rule is of, among those of the snapshot; 0 where that is not known. */
+  lists = new Uint16Array(FIRST_CAPACITY);
   words: Uint32Array;
 
   constructor(width: number) {
@@ -32,7 +34,7 @@ export class RuleTable {
   }
 
   /** Adds a rule and returns its row; the caller writes the address. */
-  add(id: number, role: RuleRole, prefix: number, expires: number, levels: number): number {
+  add(id: number, role: RuleRole, prefix: number, expires: number, levels: number, list = 0): number {
     // What is added to a read later is little.
     if (this.length === this.ids.length) this.#resize(this.length + (this.#isFilled ? FIRST_CAPACITY + (this.length >> 4) : this.length));
     const row = this.length++;
@@ -40,6 +42,7 @@ export class RuleTable {
     this.expires[row] = expires;
     this.tags[row] = levels | roleTag(role);
     this.prefixes[row] = prefix;
+    this.lists[row] = list;
     return row;
   }
 
@@ -68,7 +71,7 @@ export class RuleTable {
   /** Adds all rows of a table of the same width. */
   addAll(other: RuleTable): void {
     for (let from = 0; from < other.length; from++) {
-      const row = this.add(other.ids[from], 'block', other.prefixes[from], other.expires[from], 0);
+      const row = this.add(other.ids[from], 'block', other.prefixes[from], other.expires[from], 0, other.lists[from]);
       this.tags[row] = other.tags[from];
       for (let word = 0; word < this.width; word++) this.words[row * this.width + word] = other.words[from * this.width + word];
     }
@@ -79,6 +82,7 @@ export class RuleTable {
     this.expires = resized(this.expires, capacity);
     this.tags = resized(this.tags, capacity);
     this.prefixes = resized(this.prefixes, capacity);
+    this.lists = resized(this.lists, capacity);
     this.words = resized(this.words, capacity * this.width);
   }
 }
@@ -90,7 +94,23 @@ export interface RuleTables {
   readonly geo: RuleTable;
   /** The target of each row of `geo`. */
   readonly geoTargets: GeoTarget[];
+  /** The numbers of the lists that rules are of, where the document shows them. */
+  readonly lists: ListNumbers | undefined;
 }
+
+/** The lists of a snapshot by number, from 1 on; the last number stands for all that are too many to have one. */
+export class ListNumbers {
+  readonly #numbers = new Map<string, number>();
+
+  numberOf(listId: string): number {
+    const number = this.#numbers.get(listId) ?? Math.min(this.#numbers.size + 1, MOST_LISTS);
+    this.#numbers.set(listId, number);
+    return number;
+  }
+}
+
+/** Numbers of lists have 16 bits. */
+const MOST_LISTS = 0xffff;
 
 /** The bits of a tag that hold the role: compare with `tag & ROLE_MASK`. */
 export const roleTag = (role: RuleRole): number => RULE_ROLES.indexOf(role) << LEVEL_BITS;
@@ -100,7 +120,7 @@ export const actionOfTag = (tag: number): AccessAction => ((tag & ROLE_MASK) ===
 /** The level code of a tag. */
 export const levelsOfTag = (tag: number): number => tag & LEVEL_MASK;
 
-function resized<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
+function resized<T extends Float64Array | Uint32Array | Uint16Array | Uint8Array>(column: T, length: number): T {
   const wider = new (column.constructor as new (length: number) => T)(length);
   wider.set(column.length > length ? column.subarray(0, length) : column);
   return wider;

@@ -8,7 +8,7 @@ import { DOCUMENTS, type DocumentKind } from '../document.ts';
 import type { GeoTarget } from '../geo-cost.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import { KeptRanges } from './kept-ranges.ts';
-import { RuleTable, type RuleTables } from './rule-table.ts';
+import { ListNumbers, RuleTable, type RuleTables } from './rule-table.ts';
 
 /** When a rule expires, whole seconds; 0 = never. */
 export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
@@ -46,18 +46,31 @@ class RuleColumns implements ChangeSink {
   readonly tableV6 = new RuleTable(4);
   readonly tableGeo = new RuleTable(0);
   readonly geoTargets: GeoTarget[] = [];
+  readonly list: ((id: string) => void) | undefined;
+  readonly #lists: ListNumbers | undefined;
+  #list = 0;
+
+  /** With `lists` it notes the list of each rule. */
+  constructor(lists: ListNumbers | undefined) {
+    this.#lists = lists;
+    this.list =
+      lists &&
+      ((id) => {
+        this.#list = lists.numberOf(id);
+      });
+  }
 
   gone(id: number): void {
     this.changed.add(id);
   }
 
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
-    const row = this.tableV4.add(id, role, prefix, expires, levels);
+    const row = this.tableV4.add(id, role, prefix, expires, levels, this.#list);
     this.tableV4.words[row] = address;
   }
 
   v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
-    let word = this.tableV6.add(id, role, prefix, expires, levels) * 4;
+    let word = this.tableV6.add(id, role, prefix, expires, levels, this.#list) * 4;
     const { words } = this.tableV6;
     for (let byte = at; byte < at + 16; byte += 4) {
       words[word++] = (bytes[byte] << 24) | (bytes[byte + 1] << 16) | (bytes[byte + 2] << 8) | bytes[byte + 3];
@@ -65,7 +78,7 @@ class RuleColumns implements ChangeSink {
   }
 
   geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
-    this.tableGeo.add(id, role, 0, expires, levels);
+    this.tableGeo.add(id, role, 0, expires, levels, this.#list);
     this.geoTargets.push(target);
   }
 
@@ -73,7 +86,7 @@ class RuleColumns implements ChangeSink {
   tables(): RuleTables {
     const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
     for (const table of [v4, v6, geo]) table.trim();
-    return { v4, v6, geo, geoTargets };
+    return { v4, v6, geo, geoTargets, lists: this.#lists };
   }
 }
 
@@ -87,7 +100,7 @@ export interface SnapshotRule {
 
 /** The tables of a few rules, levels aside. */
 export function ruleTables(rules: readonly SnapshotRule[]): RuleTables {
-  const columns = new RuleColumns();
+  const columns = new RuleColumns(undefined);
   for (const { id, role, target, expires } of rules) {
     if (target.kind !== 'ip') columns.geo(id, role, target, expires, 0);
     else if (target.network.family === 4) columns.v4(id, role, target.network.address, target.network.prefix, expires, 0);
@@ -116,7 +129,7 @@ export async function followSnapshot(
   const { v4, v6, geo, geoTargets } = snapshot;
   const tables = [v4, v6, geo];
   if (tables.some(({ removed, length }) => removed > REMOVED && removed > length * REMOVED_PART)) return 'too_far';
-  const changes = new RuleColumns();
+  const changes = new RuleColumns(snapshot.lists);
   const head = await read(snapshot.head.mark, changes);
   if (head === undefined || head === 'too_far') return head;
   for (const table of tables) table.remove(changes.changed, secondOf(now.wall));
@@ -138,8 +151,8 @@ export async function readSnapshot(
   now: Instant,
   document: DocumentKind = 'feed',
 ): Promise<Snapshot | undefined> {
-  const columns = new RuleColumns();
-  const { networks, kinds } = DOCUMENTS[document];
+  const { networks, kinds, lists } = DOCUMENTS[document];
+  const columns = new RuleColumns(lists ? new ListNumbers() : undefined);
   const stored = new Map(kinds.map((kind): [Kind, StoredRules] => [kind, { rules: [], count: 0 }]));
   const take = (rule: StoredRule) => {
     const of = stored.get(rule.kind)!;

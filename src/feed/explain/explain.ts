@@ -22,6 +22,8 @@ export interface ExplainOptions {
   readonly now: Instant;
   /** Rules that are looked at for one target at most; with more it rejects with REFUSED. Undefined: no limit. */
   readonly mostRules?: number | undefined;
+  /** Rules that are told of each feed at most. Undefined: all. */
+  readonly mostTold?: number | undefined;
 }
 
 /** What is asked; without `feedIds` about every feed. */
@@ -46,6 +48,8 @@ export interface Explained {
   readonly explanation: FeedExplanation;
   /** Undefined where it was not counted. */
   readonly size: FeedSize | undefined;
+  /** How many more rules concern the target than are told. */
+  readonly leftOut: number;
 }
 
 export interface ExplainedTarget {
@@ -60,8 +64,9 @@ export interface FeedExplainer {
   explain(asked: Asked): Promise<ExplainedTarget>;
 }
 
-/** Rules that are looked at for one request at most. */
+/** Rules that are looked at for one request at most, and that are told of each feed. */
 export const EXPLAIN_RULES = 100_000;
+export const EXPLAIN_TOLD = 20;
 
 /** Explains the workspace's feed, those of its lists and the composed ones, in this order. */
 export async function explain({ workspace, target, action, feedIds, counts }: Asked, options: ExplainOptions): Promise<ExplainedTarget> {
@@ -75,7 +80,8 @@ export async function explain({ workspace, target, action, feedIds, counts }: As
     const explanation = explainFeed(source, rules, question);
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
-    feeds.push({ source, explanation, size });
+    const told = explanation.rules.slice(0, options.mostTold);
+    feeds.push({ source, explanation: { ...explanation, rules: told }, size, leftOut: explanation.rules.length - told.length });
   }
   const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
   return { feeds, origins: await store.origins(workspace.id, [...shown]) };

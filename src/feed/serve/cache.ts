@@ -3,9 +3,11 @@
  * the feed serves the variant (`feed.ts`), which the feed thread builds (`../builder.ts`). Whether the answer is a 304 is decided in
  * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
  */
-import { type ConfigVariant, type DocumentVariant, type RulesVariant, revisionOf } from '../document.ts';
+import type { DecisionRequest } from '../decisions.ts';
+import { type ConfigVariant, DECISIONS, type DecisionsVariant, type DocumentVariant, type RulesVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type FeedCacheOptions, ServeContext } from './context.ts';
+import { DecisionAnswers, type SharedAnswer } from './decision-answers.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import type { Resolution } from './resolution.ts';
 import { ServedWorkspace } from './workspace.ts';
@@ -16,7 +18,7 @@ export interface DocumentQuery {
   /** The UUID or name of a list or a composed feed; null is the workspace's feed. */
   readonly list: string | null;
   /** Of a feed what the request itself says; the stored defaults of the list or feed supply the rest (spec 4.4.3). */
-  readonly variant: Partial<Variant> | RulesVariant | ConfigVariant;
+  readonly variant: Partial<Variant> | RulesVariant | ConfigVariant | DecisionsVariant;
   /** The only list or composed feed that the caller may read, or null. */
   readonly boundTo: string | null;
 }
@@ -52,10 +54,15 @@ const PRUNE_EVERY = 3_600_000;
 export class FeedCache {
   readonly #context: ServeContext;
   readonly #workspaces = new Map<string, ServedWorkspace>();
+  readonly #decisions: DecisionAnswers;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: FeedCacheOptions) {
     this.#context = new ServeContext(options);
+    this.#decisions = new DecisionAnswers(
+      (request) => options.builder.decisions(request),
+      () => this.#context.monotonic(),
+    );
   }
 
   /** What can be served at once, or undefined. Almost every request ends here: no promise, no allocation, no hashing, no store. */
@@ -86,6 +93,20 @@ export class FeedCache {
     const revision = revisionOf(variant.document, resolution);
     const served = await workspace.document(variant.document, feedId).serve(variant, arrival, { ...read, revision }, withBody);
     return served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' };
+  }
+
+  /** A body for a bouncer, or why there is none. Rejects as `find` does. */
+  async decisions(request: DecisionRequest): Promise<SharedAnswer | Exclude<Found, Representation>> {
+    const { workspaceId, feedId } = request;
+    const query = { workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId };
+    for (;;) {
+      const found = this.hit(query) ?? (await this.find(query));
+      if (found.kind !== 'feed') return found;
+      const answer = await this.#decisions.find(request, found.hash);
+      if (answer !== undefined) return answer;
+      // The feed thread was started anew: what was built before is gone.
+      this.#workspace(workspaceId).document(DECISIONS.document, feedId).forget();
+    }
   }
 
   /** The bytes to send of a representation; undefined when they were dropped and the feed has to be found again. */

@@ -40,6 +40,7 @@ describe('D5.13 a known snapshot', () => {
       takenAt: 1_001,
       name: 'n',
       geoVersion: '1',
+      v4Count: undefined,
       entryCount: 0,
       entryLimit: 9,
     };

@@ -10,6 +10,7 @@ export const CHALLENGES: Record<Group, string[]> = {
   signal: ['Bearer'],
   rules: ['Bearer'],
   agent: ['Bearer'],
+  bouncer: ['Bearer'],
   manage: ['Bearer'],
   feed: ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer'],
 };

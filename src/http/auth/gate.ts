@@ -22,6 +22,7 @@ const PERMISSIONS: Record<Group, Permission | null> = {
   feed: 'feed:read',
   rules: 'rules:read',
   agent: 'config:read',
+  bouncer: 'feed:read',
   manage: null,
 };
 

@@ -126,6 +126,10 @@ function responsesOf(operation: Operation): Record<number, object> {
   };
 }
 
+const rawContent = (summary: string, { type, example }: NonNullable<Operation['rawBody']>) => ({
+  [type]: { schema: { type: 'string' }, examples: { example: { summary, value: example } } },
+});
+
 function methodOf(operation: Operation): [string, object] {
   const { name, summary, description, permission, method, body, rawBody, examples = [] } = operation;
   const needs = permission === null ? 'Needs any key of the workspace.' : `Needs the permission ${permission}.`;
@@ -139,7 +143,7 @@ function methodOf(operation: Operation): [string, object] {
         .filter((text) => text !== undefined)
         .join(' '),
       parameters: parametersOf(operation),
-      ...(rawBody !== undefined && { requestBody: { required: true, content: { [rawBody]: { schema: { type: 'string' } } } } }),
+      ...(rawBody !== undefined && { requestBody: { required: true, content: rawContent(name, rawBody) } }),
       ...(body !== undefined && { requestBody: { required: true, content: json(body, shown) } }),
       responses: responsesOf(operation),
     },

@@ -122,6 +122,9 @@ type GivenInput = Parameters<Operation['run']>[1];
 
 async function perform(operation: Operation, context: ManageContext | HttpFault, given: GivenInput): Promise<Outcome | HttpFault> {
   if ('status' in context) return context;
+  const { once } = context;
+  // Only the store's own transactions find out that another request is doing the same.
+  const turn = once !== undefined && operation.creates === 'elsewhere' ? await turnOf(`${once.keyId} ${once.token}`) : undefined;
   try {
     return (await doneBefore(operation, context)) ?? (await doNow(operation, context, given));
   } catch (error) {
@@ -131,7 +134,25 @@ async function perform(operation: Operation, context: ManageContext | HttpFault,
     if (earlier !== undefined) return earlier;
     if (fault === undefined) throw error;
     return fault.status === 412 ? { ...fault, ...(await currentState(operation, context, given)) } : fault;
+  } finally {
+    turn?.();
   }
+}
+
+/** The requests that do something once, by key and token: each waits for the one before. */
+const turns = new Map<string, Promise<void>>();
+
+/** Resolves when no other request with this token is under way in this process; the function ends the turn. */
+async function turnOf(token: string): Promise<() => void> {
+  const before = turns.get(token);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const mine = (before ?? Promise.resolve()).then(() => promise);
+  turns.set(token, mine);
+  await before;
+  return () => {
+    if (turns.get(token) === mine) turns.delete(token);
+    resolve();
+  };
 }
 
 async function doNow(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome> {

@@ -107,3 +107,9 @@ async function* lineItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
     if (!json.every((byte) => BLANK.has(byte))) yield { json, place: `line ${number}` };
   }
 }
+
+const [BEGIN, COMMA, END] = ['[', ',', ']'].map((mark) => Buffer.from(mark)) as [Buffer, Buffer, Buffer];
+
+/** A JSON array of the signals' own bytes. */
+export const arrayOf = (signals: readonly FileSignal[]): Buffer<ArrayBuffer> =>
+  Buffer.concat([...signals.flatMap(({ json }, i) => [i === 0 ? BEGIN : COMMA, json]), END]);

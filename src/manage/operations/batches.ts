@@ -1,4 +1,4 @@
-/** Batches of the last seven days, and undoing them (SPEC D15.39, D15.40). */
+/** Batches of the last seven days, and undoing them (SPEC D15.37). */
 import { Type } from 'typebox';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
@@ -92,7 +92,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     description:
       'The newest is undone first, each by a batch of its own, which can be undone. What is told of each is what undoing that one alone would do. Waits for what was accepted before.',
     method: 'POST',
-    path: '/batches/undo',
+    path: '/undo',
     permission: 'rules:write',
     body: Type.Object({
       batches: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: MOST_UNDONE }),

@@ -1,4 +1,4 @@
-/** Messages of the workspace that could not be landed (SPEC D4.6, D15.42). */
+/** Messages of the workspace that could not be landed (SPEC D4.6, D15.39). */
 import { Type } from 'typebox';
 import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
@@ -45,8 +45,7 @@ const IDS = Type.Object({
 
 const own = ({ store, workspaceId }: ManageContext, ids: readonly (string | number)[]) =>
   findLetters(store, ids.map(String), isOfWorkspace(workspaceId));
-const done = (name: 'replayed' | 'dropped') =>
-  Type.Object({ [name]: Type.Array(Type.Integer()) }, { title: name === 'replayed' ? 'Replayed' : 'Dropped', examples: [{ [name]: [3] }] });
+const changeOf = ({ workspaceId, by }: ManageContext) => ({ workspaceId, by });
 
 export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
   operation({
@@ -72,13 +71,13 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     name: 'getDeadLetter',
     summary: 'One dead letter as a whole',
     method: 'GET',
-    path: '/dead-letters/{id}',
+    path: '/dead-letters/{letter}',
     permission: 'manage',
     answer: Letter,
     audit: null,
     refusals: { 404: UNKNOWN },
     async run(context, { params }) {
-      const [letter] = await own(context, [params.id!]);
+      const [letter] = await own(context, [params.letter!]);
       return deadLetterJson(letter!);
     },
     show: (body) => ({ body }),
@@ -88,35 +87,33 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     summary: 'Send messages to the end of the stream again, as received at their first time',
     description: 'What can still not be landed becomes a dead letter again, under another id.',
     method: 'POST',
-    path: '/dead-letters/replay',
+    path: '/dead-letter-replays',
     permission: 'manage',
     body: IDS,
-    answer: done('replayed'),
+    answer: Type.Object({ replayed: Type.Array(Type.Integer()) }, { title: 'Replayed', examples: [{ replayed: [3] }] }),
     audit: 'dead letter dropped',
     refusals: { 404: UNKNOWN },
     examples: [{ ids: [3] }],
     async run(context, { body }) {
       const letters = await own(context, body.ids);
-      await replayLetters(context.store, context.publish, letters, context);
+      await replayLetters(context.store, context.publish, letters, changeOf(context));
       return { replayed: letters.map(({ id }) => id) };
     },
     show: (body) => ({ body }),
   }),
   operation({
-    name: 'dropDeadLetters',
-    summary: 'Delete dead letters',
-    method: 'POST',
-    path: '/dead-letters/drop',
+    name: 'dropDeadLetter',
+    summary: 'Delete a dead letter',
+    method: 'DELETE',
+    path: '/dead-letters/{letter}',
     permission: 'manage',
-    body: IDS,
-    answer: done('dropped'),
+    answer: Type.Object({ id: Type.Integer(), dropped: Type.Boolean() }, { title: 'Dropped', examples: [{ id: 3, dropped: true }] }),
     audit: 'dead letter dropped',
     refusals: { 404: UNKNOWN },
-    examples: [{ ids: [3] }],
-    async run(context, { body }) {
-      const letters = await own(context, body.ids);
-      await dropLetters(context.store, letters, context);
-      return { dropped: letters.map(({ id }) => id) };
+    async run(context, { params }) {
+      const letters = await own(context, [params.letter!]);
+      await dropLetters(context.store, letters, changeOf(context));
+      return { id: letters[0]!.id, dropped: true };
     },
     show: (body) => ({ body }),
   }),

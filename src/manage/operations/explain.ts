@@ -1,4 +1,4 @@
-/** Why an address is in feeds, or is not (SPEC D10, D15.41). */
+/** Why an address is in feeds, or is not (SPEC D10, D15.38). */
 import { Type } from 'typebox';
 import { within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -106,7 +106,10 @@ export const EXPLAIN_OPERATIONS: readonly Operation[] = [
       return {
         target: formatTarget(target),
         action,
-        feeds: feeds.map((each) => sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? [])),
+        feeds: feeds.map((each, i) => ({
+          ...sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? []),
+          rules_left_out: explained.feeds[i]!.leftOut,
+        })),
       };
     },
     show: (body) => ({ body }),

@@ -1,4 +1,4 @@
-/** Trying filter expressions (SPEC D15.43). */
+/** Trying filter expressions (SPEC D15.40). */
 import { Type } from 'typebox';
 import { faultExcerpt } from '../../expression/fault.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';

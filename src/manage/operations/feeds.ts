@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type ComposedFeed, type FeedPatch, feedState, type Members } from '../../account/feed.ts';
 import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { changeOptions, type ManageContext } from '../context.ts';
+import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findFeed, listIdOf } from '../find.ts';
 import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
@@ -15,19 +15,19 @@ const MOST_LISTS = 1000;
 
 /** Makes a feed of lists. Rejects with REFUSED when a list or a feed has its name, with NOT_FOUND when there is no such list. */
 export const createFeed = (
-  context: ManageContext,
+  context: ChangeContext,
   { name, lists, description = null, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
 ): Promise<ComposedFeed> =>
   context.store.createFeed(context.workspaceId, { ...NO_SETTINGS, ...settings, name, description, lists }, changeOptions(context));
 
 /** Changes the lists or the settings of a feed; what the patch does not name stays. */
-export async function changeFeed(context: ManageContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
+export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
   const { id } = await findFeed(context.store, context.workspaceId, ref);
   return context.store.updateFeed(context.workspaceId, id, patch, changeOptions(context));
 }
 
 /** Deletes a feed, not its lists, and revokes the keys that are bound to it. */
-export async function deleteFeed(context: ManageContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
+export async function deleteFeed(context: ChangeContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
   const { id } = await findFeed(context.store, context.workspaceId, ref);
   await context.store.deleteFeed(context.workspaceId, id, changeOptions(context));
   return { id, deleted: true };

@@ -1,4 +1,4 @@
-/** Importing files of entries or signals (SPEC D15.38). */
+/** Importing files of entries or signals (SPEC D15.36). */
 import { Type } from 'typebox';
 import { readDuration } from '../duration.ts';
 import { type Imported, importFile, MOST_IMPORTED } from '../imports.ts';
@@ -45,7 +45,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     permission: 'rules:write',
     query: QUERY,
     bodyBytes: BODY,
-    rawBody: 'text/plain',
+    rawBody: { type: 'text/plain', example: '192.0.2.1\n198.51.100.0/24\n' },
     answer: Type.Object(
       {
         accepted: Type.Integer(),

@@ -4,7 +4,7 @@ import { type KeyInfo, type KeyRequest, makeKey } from '../../account/key.ts';
 import { allows, PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { changeOptions, type ManageContext } from '../context.ts';
+import { type ChangeContext, changeOptions } from '../context.ts';
 import { findFeed, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -18,7 +18,7 @@ const LONGEST = 3_155_760_000;
 export type MadeKey = KeyInfo & { readonly text?: string };
 
 /** Makes a key. Rejects with USAGE when it cannot be bound so, with FORBIDDEN when it could do more than the caller. */
-export async function createKey(context: ManageContext, request: KeyRequest): Promise<MadeKey> {
+export async function createKey(context: ChangeContext, request: KeyRequest): Promise<MadeKey> {
   const made = makeKey(request);
   if (typeof made === 'string') throw new WeirError('USAGE', made);
   refuseMore(context, made.key.permissions);
@@ -26,20 +26,20 @@ export async function createKey(context: ManageContext, request: KeyRequest): Pr
 }
 
 /** Revokes a key, for good. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
-export async function revokeKey(context: ManageContext, id: string): Promise<{ readonly id: string; readonly revoked: true }> {
+export async function revokeKey(context: ChangeContext, id: string): Promise<{ readonly id: string; readonly revoked: true }> {
   const key = await findKey(context, id);
   refuseMore(context, key.permissions);
   await context.store.revokeKey(id, changeOptions(context));
   return { id, revoked: true };
 }
 
-async function findKey({ store, workspaceId }: ManageContext, id: string): Promise<KeyInfo> {
+async function findKey({ store, workspaceId }: ChangeContext, id: string): Promise<KeyInfo> {
   const key = await store.key(workspaceId, id);
   if (key === undefined) throw new WeirError('NOT_FOUND', `there is no key "${id}"`);
   return key;
 }
 
-function refuseMore({ permissions }: ManageContext, wanted: readonly Permission[]): void {
+function refuseMore({ permissions }: ChangeContext, wanted: readonly Permission[]): void {
   const more = permissions === null ? undefined : wanted.find((permission) => !allows(permissions, permission));
   if (more !== undefined) throw new WeirError('FORBIDDEN', `the key could do more than the one that asks, which does not have ${more}`);
 }
@@ -98,6 +98,7 @@ const NewKey = Type.Object(
   { title: 'NewKey', examples: [{ ...EXAMPLE, last_used_at: null, key: 'weir_Ab3dEfGh1jKlMnOpQrStUvWxYz0123456789abcdefg' }] },
 );
 
+const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
 const UNKNOWN = 'there is no key "0195a3c0-0000-7000-8000-000000000009"';
 
 export const KEY_OPERATIONS: readonly Operation[] = [
@@ -148,7 +149,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     answer: NewKey,
     audit: 'key created',
     creates: 'in_store',
-    refusals: { 404: 'there is no list "edge"', 409: '2 lists are called "edge"; use the UUID of one of them' },
+    refusals: { 404: 'there is no list "edge"', 409: AMBIGUOUS },
     examples: [{ name: 'edge firewall', permissions: ['feed:read'], list: 'edge' }],
     async run(context, { body }) {
       const { store, workspaceId, now } = context;

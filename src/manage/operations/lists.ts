@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { changeOptions, type ManageContext } from '../context.ts';
+import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findList } from '../find.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
@@ -11,7 +11,7 @@ import { Deleted, Description, Name, SETTABLE, SETTINGS, settingsPatch } from '.
 
 /** Makes a list. Rejects with REFUSED when the workspace has as many as it may, or a feed of that name. */
 export const createList = (
-  context: ManageContext,
+  context: ChangeContext,
   { name, description = null, ...settings }: ListPatch & { readonly name: string },
 ): Promise<AccessList> =>
   context.store.createList(
@@ -24,13 +24,13 @@ export const createList = (
   );
 
 /** Changes what is set of a list; what the patch does not name stays. */
-export async function changeList(context: ManageContext, ref: string, patch: ListPatch): Promise<AccessList> {
+export async function changeList(context: ChangeContext, ref: string, patch: ListPatch): Promise<AccessList> {
   const { id } = await findList(context.store, context.workspaceId, ref);
   return context.store.updateList(context.workspaceId, id, patch, changeOptions(context));
 }
 
 /** Deletes a list with its rules, and revokes the keys that are bound to it. */
-export async function deleteList(context: ManageContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
+export async function deleteList(context: ChangeContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
   const { id } = await findList(context.store, context.workspaceId, ref);
   await context.store.deleteList(context.workspaceId, id, changeOptions(context));
   return { id, deleted: true };
@@ -74,6 +74,7 @@ const listBody = (list: AccessList, context: ManageContext) => ({ ...listJson(li
 /** The answer to every request that leaves a list as it is now. */
 const shown = (list: AccessList, context: ManageContext): Outcome => ({ body: listBody(list, context), tag: stateTag(listState(list)) });
 
+const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
 const UNKNOWN = 'there is no list "edge"';
 
 export const LIST_OPERATIONS: readonly Operation[] = [
@@ -97,7 +98,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     permission: 'rules:read',
     answer: List,
     audit: null,
-    refusals: { 404: UNKNOWN, 409: '2 lists are called "edge"; use the UUID of one of them' },
+    refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
     run: ({ store, workspaceId }, { params }) => findList(store, workspaceId, params.list!),
     show: shown,
   }),
@@ -126,7 +127,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     answer: List,
     audit: 'list changed',
     edits: true,
-    refusals: { 404: UNKNOWN, 409: '2 lists are called "edge"; use the UUID of one of them' },
+    refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
     examples: [{ max_entries: 100_000, description: null }],
     run: (context, { params, body }) => changeList(context, params.list!, settingsPatch(body)),
     show: shown,

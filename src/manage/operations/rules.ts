@@ -1,4 +1,4 @@
-/** Rules: found, made, removed (SPEC D15.31 to D15.37). */
+/** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 import { Type } from 'typebox';
 import { WeirError } from '../../errors.ts';
 import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
@@ -32,16 +32,12 @@ function placeOf(kind: Kind, after: string | undefined): StepPlace | undefined {
   return place;
 }
 
-async function ruleById({ store, workspaceId }: ManageContext, { kind, id }: Readonly<Record<string, string>>): Promise<StoredRule> {
-  const [rule] = /^\d{1,15}$/.test(id!) ? await store.rulesById(workspaceId, kindOf(kind!), [Number(id)]) : [];
-  if (rule === undefined) throw new WeirError('NOT_FOUND', `there is no rule ${id}`);
+async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<Record<string, string>>): Promise<StoredRule> {
+  const kind = KINDS.find((known) => known === params.kind);
+  const isId = /^\d{1,15}$/.test(params.rule!);
+  const [rule] = kind !== undefined && isId ? await store.rulesById(workspaceId, kind, [Number(params.rule)]) : [];
+  if (rule === undefined) throw new WeirError('NOT_FOUND', `there is no rule "${params.rule}" of this kind`);
   return rule;
-}
-
-function kindOf(text: string): Kind {
-  const kind = KINDS.find((known) => known === text);
-  if (kind === undefined) throw new WeirError('NOT_FOUND', `there is no kind "${text}"; there are ${KINDS.join(', ')}`);
-  return kind;
 }
 
 // ---------------------------------------------------------------- making
@@ -212,11 +208,11 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     name: 'getRule',
     summary: 'One rule, also one that has lapsed and is kept still',
     method: 'GET',
-    path: '/rules/{kind}/{id}',
+    path: '/rules/{kind}/{rule}',
     permission: 'rules:read',
     answer: Rule,
     audit: null,
-    refusals: { 404: 'there is no rule 7' },
+    refusals: { 404: 'there is no rule "7" of this kind' },
     async run(context, { params }) {
       const [shown] = await withOrigins(context.store, context.workspaceId, [await ruleById(context, params)]);
       return originRuleJson(shown!);
@@ -274,11 +270,11 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     name: 'deleteRule',
     summary: 'Delete one rule by its id',
     method: 'DELETE',
-    path: '/rules/{kind}/{id}',
+    path: '/rules/{kind}/{rule}',
     permission: 'rules:write',
     answer: DELETED,
     audit: 'rules deleted',
-    refusals: { 404: 'there is no rule 7' },
+    refusals: { 404: 'there is no rule "7" of this kind' },
     async run(context, { params }) {
       await context.untilLanded();
       const rule = await ruleById(context, params);

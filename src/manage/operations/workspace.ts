@@ -5,12 +5,12 @@ import { stateTag } from '../../account/tag.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { changeOptions, type ManageContext } from '../context.ts';
+import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
 
 /** Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. */
-export const changeWorkspace = (context: ManageContext, { protect, ...patch }: WorkspacePatch): Promise<Workspace> =>
+export const changeWorkspace = (context: ChangeContext, { protect, ...patch }: WorkspacePatch): Promise<Workspace> =>
   context.store.updateWorkspace(
     context.workspaceId,
     { ...patch, ...(protect !== undefined && { protect: [...new Set(protect.map((word) => protectedWord(word) ?? word))] }) },

@@ -29,6 +29,7 @@ export function countBuilds(builder: FeedBuilder, { seconds, bytes }: BuildCount
     observe(times, (monotonic() - begun) / 1000);
   };
   return {
+    decisions: (request) => builder.decisions(request),
     forget: builder.forget,
     async build(request) {
       const begun = monotonic();

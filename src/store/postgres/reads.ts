@@ -94,7 +94,9 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: RuleSink): Promise<void> {
   for (const [levels, group] of Map.groupBy(lists, (list) => list.levels)) {
     const pks = group.map(({ pk }) => pk);
-    await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
+    const idOf = new Map(group.map(({ pk, id }) => [pk, id]));
+    const onList = sink.list && ((pk: number) => sink.list!(idOf.get(pk)!));
+    await session.copy(scanQuery(pks, now, onList !== undefined), scanInto(withLevels(sink, levels), onList));
   }
   if (head.profile.subtractAllow === 'workspace') await session.copy(exceptionsQuery(workspacePk, now), scanInto(sink));
 }

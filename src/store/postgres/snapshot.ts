@@ -2,9 +2,9 @@ import type { RuleSink } from '../../ports/rule-store.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 import type { RowHandler } from './copy.ts';
 
-/** The rules of these lists that are active at `now`, as a feed needs them; numbers that are never NULL first. */
-export function scanQuery(lists: readonly number[], now: number): string {
-  return `SELECT id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
+/** The rules of these lists that are active at `now`, as a feed needs them, here with their lists; numbers that are never NULL first. */
+export function scanQuery(lists: readonly number[], now: number, withLists = false): string {
+  return `SELECT ${withLists ? 'list_pk, ' : ''}id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
     FROM access_rules WHERE list_pk IN (${lists.map(Number).join()}) AND (expires_at IS NULL OR expires_at > ${Number(now)})`;
 }
 
@@ -26,10 +26,20 @@ const EXPIRES = LEVELS + 2 + 4;
 const V4 = EXPIRES + 8 + 4;
 const V6 = V4 + 4;
 const TARGET = V6 + 4;
+/** A list's number before all others, with its length. */
+const LIST = 4 + 4;
 
-/** Hands the rows of these queries to `sink`. */
-export function scanInto(sink: RuleSink): RowHandler {
-  return (row, at) => {
+/** Hands the rows of these queries to `sink`; with `onList` they begin with their list, which it is told whenever it is another one. */
+export function scanInto(sink: RuleSink, onList?: (pk: number) => void): RowHandler {
+  let last: number | undefined;
+  return (row, from) => {
+    let at = from;
+    if (onList !== undefined) {
+      const pk = row.readInt32BE(from + 4);
+      if (pk !== last) onList(pk);
+      last = pk;
+      at += LIST;
+    }
     const id = int8(row, at + ID);
     const role = roleOf(row.readInt16BE(at + ROLE));
     const levels = row.readInt16BE(at + LEVELS);

@@ -1,4 +1,5 @@
 import type { StoreWrites } from '../../ports/store.ts';
+import { bouncerWrites } from '../bouncers.ts';
 import { deviceWrites } from '../devices.ts';
 import { noteFeedSize } from '../feed-days.ts';
 import { recordFeed } from '../feed-record.ts';
@@ -24,6 +25,7 @@ export function postgresWrites(db: Database): StoreWrites {
     ...feedManagement(transact),
     ...restore(transact),
     ...sessionWrites(transact),
+    ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
       return { applied: await migrateDatabase(db) };

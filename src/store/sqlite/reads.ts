@@ -90,7 +90,10 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         const found = drive(db, ruleSource(String(clock()), workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
-          for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
+          for (const { pk, id, levels } of found.lists) {
+            sink.list?.(id);
+            scanList(page, pk, now, withLevels(sink, levels));
+          }
           if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
         }
         if (whole !== undefined) drive(db, takeRules(found, whole, now));

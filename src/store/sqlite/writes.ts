@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS, RULE_KINDS } from '../../rule.ts';
+import { bouncerWrites } from '../bouncers.ts';
 import { deviceWrites } from '../devices.ts';
 import { noteFeedSize } from '../feed-days.ts';
 import { recordFeed } from '../feed-record.ts';
@@ -18,6 +19,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     KINDS.map((kind) => RULE_KINDS[kind]).map(({ scope, table }) => [table, scope === 'list' ? 'list_pk, id' : 'workspace_pk, rule_ref']),
   ),
+  told_networks: 'workspace_pk, feed_id, seq',
   feed_days: 'workspace_pk, list_pk, day',
   devices: 'workspace_pk, id',
 };
@@ -36,6 +38,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...feedManagement(transact),
     ...restore(transact),
     ...sessionWrites(transact),
+    ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
       return { applied: await locked(() => migrateDatabase(db)) };

@@ -1,6 +1,7 @@
 /** What is told before it hurts (SPEC D10.10 to D10.14): dry runs, and the log of a feed's changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DryRunAnswer, FeedRow } from '../../../src/cli/dry-run.ts';
 import type { Status } from '../../../src/manage/status.ts';
 import { command } from '../../support/command.ts';
 import { postSignals } from '../../support/http.ts';
@@ -9,24 +10,11 @@ import { eventually } from '../../support/weir.ts';
 import type { Json } from '../../support/world.ts';
 import { event, type FeedWorld, type Space, upsert } from './world.ts';
 
-interface Row {
-  readonly id: string | null;
-  readonly kind: string;
-  readonly name: string;
-  readonly action: string;
-  readonly entries_before: number;
-  readonly entries_after: number;
-  readonly entry_limit: number;
-  readonly warning?: string;
-}
-
-interface Answer {
+interface Answer extends DryRunAnswer {
   readonly success: boolean;
   readonly message: string;
   readonly errors?: string[];
-  readonly feeds: readonly Row[] | 'unknown';
-  readonly feeds_left_out?: number;
-  readonly feeds_reason?: string;
+  readonly feeds: readonly FeedRow[] | 'unknown';
 }
 
 /** A network of a small place, so that entries meet each other. */
@@ -54,9 +42,9 @@ export function forecastTests(feeds: () => FeedWorld): void {
     assert.equal(headers['x-signal-batch'], undefined);
     return JSON.parse(text) as Answer;
   };
-  const rows = ({ feeds: found }: Answer): readonly Row[] => {
+  const rows = ({ feeds: found }: Answer): readonly FeedRow[] => {
     assert.ok(Array.isArray(found), String(found));
-    return found as readonly Row[];
+    return found as readonly FeedRow[];
   };
   const feedCommand = ({ id }: Space, ...words: string[]) => feeds().world.json(['feed', ...words, '--workspace', id]);
 
@@ -100,7 +88,7 @@ export function forecastTests(feeds: () => FeedWorld): void {
     await feedCommand(space, 'create', 'rated', '--list', 'edge', '--list', 'guarded', '--format', 'csv_indicator', '--confidence', 'high');
     await feedCommand(space, 'create', 'exact', '--all-lists', '--subtract-allow', 'workspace', '--family', 'v4');
     await space.block(['198.51.100.0/26'], 'guarded');
-    const sizes = (found: readonly Row[], of: 'entries_before' | 'entries_after') =>
+    const sizes = (found: readonly FeedRow[], of: 'entries_before' | 'entries_after') =>
       Object.fromEntries(found.map((each) => [`${each.name} ${each.action}`, each[of]]));
     const known: Record<string, number> = {};
     for (let round = 0; round < 12; round += 1) {
@@ -212,7 +200,7 @@ export function forecastTests(feeds: () => FeedWorld): void {
     });
     assert.deepEqual([status.engines.store.ok, status.engines.stream.ok, status.landing?.ok], [true, true, true]);
     const { processes } = status;
-    assert.deepEqual(processes.map(({ roles }) => roles.join()).sort(), ['feeds', 'signals,consumer,feeds']);
+    assert.deepEqual(processes.map(({ roles }) => roles.join()).sort(), ['feeds', 'signals,consumer,feeds,manage']);
     const { workspace, entries, entry_limit, cap_use_percent, stale_since, events } = status.feeds.find((feed) => feed.id === id)!;
     assert.deepEqual([workspace, entries, entry_limit, cap_use_percent, stale_since], [space.name, 2, 2, 100, null]);
     const text = 'has 2 entries, 100% of its cap of 2';

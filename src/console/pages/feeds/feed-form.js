@@ -1,0 +1,147 @@
+/** Making and changing a feed, with what that changes of its size before it is done. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, allPages, ask, manage } from '../../api.js';
+import { useLiveWork, useWork } from '../../data.js';
+import { count, counted } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { CheckField, CheckList, SelectField, TextField } from '../../ui/field.js';
+import { Failed, Loading, Notice, Shown } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+
+/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
+
+const UNSET = { value: '', label: 'not set' };
+const choice = (/** @type {string[]} */ ...values) => [UNSET, ...values.map((value) => ({ value, label: value }))];
+
+/** The settings of lists and feeds: their field, what it is called, and what it may be; without options a number. */
+const SETTINGS = [
+  { field: 'format', label: 'Format', options: choice('plain', 'commented', 'csv_indicator', 'set_elements') },
+  { field: 'family', label: 'Family', options: choice('v4', 'v6', 'both') },
+  { field: 'action', label: 'Action', options: choice('block', 'allow') },
+  { field: 'max_entries', label: 'Entry cap', hint: '131,072 when not set.' },
+  { field: 'confidence', label: 'Confidence', options: choice('low', 'medium', 'high', 'critical') },
+  { field: 'severity', label: 'Severity', options: choice('low', 'medium', 'high', 'critical') },
+  { field: 'subtract_allow', label: 'Cut out never-block rules', options: choice('on', 'workspace', 'off') },
+  { field: 'single_addresses', label: 'Single addresses', hint: 'Networks of up to so many addresses come as single ones.' },
+];
+
+/**
+ * The form of a feed; without `feed` it makes one, of lists unless `kind` says that it is a list.
+ * @param {{ feed?: FeedRow, kind?: 'list' | 'composed', tag?: string, onClose: () => void, onDone: (made: any) => unknown }} props
+ */
+export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'composed', tag, onClose, onDone }) {
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState(feed?.description ?? '');
+  const [values, setValues] = useState(() =>
+    Object.fromEntries(SETTINGS.map(({ field }) => [field, String(/** @type {any} */ (feed)?.[field] ?? '')])),
+  );
+  const [isAll, setAll] = useState(feed?.all_lists ?? false);
+  const [members, setMembers] = useState(feed?.lists ?? []);
+  const [once] = useState(() => crypto.randomUUID());
+  const { busy, error, run } = useWork();
+  const lists = useLiveWork('lists', () => allPages('/lists', 'lists'), { every: 60_000 });
+
+  const settings = Object.fromEntries(SETTINGS.map((setting) => [setting.field, settingOf(values[setting.field], setting)]));
+  const membersGiven = kind === 'list' ? {} : isAll ? { all_lists: true } : { lists: members };
+  const before = Object.fromEntries(SETTINGS.map(({ field }) => [field, /** @type {any} */ (feed)?.[field] ?? null]));
+  // Only what is another than before: a service that does not know a setting is not asked for it.
+  const changed = Object.fromEntries(Object.entries(settings).filter(([field, value]) => value !== before[field]));
+
+  const submit = () =>
+    run(async () => {
+      const body = { description: description === '' ? null : description, ...membersGiven, ...changed };
+      const path = kind === 'list' ? '/lists' : '/feeds';
+      const { body: made } =
+        feed === undefined
+          ? await ask(manage(path), { method: 'POST', once, body: { name, ...body } })
+          : await ask(manage(`${path}/${feed.id}`), { method: 'PATCH', ifMatch: tag, body });
+      toast(html`<bdi>${made.name}</bdi> is ${feed === undefined ? 'there' : 'changed'}.`);
+      onClose();
+      await onDone(made);
+    });
+
+  const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose a feed';
+  const action = feed !== undefined ? 'Change it' : kind === 'list' ? 'Make the list' : 'Make the feed';
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy}>${action}<//>`;
+  const fault =
+    error instanceof ApiError && error.status === 412
+      ? new Error('Somebody else has changed it meanwhile. Close this and look again.')
+      : error;
+  return html`
+    <${Dialog} wide title=${title} onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${fault !== undefined && html`<${Failed} error=${fault} />`}
+      ${
+        feed === undefined &&
+        html`<${TextField} label="Name" value=${name} onValue=${setName} required maxlength="200" autofocus
+        hint=${kind === 'list' ? 'Senders name it: POST /v1/signal?list=…; devices poll it by this name.' : 'Devices poll it by this name.'} />`
+      }
+      <${TextField} label="Description" hint="In the header of the format commented." value=${description} onValue=${setDescription} maxlength="2048" />
+      ${
+        kind !== 'list' &&
+        html`
+        <${CheckField} label="All lists, also those that are made later" checked=${isAll} onValue=${setAll} />
+        ${
+          !isAll &&
+          html`<${Shown} live=${lists}>${(/** @type {any[]} */ known) => html`
+          <${CheckList} label="Lists" options=${known.map(({ id, name: label }) => ({ value: id, label }))} values=${members} onValues=${setMembers} />
+        `}<//>`
+        }
+      `
+      }
+      <div class="form-row">
+        ${SETTINGS.map((setting) => {
+          const props = {
+            key: setting.field,
+            label: setting.label,
+            hint: setting.hint,
+            value: values[setting.field],
+            onValue: (/** @type {string} */ value) => setValues({ ...values, [setting.field]: value }),
+          };
+          return setting.options === undefined
+            ? html`<${TextField} inputmode="numeric" pattern="[0-9]*" ...${props} />`
+            : html`<${SelectField} options=${setting.options} ...${props} />`;
+        })}
+      </div>
+      ${(kind !== 'list' || feed !== undefined) && html`<${Effect} asked=${{ feed: feed?.id, ...membersGiven, ...changed }} />`}
+    <//>
+  `;
+}
+
+/** @param {string} text @param {{ options?: unknown }} setting */
+const settingOf = (text, { options }) => (text === '' ? null : options === undefined ? Number(text) : text);
+
+/** What a change does to the size, counted while the form is filled in. @param {{ asked: Record<string, unknown> }} props */
+function Effect({ asked }) {
+  const [state, setState] = useState(/** @type {any} */ (undefined));
+  const text = JSON.stringify(asked);
+  useEffect(() => {
+    const controller = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const { body } = await ask(manage('/measure'), { method: 'POST', body: asked, signal: controller.signal });
+        setState(body);
+      } catch (error) {
+        if (!controller.signal.aborted) setState({ error });
+      }
+    }, 400);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [text]);
+  if (state === undefined) return html`<${Loading} />`;
+  if (state.error !== undefined) return html`<${Notice} kind="warn">What it changes could not be counted: ${state.error.message}<//>`;
+  const { before, after = null } = state;
+  if (after === null) return html`<${Notice}>The size stays: ${counted(before?.entries ?? 0, 'entry', 'entries')}.<//>`;
+  const over = after.entries > after.entry_limit;
+  return html`
+    <${Notice} kind=${over ? 'bad' : ''}>
+      ${before === null ? `It will have ${counted(after.entries, 'entry', 'entries')}` : `${counted(before.entries, 'entry', 'entries')} now, ${count(after.entries)} then`}
+      ${` (${count(after.v4)} IPv4, ${count(after.v6)} IPv6), of ${count(after.entry_limit)} that it may have.`}
+      ${over && html`<p>Over its cap: pulls would be answered 413.</p>`}
+    <//>
+  `;
+}

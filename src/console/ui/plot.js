@@ -1,0 +1,147 @@
+/** Plots over time. The library is loaded with the first one; what it draws, a table tells to those who do not see it. */
+
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { count, shortCount } from '../format.js';
+
+/**
+ * @typedef {object} Series
+ * @property {string} label
+ * @property {string} color A colour of tokens.css, such as `--accent`.
+ * @property {readonly (number | null)[]} values
+ * @property {boolean} [fill]
+ */
+
+const HEIGHT = 180;
+
+/** The colour that a token has now. @param {Element} element @param {string} token */
+function colorOf(element, token) {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${token})`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+/** @param {HTMLElement} element */
+const shade = (element, /** @type {string} */ token) => colorOf(element, token).replace(/^rgb\(([^)]*)\)$/, 'rgba($1, 0.12)');
+
+/**
+ * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number }} props
+ * `times` in seconds; `days`: one point a day, UTC; `span`: seconds that are shown up to the last point, however few points there are.
+ */
+export function Plot({ label, times, series, days = false, span }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const drawn = useRef(/** @type {any} */ (undefined));
+  const [theme, setTheme] = useState(0);
+
+  useEffect(() => {
+    const onTheme = () => setTheme((before) => before + 1);
+    addEventListener('weir-theme', onTheme);
+    return () => removeEventListener('weir-theme', onTheme);
+  }, []);
+
+  const data = [times, ...series.map(({ values }) => values)];
+  useEffect(() => {
+    const element = /** @type {HTMLElement} */ (box.current);
+    let gone = false;
+    /** @type {ResizeObserver | undefined} */
+    let observer;
+    void import('uplot').then(({ default: UPlot }) => {
+      if (gone) return;
+      const [soft, line] = [colorOf(element, '--text-soft'), colorOf(element, '--line')];
+      const axis = {
+        stroke: soft,
+        grid: { stroke: line, width: 1 },
+        ticks: { show: false },
+        font: `12px ${getComputedStyle(element).fontFamily}`,
+      };
+      const plot = new UPlot(
+        {
+          width: Math.max(200, element.clientWidth),
+          height: HEIGHT,
+          padding: [8, 8, 0, 0],
+          legend: { show: false },
+          cursor: { y: false, points: { size: 6 } },
+          ...(days && { tzDate: (/** @type {number} */ at) => UPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
+          scales: {
+            x: {
+              time: true,
+              ...(span !== undefined && {
+                range: (/** @type {any} */ _plot, /** @type {number} */ _first, /** @type {number} */ last) => [last - span, last],
+              }),
+            },
+            y: {
+              range: (/** @type {any} */ _plot, /** @type {number} */ _least, /** @type {number} */ most) => [
+                0,
+                Math.max(4, (most ?? 0) * 1.1),
+              ],
+            },
+          },
+          axes: [
+            {
+              ...axis,
+              size: 28,
+              grid: { show: false },
+              values: (/** @type {any} */ _plot, /** @type {number[]} */ splits) =>
+                splits.map((at) => (days ? DAY : TIME).format(at * 1000)),
+            },
+            {
+              ...axis,
+              size: 52,
+              values: (/** @type {any} */ _plot, /** @type {number[]} */ splits) =>
+                splits.map((value) => (value === null ? '' : shortCount(value))),
+            },
+          ],
+          series: [
+            {},
+            ...series.map(({ label: name, color, fill }) => ({
+              label: name,
+              stroke: colorOf(element, color),
+              width: 1.5,
+              points: { show: times.length < 2, size: 5 },
+              ...(fill && { fill: shade(element, color) }),
+            })),
+          ],
+        },
+        /** @type {any} */ (data),
+        element,
+      );
+      drawn.current = plot;
+      observer = new ResizeObserver(() => plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }));
+      observer.observe(element);
+    });
+    return () => {
+      gone = true;
+      observer?.disconnect();
+      drawn.current?.destroy();
+      drawn.current = undefined;
+    };
+  }, [theme, series.map(({ label: name }) => name).join()]);
+
+  useEffect(() => drawn.current?.setData(data), [JSON.stringify(data)]);
+
+  return html`
+    <figure class="stack">
+      <div class="plot" ref=${box} role="img" aria-label=${`${label}: ${series.map(summary).join('; ')}`}></div>
+      <figcaption class="plot-keys">
+        ${series.map(
+          ({ label: name, color }) => html`
+            <span key=${name}><svg viewBox="0 0 12 12" aria-hidden="true"><rect width="12" height="12" rx="3" style=${{ fill: `var(${color})` }} /></svg>${name}</span>
+          `,
+        )}
+      </figcaption>
+    </figure>
+  `;
+}
+
+const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** @param {Series} series */
+function summary({ label, values }) {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return `${label}: nothing yet`;
+  return `${label}: last ${count(/** @type {number} */ (known.at(-1)))}, at most ${count(Math.max(...known))}`;
+}

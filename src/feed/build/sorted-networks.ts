@@ -1,0 +1,55 @@
+/** Finding networks among sorted ones of both families, IPv4 first. */
+import { firstAddressV4, maskHostBits } from '../../network/bounds.ts';
+import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
+import type { Network } from '../../network/network.ts';
+import { compareV6 } from '../../network/words.ts';
+
+export interface SortedNetworks {
+  readonly v4: CidrsV4;
+  readonly v6: CidrsV6;
+}
+
+/** Compares networks by their address, then by their prefix length. */
+export const compareAtV4 = (a: CidrsV4, i: number, b: CidrsV4, j: number): number =>
+  a.addresses[i] - b.addresses[j] || a.prefixes[i] - b.prefixes[j];
+export const compareAtV6 = (a: CidrsV6, i: number, b: CidrsV6, j: number): number =>
+  compareV6(a.words, 4 * i, b.words, 4 * j) || a.prefixes[i] - b.prefixes[j];
+
+/** The place of this very network; undefined when it is not one of them. */
+export function placeOf(networks: SortedNetworks, network: Network): number | undefined {
+  const at = placeBefore(networks, network);
+  return at !== undefined && prefixAt(networks, at) === network.prefix && isWithin(networks, at, network) ? at : undefined;
+}
+
+/** The place of the network that holds all of this one; undefined when none does. No two of them may overlap. */
+export function placeAround(networks: SortedNetworks, network: Network): number | undefined {
+  const at = placeBefore(networks, network);
+  return at !== undefined && prefixAt(networks, at) <= network.prefix && isWithin(networks, at, network) ? at : undefined;
+}
+
+/** The last place whose network does not begin behind this one, of its family. */
+function placeBefore({ v4, v6 }: SortedNetworks, network: Network): number | undefined {
+  if (network.family === 4) return lastNotAbove(v4.length, (i) => v4.addresses[i] - network.address || v4.prefixes[i] - network.prefix, 0);
+  const words = Uint32Array.from(network.address);
+  return lastNotAbove(v6.length, (i) => compareV6(v6.words, 4 * i, words, 0) || v6.prefixes[i] - network.prefix, v4.length);
+}
+
+function lastNotAbove(length: number, compareAt: (i: number) => number, offset: number): number | undefined {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareAt(middle) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? undefined : offset + low - 1;
+}
+
+const prefixAt = ({ v4, v6 }: SortedNetworks, at: number) => (at < v4.length ? v4.prefixes[at] : v6.prefixes[at - v4.length]);
+
+/** Whether the first address of a network is in the one at a place of its family. */
+function isWithin({ v4, v6 }: SortedNetworks, at: number, network: Network): boolean {
+  if (network.family === 4) return firstAddressV4(network.address, v4.prefixes[at]) === v4.addresses[at];
+  const first = Uint32Array.from(network.address);
+  maskHostBits(first, 0, v6.prefixes[at - v4.length]);
+  return compareV6(first, 0, v6.words, 4 * (at - v4.length)) === 0;
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keyAt, networksOf } from './network-key.ts';
+import { Told } from './told.ts';
+
+const START = 1_800_000_000_000;
+const keyOf = (n: number) => keyAt(networksOf([String.fromCharCode(10, (n >> 16) & 0xff, (n >> 8) & 0xff, n & 0xff, 32)]), 0);
+
+/** Single addresses by number, that lapse at a second. */
+function content(hosts: Iterable<number>, lapse = Number.POSITIVE_INFINITY) {
+  const { v4, v6 } = networksOf([...hosts].map(keyOf));
+  return { v4, v6, coverage: { lapses: new Float64Array(v4.length).fill(lapse), lists: new Int32Array(v4.length).fill(1) } };
+}
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+const keysOf = (told: Told) => new Map([...told.networks.until].map((until, i) => [keyAt(told.networks, i), until]));
+
+test('D14.6 what was written is what a restart knows, also when the whole was written anew', () => {
+  const told = new Told('a');
+  let written: Uint8Array[] = [];
+  let wholes = 0;
+  for (let step = 0; step < 18; step++) {
+    const now = START + step * 60_000;
+    told.take(content(range(step * 3000, step * 3000 + 20_000)), now);
+    const record = told.takeRecord();
+    if (record === undefined) continue;
+    if (record.isWhole) wholes += 1;
+    written = record.isWhole ? [record.bytes] : [...written, record.bytes];
+    if (!record.isWhole && step % 10 > 0) continue;
+    const again = new Told('b');
+    again.restore(written, now);
+    // As one text: the difference of maps takes long to find.
+    assert.ok([...keysOf(again)].join() === [...keysOf(told)].join(), `step ${step}`);
+    assert.ok([...again.since(null).gone].sort().join() === [...told.since(null).gone].sort().join(), `step ${step}`);
+  }
+  assert.ok(wholes > 0 && wholes < 10, String(wholes));
+  assert.ok(written.reduce((sum, { length }) => sum + length, 0) < 6 << 20);
+});
+
+test('D14.6 what could not be written is written with the next change', () => {
+  const told = new Told('a');
+  told.take(content([1, 2]), START);
+  assert.ok(told.takeRecord() !== undefined);
+  told.notWritten();
+  const record = told.takeRecord()!;
+  assert.ok(record.isWhole);
+  assert.equal(told.takeRecord(), undefined);
+  const again = new Told('b');
+  again.restore([record.bytes], START);
+  assert.deepEqual(keysOf(again), keysOf(told));
+});
+
+test('D14.5 a block that was shortened and then renewed is told again at both instants, also after a restart', () => {
+  const told = new Told('a');
+  const second = START / 1000;
+  const records: Uint8Array[] = [];
+  const take = (of: Told, lapse: number, at: number) => {
+    of.take(content([1], lapse), at * 1000);
+    const record = of.takeRecord();
+    if (record !== undefined) records.push(record.bytes);
+  };
+  take(told, second + 1000, second);
+  take(told, second + 100, second + 10);
+  take(told, second + 5000, second + 20);
+  const again = new Told('b');
+  again.restore(records, (second + 30) * 1000);
+  for (const each of [told, again]) {
+    take(each, second + 5000, second + 30);
+    for (const due of [100, 1000]) {
+      assert.equal(each.nextDue, second + due);
+      const { mark } = each;
+      assert.deepEqual([...each.since(mark).changed], []);
+      take(each, second + 5000, second + due);
+      assert.deepEqual([...each.since(mark).changed], [0]);
+    }
+  }
+});
+
+test('D14.3 who is too far behind, or knows another process, is told everything', () => {
+  const told = new Told('a');
+  told.take(content(range(0, 10)), START);
+  const { mark } = told;
+  assert.deepEqual([...told.since({ builder: 'b', version: mark.version }).changed].length, 10);
+  assert.deepEqual([...told.since({ ...mark, version: mark.version + 1 }).changed].length, 10);
+  for (let step = 1; step < 4; step++) told.take(content(range(step * 100_000, step * 100_000 + 70_000)), START + step * 1000);
+  assert.deepEqual([...told.since(mark).changed].length, 70_000);
+  assert.deepEqual([...told.since(null).gone].length, 131_072, 'the newest');
+  assert.deepEqual([...told.since(told.mark).changed], []);
+});
+
+test('D14.4 a network that comes back is not gone; one that went and came is told once', () => {
+  const told = new Told('a');
+  told.take(content([1, 2]), START);
+  const { mark } = told;
+  told.take(content([1]), START + 1000);
+  assert.deepEqual([...told.since(mark).gone], [keyOf(2)]);
+  told.take(content([1, 2]), START + 2000);
+  const { changed, gone } = told.since(mark);
+  assert.deepEqual([[...changed], [...gone], [...told.since(null).gone]], [[1], [], []]);
+});

@@ -1,0 +1,273 @@
+/**
+ * What the bouncers of a feed were told, and what has changed since (SPEC D14.3 to D14.7). A bouncer holds a network until it is told that
+ * it is gone, or until the instant that it was told with it has passed; what it holds already it does not take again. So everything that
+ * any bouncer may hold is known here, for all of them together.
+ */
+import { secondOf } from '../../clock.ts';
+import type { DecisionMark } from '../decisions.ts';
+import type { DecisionNetworks } from './decisions.ts';
+import { keyAt, type NetworkKey, networkOf, networksOf } from './network-key.ts';
+import { compareAtV4, compareAtV6, placeOf } from './sorted-networks.ts';
+import { readTold, ToldWriter } from './told-log.ts';
+
+/** How long it is known that a network is gone, s, and of how many at most. */
+const KEPT = 7 * 86_400;
+const MOST_GONE = 131_072;
+/**
+ * A network that stays is told again after this long, s: the timeouts of kernels end at 24.8 days. The instants differ from
+ * network to network, so that few are told at a time.
+ */
+export const LONGEST_TOLD = 14 * 86_400;
+/** How many changes are known by their version. Who is further behind is told everything. */
+const MOST_CHANGES = 262_144;
+/** How much is written behind the whole before the whole is written anew, bytes. */
+const COMPACT_AT = 1 << 20;
+
+/** What bouncers are told now. */
+export interface ToldNetworks extends Omit<DecisionNetworks, 'coverage'> {
+  /** Until when bouncers are told to hold each, whole seconds. */
+  readonly until: Float64Array;
+  readonly lists: Int32Array;
+}
+
+/** What has changed for a bouncer: places among the networks, and networks that are gone. */
+export interface ToldChanges {
+  readonly changed: Iterable<number>;
+  readonly gone: Iterable<NetworkKey>;
+}
+
+/** What is to be written of a change, and whether it replaces all that was written before. */
+export interface ToldRecord {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isWhole: boolean;
+}
+
+const NOTHING: ToldNetworks = { ...networksOf([]), until: new Float64Array(), lists: new Int32Array() };
+
+export class Told {
+  readonly #builder: string;
+  #version = 0;
+  #networks = NOTHING;
+  /** The version before the first change that is known, and the changes since. */
+  #known = 0;
+  #changes: (readonly NetworkKey[])[] = [];
+  #changeCount = 0;
+  /** When networks went that some bouncer may hold, oldest first, whole seconds. */
+  readonly #gone = new Map<NetworkKey, number>();
+  /** Earlier instants until which some bouncers hold a network: it is told again then. */
+  readonly #dues = new Map<number, Set<NetworkKey>>();
+  /** What was changed and is not written yet. */
+  #unwritten = new ToldWriter();
+  /** Whether something could not be written, so that only the whole tells it. */
+  #lacksRecord = false;
+  #writtenBytes = 0;
+  #wholeBytes = 0;
+
+  /** `builder` names this object among those before a restart and of other processes. */
+  constructor(builder: string) {
+    this.#builder = builder;
+  }
+
+  get mark(): DecisionMark {
+    return { builder: this.#builder, version: this.#version };
+  }
+
+  get networks(): ToldNetworks {
+    return this.#networks;
+  }
+
+  /** Whole seconds: when a network has to be told again, and the version moves, though nothing else changes. */
+  get nextDue(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const until of this.#networks.until) if (until < next) next = until;
+    for (const due of this.#dues.keys()) if (due < next) next = due;
+    return next;
+  }
+
+  /** Takes in what the store holds from before the start: bouncers may hold all of it. `now` in ms. */
+  restore(records: Iterable<Uint8Array>, now: number): void {
+    const told = new Map<NetworkKey, number>();
+    for (const record of records) {
+      this.#writtenBytes += record.length;
+      for (const { key, isGone, second } of readTold(record)) {
+        const before = told.get(key);
+        if (isGone) {
+          told.delete(key);
+          this.#gone.delete(key);
+          this.#gone.set(key, second);
+        } else {
+          told.set(key, second);
+          this.#gone.delete(key);
+        }
+        if (before !== undefined && before !== second && before > secondOf(now)) this.#due(before, key);
+      }
+    }
+    const { v4, v6 } = networksOf(told.keys());
+    const networks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists: new Int32Array(v4.length + v6.length) };
+    for (let i = 0; i < networks.until.length; i++) networks.until[i] = told.get(keyAt(networks, i))!;
+    this.#networks = networks;
+  }
+
+  /** Takes in what another process has told the same bouncers. `now` in ms. */
+  join(records: Iterable<Uint8Array>, now: number): void {
+    const second = secondOf(now);
+    const gone: NetworkKey[] = [];
+    for (const record of records) {
+      for (const { key, isGone, second: until } of readTold(record)) {
+        const at = this.#find(key);
+        if (at === undefined) {
+          if (!isGone) gone.push(key);
+          if (!isGone || !this.#gone.has(key)) this.#goes(key, second);
+        } else if (!isGone && until > second && this.#networks.until[at] !== until) this.#due(until, key);
+      }
+    }
+    this.#move(gone);
+  }
+
+  /** Makes these the networks that bouncers are told. `now` in ms. */
+  take({ v4, v6, coverage: { lapses, lists } }: DecisionNetworks, now: number): void {
+    const second = secondOf(now);
+    const before = this.#networks;
+    const networks: ToldNetworks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists };
+    const touched: NetworkKey[] = [];
+    const tell = (index: number, key = keyAt(networks, index)) => {
+      networks.until[index] = Math.min(lapses[index], nextPeriod(key, second));
+      this.#unwritten.add(key, false, networks.until[index]);
+      return key;
+    };
+    const added = (index: number) => {
+      const key = tell(index);
+      this.#gone.delete(key);
+      touched.push(key);
+    };
+    const removed = (index: number) => {
+      const key = keyAt(before, index);
+      this.#goes(key, second);
+      this.#unwritten.add(key, true, second);
+      touched.push(key);
+    };
+    const stays = (from: number, to: number) => {
+      const until = before.until[from];
+      if (until <= second) touched.push(tell(to));
+      else if (lapses[to] < until) this.#due(until, tell(to));
+      else networks.until[to] = until;
+      // Who wants some scenarios only may have to be told.
+      if (before.lists[from] !== 0 && before.lists[from] !== lists[to] && until > second) touched.push(keyAt(networks, to));
+    };
+    compare(before.v4.length, v4.length, (i, j) => compareAtV4(before.v4, i, v4, j), { removed, added, stays });
+    compare(before.v6.length, v6.length, (i, j) => compareAtV6(before.v6, i, v6, j), {
+      removed: (i) => removed(before.v4.length + i),
+      added: (j) => added(v4.length + j),
+      stays: (i, j) => stays(before.v4.length + i, v4.length + j),
+    });
+    this.#networks = networks;
+    for (const [due, keys] of this.#dues) {
+      if (due > second) continue;
+      this.#dues.delete(due);
+      for (const key of keys) if (this.#find(key) !== undefined) touched.push(key);
+    }
+    this.#forgetGone(second);
+    this.#move(touched);
+  }
+
+  /** What has changed since a version (null: everything that holds, and all that is gone). */
+  since(mark: DecisionMark | null): ToldChanges {
+    const isKnown = mark !== null && mark.builder === this.#builder && mark.version >= this.#known && mark.version <= this.#version;
+    if (!isKnown) return { changed: this.#networks.until.keys(), gone: this.#gone.keys() };
+    const keys = new Set<NetworkKey>();
+    for (const touched of this.#changes.slice(mark.version - this.#known)) for (const key of touched) keys.add(key);
+    const changed: number[] = [];
+    const gone: NetworkKey[] = [];
+    for (const key of keys) {
+      const at = this.#find(key);
+      if (at === undefined) gone.push(key);
+      else changed.push(at);
+    }
+    return { changed, gone };
+  }
+
+  /**
+   * What has to be in the store before anybody is told of it; undefined when nothing has. It counts as written, unless `notWritten` is
+   * called.
+   */
+  takeRecord(): ToldRecord | undefined {
+    const { length } = this.#unwritten;
+    if (length === 0 && !this.#lacksRecord) return undefined;
+    const isWhole = this.#lacksRecord || this.#writtenBytes + length > COMPACT_AT + 2 * this.#wholeBytes;
+    const bytes = isWhole ? this.#whole() : this.#unwritten.end();
+    this.#unwritten = new ToldWriter();
+    this.#lacksRecord = false;
+    this.#writtenBytes = isWhole ? bytes.length : this.#writtenBytes + bytes.length;
+    if (isWhole) this.#wholeBytes = bytes.length;
+    return { bytes, isWhole };
+  }
+
+  /** The last record did not get into the store: the next one is whole. */
+  notWritten(): void {
+    this.#lacksRecord = true;
+  }
+
+  #whole(): Uint8Array<ArrayBuffer> {
+    const all = new ToldWriter();
+    for (const [key, second] of this.#gone) all.add(key, true, second);
+    for (const [due, keys] of this.#dues) for (const key of keys) if (this.#find(key) !== undefined) all.add(key, false, due);
+    for (const [i, until] of this.#networks.until.entries()) all.add(keyAt(this.#networks, i), false, until);
+    return all.end();
+  }
+
+  #goes(key: NetworkKey, second: number): void {
+    this.#gone.delete(key);
+    this.#gone.set(key, second);
+  }
+
+  #forgetGone(second: number): void {
+    for (const [key, at] of this.#gone) {
+      if (at > second - KEPT && this.#gone.size <= MOST_GONE) return;
+      this.#gone.delete(key);
+    }
+  }
+
+  #due(second: number, key: NetworkKey): void {
+    this.#dues.set(second, (this.#dues.get(second) ?? new Set()).add(key));
+  }
+
+  /** Begins a version in which these networks were told, told again, or went. */
+  #move(touched: readonly NetworkKey[]): void {
+    if (touched.length === 0) return;
+    this.#version += 1;
+    this.#changes.push(touched);
+    this.#changeCount += touched.length;
+    while (this.#changeCount > MOST_CHANGES && this.#changes.length > 1) {
+      this.#changeCount -= this.#changes.shift()!.length;
+      this.#known += 1;
+    }
+  }
+
+  #find(key: NetworkKey): number | undefined {
+    return placeOf(this.#networks, networkOf(key));
+  }
+}
+
+/** Goes through two sorted rows, of which `order` compares two places. */
+function compare(
+  before: number,
+  after: number,
+  order: (i: number, j: number) => number,
+  on: { removed(i: number): void; added(j: number): void; stays(i: number, j: number): void },
+): void {
+  let [i, j] = [0, 0];
+  while (i < before || j < after) {
+    const sign = i === before ? 1 : j === after ? -1 : order(i, j);
+    if (sign === 0) on.stays(i++, j++);
+    else if (sign < 0) on.removed(i++);
+    else on.added(j++);
+  }
+}
+
+/** The next second, of one a period for each network, until which a bouncer is told to hold it at most. */
+function nextPeriod(key: NetworkKey, second: number): number {
+  let phase = 0;
+  for (let i = 0; i < key.length; i++) phase = (Math.imul(phase, 31) + key.charCodeAt(i)) >>> 0;
+  phase %= LONGEST_TOLD;
+  return second - ((((second - phase) % LONGEST_TOLD) + LONGEST_TOLD) % LONGEST_TOLD) + LONGEST_TOLD;
+}

@@ -1,0 +1,46 @@
+/** What bouncers are given: the networks of a block feed as decisions (SPEC D14). All that crosses between the two threads is here. */
+import type { Network } from '../network/network.ts';
+
+/** What every decision says of where it comes from, and of a network that comes of several lists. */
+export const ORIGIN = 'weir';
+
+/** The kinds of target that decisions have: a single address, or a wider network. */
+export const SCOPES = ['Ip', 'Range'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Which decisions a bouncer wants (SPEC D14.9). */
+export interface DecisionFilter {
+  readonly scopes: readonly Scope[];
+  /** Of the scenario, parts of which it has to have one; null: any scenario. */
+  readonly containing: readonly string[] | null;
+  /** Parts of which it must have none. */
+  readonly without: readonly string[];
+}
+
+/** A version of what a feed's bouncers are told. Versions of different builders, such as before and after a restart, do not compare. */
+export interface DecisionMark {
+  readonly builder: string;
+  readonly version: number;
+}
+
+export interface DecisionRequest {
+  readonly workspaceId: string;
+  /** The UUID of a list or a composed feed; null for the workspace's feed. */
+  readonly feedId: string | null;
+  readonly filter: DecisionFilter;
+  /** What has changed since a version (null: everything), or the decisions in force, here for all of a network. */
+  readonly ask: { readonly since: DecisionMark | null } | { readonly network: Network | null };
+}
+
+/** A body for bouncers: JSON. */
+export interface DecisionAnswer {
+  readonly bytes: Uint8Array;
+  /** The version that the body ends with. */
+  readonly mark: DecisionMark;
+  /** Decisions of the feed. */
+  readonly count: number;
+  /** Of these, networks of more than one address. */
+  readonly networks: number;
+  /** What a feed that gives single addresses leaves out because it is too wide: networks, and addresses in them. */
+  readonly leftOut: { readonly networks: number; readonly addresses: number };
+}

@@ -1,0 +1,141 @@
+import type { Caller } from '../../account/caller.ts';
+import { hasCode } from '../../errors.ts';
+import type { DecisionRequest } from '../../feed/decisions.ts';
+import type { BouncerName, Bouncers } from '../../feed/serve/bouncers.ts';
+import type { FeedCache, Found } from '../../feed/serve/cache.ts';
+import type { SharedAnswer } from '../../feed/serve/decision-answers.ts';
+import type { Representation } from '../../feed/serve/representation.ts';
+import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
+import type { HttpFault } from '../errors.ts';
+import { negotiateCoding } from '../feeds/encoding.ts';
+import { readHeldQuery, readStreamQuery } from './query.ts';
+
+/** An authenticated request of a bouncer. */
+export interface BouncerRequest {
+  readonly caller: Caller;
+  readonly userAgent: string;
+  readonly address: string;
+  /** Without its question mark. */
+  readonly query: string;
+  readonly acceptEncoding: string | undefined;
+}
+
+/** What is answered, and what is to be done once all of it was sent. */
+export interface BouncerAnswer {
+  readonly answer: Answer;
+  readonly onSent: () => void;
+}
+
+/** The endpoints of bouncers (SPEC D14), behind authentication. */
+export interface BouncerEndpoints {
+  stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
+  held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
+  /** Takes usage metrics as JSON. */
+  usage(request: BouncerRequest, body: Buffer): Answer | HttpFault;
+}
+
+interface BouncerOptions {
+  readonly cache: FeedCache;
+  readonly bouncers: Bouncers;
+  readonly now: () => number;
+  readonly monotonic: () => number;
+  /** Gets the errors that clients see only as 500. */
+  readonly report: (error: Error) => void;
+}
+
+const NO_STORE = { 'Cache-Control': 'no-store' };
+export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a JSON object' };
+const NOTHING = jsonAnswer(200, 'null', NO_STORE);
+const TAKEN = jsonAnswer(201, '{"message":"usage metrics are kept"}', NO_STORE);
+/** The parts of an answer's header that all share. */
+const HEADERS = [
+  'Content-Type',
+  'application/json; charset=utf-8',
+  ...Object.entries(NO_STORE).flat(),
+  'Vary',
+  'Accept-Encoding',
+  ...NO_SNIFFING,
+];
+/** Characters of what a bouncer calls itself. */
+const LONGEST_NAME = 256;
+
+type NoDecisions = Exclude<Found, Representation>;
+
+export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
+  const find = async (request: DecisionRequest): Promise<SharedAnswer | HttpFault> => {
+    try {
+      const found = await cache.decisions(request);
+      return 'kind' in found ? refusalOf(found) : found;
+    } catch (error) {
+      // The cache has reported already why it has nothing to serve.
+      if (!hasCode(error, 'FEED_UNAVAILABLE')) report(error as Error);
+      return { status: 500 };
+    }
+  };
+  const sent = async (found: SharedAnswer, acceptEncoding: string | undefined, onSent: () => void): Promise<BouncerAnswer> => {
+    const isZipped = negotiateCoding(acceptEncoding) === 'gzip';
+    const body = isZipped ? await found.gzip() : found.bytes;
+    const coding = isZipped ? ['Content-Encoding', 'gzip'] : [];
+    return { answer: { status: 200, headers: [...HEADERS, ...coding, 'Content-Length', String(body.length)], body }, onSent };
+  };
+  const moment = () => ({ wall: now(), monotonic: monotonic() });
+
+  return {
+    async stream({ caller, query, acceptEncoding, ...who }) {
+      const name = nameOf(caller, who);
+      const { startup, filter } = readStreamQuery(query);
+      const filtered = JSON.stringify(filter);
+      const since = startup ? null : bouncers.since(name, filtered);
+      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } });
+      if ('status' in found) return found;
+      const pull = { mark: found.mark, filter: filtered };
+      return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
+    },
+    async held({ caller, query, acceptEncoding, ...who }) {
+      const name = nameOf(caller, who);
+      const asked = readHeldQuery(query);
+      if ('status' in asked) return asked;
+      const { network, isEmpty, filter } = asked;
+      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { network } });
+      if ('status' in found) return found;
+      const onSent = () => bouncers.answered(name, found, undefined, moment());
+      return isEmpty ? { answer: NOTHING, onSent } : sent(found, acceptEncoding, onSent);
+    },
+    usage({ caller, ...who }, body) {
+      const metrics = jsonText(body);
+      if (metrics === undefined) return NO_OBJECT;
+      bouncers.reported(nameOf(caller, who), metrics, now());
+      return TAKEN;
+    },
+  };
+}
+
+const nameOf = (
+  { workspaceId, keyId, listId, feedId }: Caller,
+  { userAgent, address }: Pick<BouncerRequest, 'userAgent' | 'address'>,
+): BouncerName => ({ workspaceId, keyId, feedId: listId ?? feedId, userAgent: userAgent.slice(0, LONGEST_NAME), address });
+
+/** A body as JSON text without white space; undefined when it is no object. */
+function jsonText(body: Buffer): string | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key is gone' };
+
+/** One row for each reason why there are no decisions. */
+const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpFault>> = {
+  unknown_list: NO_LIST,
+  ambiguous: NO_LIST,
+  forbidden: { status: 403 },
+  no_workspace: { status: 403 },
+};
+
+export const refusalOf = (found: NoDecisions): HttpFault =>
+  found.kind === 'too_large'
+    ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${found.hint}` }
+    : REFUSALS[found.kind];

@@ -1,0 +1,50 @@
+/** What bouncers ask for (SPEC D14.8, D14.9). Parameters are as lenient as the clients are different: unknown ones are ignored. */
+import { type DecisionFilter, ORIGIN, SCOPES, type Scope } from '../../feed/decisions.ts';
+import type { Network } from '../../network/network.ts';
+import { parseNetwork } from '../../network/parse.ts';
+import type { HttpFault } from '../errors.ts';
+
+/** A pull of what has changed. */
+export interface StreamQuery {
+  readonly startup: boolean;
+  readonly filter: DecisionFilter;
+}
+
+/** A look-up of what holds now: of all decisions (`network` null), or of those for all of a network; `isEmpty` where no decision can match. */
+export interface HeldQuery {
+  readonly network: Network | null;
+  readonly isEmpty: boolean;
+  readonly filter: DecisionFilter;
+}
+
+const words = (text: string | null): string[] => (text ?? '').split(',').filter((word) => word !== '');
+
+function filterOf(query: URLSearchParams): DecisionFilter {
+  const scopes = words(query.get('scopes'));
+  const origins = words(query.get('origins'));
+  const isWanted = (scope: Scope) => scopes.length === 0 || scopes.some((word) => word.toLowerCase() === scope.toLowerCase());
+  const containing = words(query.get('scenarios_containing'));
+  return {
+    scopes: origins.length > 0 && !origins.includes(ORIGIN) ? [] : SCOPES.filter(isWanted),
+    containing: containing.length === 0 ? null : containing,
+    without: words(query.get('scenarios_not_containing')),
+  };
+}
+
+/** Reads the raw query of a stream (without its question mark). */
+export function readStreamQuery(query: string): StreamQuery {
+  const given = new URLSearchParams(query);
+  return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), filter: filterOf(given) };
+}
+
+/** Reads the raw query of a look-up (without its question mark), or tells what is wrong with it. */
+export function readHeldQuery(query: string): HeldQuery | HttpFault {
+  const given = new URLSearchParams(query);
+  const filter = filterOf(given);
+  const scope = given.get('scope')?.toLowerCase();
+  const text = given.get('ip') ?? given.get('range') ?? given.get('value');
+  const isEmpty = (given.get('type') ?? 'ban').toLowerCase() !== 'ban' || (scope !== undefined && !/^(ip|range)$/.test(scope));
+  if (text === null || isEmpty) return { network: null, isEmpty, filter };
+  const network = parseNetwork(text);
+  return typeof network === 'string' ? { status: 400, message: `"${text.slice(0, 100)}" ${network}` } : { network, isEmpty, filter };
+}

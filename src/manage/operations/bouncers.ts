@@ -1,0 +1,71 @@
+/** Bouncers: programs that pull decisions. */
+import { Type } from 'typebox';
+import { isoTime } from '../../clock.ts';
+import { gapOf } from '../../feed/enforcement-gap.ts';
+import type { Bouncer } from '../../ports/bouncer-store.ts';
+import { type Operation, operation } from '../operation.ts';
+import { MOST_ITEMS } from '../page.ts';
+
+/** A bouncer as JSON has it. */
+export const bouncerJson = (bouncer: Bouncer) => ({
+  user_agent: bouncer.userAgent,
+  address: bouncer.address,
+  key_id: bouncer.keyId,
+  feed_id: bouncer.feedId,
+  first_seen: isoTime(bouncer.firstSeen),
+  last_pull: isoTime(bouncer.lastPull),
+  decisions: bouncer.decisions,
+  networks: bouncer.networks,
+  left_out_networks: bouncer.leftOutNetworks,
+  left_out_addresses: bouncer.leftOutAddresses,
+  cannot_enforce: gapOf(bouncer)?.text ?? null,
+  usage_metrics: bouncer.metrics === null ? null : (JSON.parse(bouncer.metrics) as object),
+  usage_metrics_at: isoTime(bouncer.metricsAt),
+});
+
+const BOUNCER_EXAMPLE = {
+  user_agent: 'crowdsec-firewall-bouncer/v0.0.34',
+  address: '198.51.100.8',
+  key_id: '0195a3c0-0000-7000-8000-000000000002',
+  feed_id: null,
+  first_seen: '2026-11-20T10:00:00.000Z',
+  last_pull: '2026-11-22T09:59:31.000Z',
+  decisions: 1200,
+  networks: 1200,
+  left_out_networks: 0,
+  left_out_addresses: 0,
+  cannot_enforce: null,
+  usage_metrics: null,
+  usage_metrics_at: null,
+};
+
+const optional = Type.Union([Type.String(), Type.Null()]);
+const BouncerSchema = Type.Object({
+  user_agent: Type.String(),
+  address: Type.String(),
+  key_id: Type.String(),
+  feed_id: optional,
+  first_seen: Type.String({ format: 'date-time' }),
+  last_pull: optional,
+  decisions: Type.Integer(),
+  networks: Type.Integer(),
+  left_out_networks: Type.Integer(),
+  left_out_addresses: Type.Integer(),
+  cannot_enforce: optional,
+  usage_metrics: Type.Unsafe<unknown>({ description: 'As it sent them; null: none.' }),
+  usage_metrics_at: optional,
+});
+
+export const BOUNCER_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'listBouncers',
+    summary: 'The bouncers of the last 30 days, and what they cannot enforce; 1,000 at most',
+    method: 'GET',
+    path: '/bouncers',
+    permission: 'rules:read',
+    answer: Type.Object({ bouncers: Type.Array(BouncerSchema) }, { title: 'Bouncers', examples: [{ bouncers: [BOUNCER_EXAMPLE] }] }),
+    audit: null,
+    run: ({ store, workspaceId }) => store.bouncers(workspaceId),
+    show: (bouncers) => ({ body: { bouncers: bouncers.slice(0, MOST_ITEMS).map(bouncerJson) } }),
+  }),
+];

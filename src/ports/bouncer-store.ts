@@ -1,0 +1,51 @@
+/** The store of bouncers: who pulls decisions, and what they were told. Types only; `storeConformance` is run by every driver. */
+
+/** What a process has told the bouncers of a feed; the bytes are `feed/build/told-log.ts`'s. */
+export interface ToldRow {
+  readonly seq: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface NewToldRow {
+  readonly bytes: Uint8Array;
+  /** Whether it replaces all rows up to `through`. */
+  readonly isWhole: boolean;
+  readonly through: number;
+  /** ms */
+  readonly at: number;
+}
+
+/** A bouncer: one client with a key, by what it calls itself and where it is. */
+export interface Bouncer {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly userAgent: string;
+  readonly address: string;
+  /** The list or composed feed that its key is bound to; null: the workspace's feed. */
+  readonly feedId: string | null;
+  /** ms */
+  readonly firstSeen: number;
+  readonly lastPull: number;
+  /** Decisions of its feed at its last pull, how many of these are networks, and what was left out of them. */
+  readonly decisions: number;
+  readonly networks: number;
+  readonly leftOutNetworks: number;
+  readonly leftOutAddresses: number;
+  /** The last usage metrics that it has sent, as JSON, and when (ms). */
+  readonly metrics: string | null;
+  readonly metricsAt: number | null;
+}
+
+export interface BouncerReads {
+  /** What the bouncers of a feed were told, oldest first: the rows after this one (0: all). */
+  told(workspaceId: string, feedId: string | null, after: number): Promise<ToldRow[]>;
+  /** The bouncers of a workspace, by key, name and address. */
+  bouncers(workspaceId: string): Promise<Bouncer[]>;
+}
+
+export interface BouncerWrites {
+  /** Adds a row behind the others; returns its number. */
+  recordTold(workspaceId: string, feedId: string | null, row: NewToldRow): Promise<number>;
+  /** Notes these bouncers, also with metrics null where there are older ones: those stay. Forgets those not seen since `before` (ms). */
+  recordBouncers(bouncers: readonly Bouncer[], before: number): Promise<void>;
+}

@@ -1,0 +1,38 @@
+/** Bouncers beyond this process: in the store, for `weir bouncer ls`, and in the log where they cannot enforce all of a feed. */
+import { gapOf } from '../feed/enforcement-gap.ts';
+import type { Bouncers, BouncerWatch } from '../feed/serve/bouncers.ts';
+import type { Log } from '../ports/log.ts';
+import type { StoreWrites } from '../ports/store.ts';
+
+/** How often bouncers are written, and how long one is kept that does not come back, ms. */
+const WRITE_EVERY = 60_000;
+const KEPT = 30 * 86_400_000;
+
+/** Writes once a minute which bouncers were seen. Returns the function that ends this with a last write. */
+export function startBouncerLedger(
+  bouncers: Pick<Bouncers, 'takeSeen'>,
+  store: Pick<StoreWrites, 'recordBouncers'>,
+  now: () => number,
+  onError: (error: Error) => void,
+): () => Promise<void> {
+  const write = async () => {
+    const seen = bouncers.takeSeen();
+    if (seen.length > 0) await store.recordBouncers(seen, now() - KEPT).catch(onError);
+  };
+  const timer = setInterval(() => void write(), WRITE_EVERY);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return write();
+  };
+}
+
+/** Says in the log which bouncers come, and once what they cannot enforce; `before` is undefined where this process has not seen it yet. */
+export const bouncerLog =
+  (log: Log): BouncerWatch =>
+  (bouncer, before) => {
+    const called = `the bouncer "${bouncer.userAgent}" at ${bouncer.address} (key ${bouncer.keyId})`;
+    if (before === undefined) log('info', `${called} is seen for the first time since the start`);
+    const gap = gapOf(bouncer);
+    if (gap !== undefined && gap.kind !== (before && gapOf(before)?.kind)) log('warn', `${called} ${gap.text}`);
+  };

@@ -1,0 +1,93 @@
+/** What every store driver must do for bouncers (SPEC D14). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { Bouncer } from '../../src/ports/bouncer-store.ts';
+import { access, fixture, ip, type StoreDriver, T0, upsert } from './store.ts';
+
+const DAY = 86_400_000;
+
+export function bouncerConformance({ name, open }: StoreDriver): void {
+  test(`D14.6 store ${name}: what was told is read from any row on, until the whole replaces it; after three weeks it is swept`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const feed = randomUUID();
+    const record = (feedId: string | null, text: string, row: { through?: number; isWhole?: boolean; at?: number } = {}) =>
+      store.recordTold(workspace.id, feedId, { bytes: Buffer.from(text), isWhole: false, through: 0, at: T0, ...row });
+    const texts = async (feedId: string | null, after = 0) =>
+      (await store.told(workspace.id, feedId, after)).map(({ seq, bytes }) => `${seq} ${Buffer.from(bytes)}`);
+    assert.deepEqual(await texts(null), []);
+    assert.deepEqual([await record(null, 'a'), await record(null, 'b'), await record(feed, 'c')], [1, 2, 1]);
+    assert.deepEqual([await texts(null), await texts(null, 1), await texts(feed)], [['1 a', '2 b'], ['2 b'], ['1 c']]);
+    // A row of another process that this one has not read stays.
+    assert.equal(await record(null, 'd', { isWhole: true, through: 1, at: T0 + DAY }), 3);
+    assert.deepEqual(await texts(null), ['2 b', '3 d']);
+    assert.equal(await record(null, 'e', { isWhole: true, through: 7 }), 8);
+    await record(null, 'f', { at: T0 + DAY });
+    await store.sweep({ now: T0 + 21 * DAY + 1, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
+    assert.deepEqual([await texts(null), await texts(feed)], [['9 f'], []]);
+    assert.deepEqual(await store.told(randomUUID(), null, 0), []);
+  });
+
+  test(`D14.13 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const other = await store.createWorkspace((await store.organizations())[0].id, 'other');
+    const bouncer: Bouncer = {
+      workspaceId: workspace.id,
+      keyId: randomUUID(),
+      userAgent: 'firewall/1',
+      address: '192.0.2.1',
+      feedId: null,
+      firstSeen: T0,
+      lastPull: T0 + 5,
+      decisions: 7,
+      networks: 3,
+      leftOutNetworks: 1,
+      leftOutAddresses: 2 ** 80,
+      metrics: '{"a":1}',
+      metricsAt: T0 + 3,
+    };
+    const second = { ...bouncer, userAgent: 'mirror/1', feedId: randomUUID(), metrics: null, metricsAt: null };
+    await store.recordBouncers([second, bouncer], 0);
+    assert.deepEqual(await store.bouncers(workspace.id), [bouncer, second]);
+    assert.deepEqual(await store.bouncers(other.id), []);
+    // After a restart a process knows neither the first pull nor metrics.
+    const later = { ...bouncer, firstSeen: T0 + 60, lastPull: T0 + 70, decisions: 8, metrics: null, metricsAt: null };
+    await store.recordBouncers([later], T0 + 6);
+    assert.deepEqual(await store.bouncers(workspace.id), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);
+  });
+
+  test(`D14.2 store ${name}: a snapshot and what follows it tell of which list each rule is`, async (t) => {
+    const { store, workspace, land } = await fixture(t, { name, open });
+    const list = await store.createList(workspace.id, 'edge', null, { ...(await store.directory(workspace.id))!.lists[0] });
+    const [{ id: own }] = (await store.directory(workspace.id))!.lists;
+    const seen: string[] = [];
+    let current = '';
+    const sink = {
+      list: (id: string) => {
+        current = id;
+      },
+      v4: (_id: number, _role: string, address: number) =>
+        seen.push(`${current === own ? 'own' : current === list.id ? 'edge' : '?'} ${address & 0xff}`),
+      v6: () => {},
+      geo: () => {},
+      gone: () => {},
+    };
+    await land([
+      { change: upsert(access(ip('192.0.2.1'))), listId: list.id },
+      { change: upsert(access(ip('192.0.2.2'))), listId: own },
+      { change: upsert(access(ip('192.0.2.3'))), listId: list.id },
+    ]);
+    const head = await store.snapshot(workspace.id, null, T0, sink);
+    assert.deepEqual(seen.splice(0).sort(), ['edge 1', 'edge 3', 'own 2']);
+    assert.deepEqual(head?.lists, [
+      { id: own, name: 'default' },
+      { id: list.id, name: 'edge' },
+    ]);
+    await land([
+      { change: upsert(access(ip('192.0.2.4'))), listId: own },
+      { change: upsert(access(ip('192.0.2.5'))), listId: list.id },
+    ]);
+    await store.follow(workspace.id, null, T0, head!.mark, sink);
+    assert.deepEqual(seen.sort(), ['edge 5', 'own 4']);
+  });
+}

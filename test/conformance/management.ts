@@ -1,0 +1,159 @@
+/** What every store driver must do for management: pages, expected states, requests that are done once, who did what (SPEC D15). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { feedState } from '../../src/account/feed.ts';
+import { listState, NO_SETTINGS } from '../../src/account/list.ts';
+import { stateTag } from '../../src/account/tag.ts';
+import { workspaceSettingsJson } from '../../src/account/workspace.ts';
+import type { Page, PageRequest } from '../../src/ports/account-store.ts';
+import { fixture, KEY, type StoreDriver } from './store.ts';
+
+const BY = { keyId: 'k', actor: 'Жанна' };
+const FEED = { ...NO_SETTINGS, description: null, lists: null };
+const DAY = 86_400_000;
+
+async function allOf<T>(read: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const page: Page<T> = await read({ after: after ?? null, limit: 2 });
+    assert.ok(page.items.length <= 2 && (page.next === null || page.items.length === 2));
+    items.push(...page.items);
+    after = page.next;
+  }
+  return items;
+}
+
+export function managementConformance(driver: StoreDriver): void {
+  const { name } = driver;
+
+  test(`D15.8 store ${name}: pages have every item of the workspace once, in order`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const lists = (await store.directory(workspace.id))!.lists.map(({ id }) => id);
+    for (let i = 0; i < 4; i += 1) {
+      for (const each of [other, workspace]) {
+        const list = await store.createList(each.id, `list-${i}`, null, NO_SETTINGS);
+        await store.createFeed(each.id, {
+          ...FEED,
+          name: `feed-${i}`,
+          lists: i === 0 ? null : i === 1 ? [] : [list.id],
+        });
+        await store.createKey(each.id, { ...KEY, hash: Buffer.from(`${each.id} ${i}`) });
+        if (each === workspace) lists.push(list.id);
+      }
+    }
+    const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);
+    assert.deepEqual(ids(await allOf((page) => store.listPage(workspace.id, page))), lists);
+    assert.deepEqual(await allOf((page) => store.feedPage(workspace.id, page)), await store.feeds(workspace.id));
+    assert.deepEqual(await allOf((page) => store.keyPage(workspace.id, page)), await store.keys(workspace.id));
+    const audited = await allOf((page) => store.auditPage(workspace.id, page));
+    assert.deepEqual(
+      audited.map(({ event }) => event),
+      [...[3, 2, 1, 0].flatMap(() => ['key created', 'feed created', 'list created']), ...['workspace created', 'list created']],
+    );
+    const [feed] = await store.feeds(workspace.id);
+    assert.deepEqual(await store.feed(workspace.id, feed!.id), feed);
+    assert.equal(await store.feed(other.id, feed!.id), undefined);
+    const [key] = await store.keys(workspace.id);
+    assert.deepEqual([await store.key(workspace.id, key!.id), await store.key(other.id, key!.id)], [key, undefined]);
+    assert.deepEqual([await store.workspace(workspace.id), await store.workspace(randomUUID())], [workspace, undefined]);
+    assert.deepEqual(await store.listPage(randomUUID(), { after: null, limit: 2 }), { items: [], next: null });
+  });
+
+  test(`D15.9 store ${name}: a change of another state than is expected is refused, and changes nothing`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const feed = await store.createFeed(workspace.id, { ...FEED, name: 'device' });
+    const elsewhere = { ifMatch: ['"x"'] };
+    const content = async () => [await store.directory(workspace.id), await store.feeds(workspace.id), await store.workspace(workspace.id)];
+    const plain = async () => JSON.stringify(await content(), (field, value) => (field === 'takenAt' ? 0 : value));
+    const before = await plain();
+    for (const refused of [
+      store.updateList(workspace.id, list.id, { family: 'v4' }, elsewhere),
+      store.deleteList(workspace.id, list.id, elsewhere),
+      store.updateFeed(workspace.id, feed.id, { lists: [] }, elsewhere),
+      store.deleteFeed(workspace.id, feed.id, { ifMatch: [] }),
+      store.updateWorkspace(workspace.id, { minPrefixV4: 8 }, elsewhere),
+    ]) {
+      await assert.rejects(refused, { code: 'CHANGED' });
+    }
+    assert.equal(await plain(), before);
+    const of = (state: object) => ({ ifMatch: ['"x"', stateTag(state)] });
+    const both = await Promise.allSettled([
+      store.updateList(workspace.id, list.id, { family: 'v4' }, of(listState(list))),
+      store.updateList(workspace.id, list.id, { family: 'v6' }, of(listState(list))),
+    ]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    await store.updateFeed(workspace.id, feed.id, { lists: [list.id] }, of(feedState(feed)));
+    await store.updateWorkspace(workspace.id, { minPrefixV4: 8 }, of(workspaceSettingsJson(workspace)));
+    const [changed] = await store.feeds(workspace.id);
+    await store.deleteFeed(workspace.id, feed.id, of(feedState(changed!)));
+  });
+
+  test(`D15.11 store ${name}: a request that is to be done once is, also by two at the same time; it is known for a day`, async (t) => {
+    const { store, query, workspace, organization } = await fixture(t, driver);
+    const once = { keyId: 'k', token: 'a', fingerprint: 'f' };
+    const earlier = (token: string, id = workspace.id) => store.earlierAnswer(id, { keyId: 'k', token }, 0);
+    const list = () => store.createList(workspace.id, 'edge', null, NO_SETTINGS, 0, { once });
+    const made = (await Promise.allSettled([list(), list(), list()])).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    assert.equal(made.length, 1);
+    await assert.rejects(list(), { code: 'ANSWERED_BEFORE' });
+    assert.equal(await store.listCount(workspace.id), 2);
+    const known = (await earlier('a'))!;
+    assert.deepEqual([known.fingerprint, JSON.parse(known.answer)], ['f', made[0]]);
+    const other = await store.createWorkspace(organization.id, 'other');
+    assert.equal(await earlier('a', other.id), undefined);
+    assert.equal(await store.earlierAnswer(workspace.id, { keyId: 'other', token: 'a' }, 0), undefined);
+    assert.equal(await store.earlierAnswer(workspace.id, { keyId: 'k', token: 'a' }, Date.now() + DAY), undefined);
+
+    const key = (n: number, token: string) =>
+      store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32, n) }, { once: { ...once, token } });
+    const keys = await Promise.allSettled([key(1, 'b'), key(2, 'b')]);
+    assert.deepEqual(keys.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    assert.equal((await store.keys(workspace.id)).length, 1);
+    await store.createFeed(workspace.id, { ...FEED, name: 'device' }, { once: { ...once, token: 'c' } });
+    await store.rememberAnswer(workspace.id, { ...once, token: 'd' }, '{"first":1}');
+    await store.rememberAnswer(workspace.id, { ...once, token: 'd' }, '{"second":2}');
+    assert.equal((await earlier('d'))!.answer, '{"first":1}');
+
+    const sweep = (now: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 1000 });
+    await sweep(Date.now() + DAY - 60_000);
+    assert.equal((await query('SELECT token FROM answers')).length, 4);
+    await sweep(Date.now() + DAY + 60_000);
+    assert.deepEqual(await query('SELECT token FROM answers'), []);
+    await store.createList(workspace.id, 'edge', null, NO_SETTINGS, 0, { once });
+  });
+
+  test(`D15.7 store ${name}: the audit log says who changed what of which workspace`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const { id } = await store.createList(workspace.id, 'edge', null, NO_SETTINGS, 0, { by: BY });
+    await store.updateList(workspace.id, id, { family: 'v4', action: 'block' }, { by: BY });
+    await store.updateList(workspace.id, id, { description: 'x'.repeat(2040) }, { by: BY });
+    await store.updateList(workspace.id, id, { description: 'y'.repeat(2040) }, { by: { keyId: 'k', actor: null } });
+    const { id: key } = await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32) }, { by: BY });
+    await store.revokeKey(key, { by: BY });
+    await store.updateWorkspace(workspace.id, { protect: ['private'] }, { by: BY });
+    await store.deleteList(workspace.id, id);
+    const { items } = await store.auditPage(workspace.id, { after: null, limit: 100 });
+    const [deleted] = items;
+    assert.deepEqual([deleted!.event, deleted!.by, deleted!.change!.after], ['list deleted', { keyId: null, actor: null }, null]);
+    assert.deepEqual(
+      items.slice(1, 7).map(({ event, object, by, change }) => [event, object, by, change?.before, change?.after]),
+      [
+        ['workspace changed', workspace.id, BY, { protect: [] }, { protect: ['private'] }],
+        ['key revoked', key, BY, undefined, undefined],
+        ['key created', key, BY, null, { name: null, permissions: KEY.permissions, list_id: null, feed_id: null, expires_at: null }],
+        ['list changed', id, { keyId: 'k', actor: null }, undefined, undefined],
+        ['list changed', id, BY, { description: null }, { description: 'x'.repeat(2040) }],
+        ['list changed', id, BY, { family: null, action: null }, { family: 'v4', action: 'block' }],
+      ],
+    );
+    assert.ok(items.every(({ at }, i) => i === 0 || at <= items[i - 1]!.at));
+    assert.deepEqual(
+      (await store.auditPage(other.id, { after: null, limit: 100 })).items.map(({ event }) => event),
+      ['workspace created', 'list created'],
+    );
+  });
+}

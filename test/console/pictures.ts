@@ -1,0 +1,131 @@
+/**
+ * Pictures of every page of the console, with data as a workspace has them: light, dark, and as wide as a phone.
+ * `node test/console/pictures.ts FOLDER [page …]`
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { startBrowser } from '../support/browser.ts';
+import { consolePage } from '../support/console.ts';
+import { ask, bearer, getFeed, postSignals } from '../support/http.ts';
+import { seededRandom } from '../support/random.ts';
+import { KEY, startWeir } from '../support/weir.ts';
+
+const [folder = 'pictures', ...wanted] = process.argv.slice(2);
+/** What there is a picture of: the address, and the heading that says that it is there. */
+const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: string }>> = {
+  overview: { path: '/', heading: 'Overview' },
+  feeds: { path: '/feeds', heading: 'Feeds' },
+  feed: { path: '/feeds/composed/perimeter', heading: 'perimeter' },
+};
+const LOOKS = { light: [1280, 'light'], dark: [1280, 'dark'], phone: [375, 'light'] } as const;
+
+mkdirSync(folder, { recursive: true });
+const data = mkdtempSync(join(tmpdir(), 'weir-pictures-'));
+const settings = { DATA_DIR: data, BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '1' };
+let weir = await startWeir(settings);
+const browser = await startBrowser();
+try {
+  await fill(weir.url);
+  await poll(weir.url);
+  // The ledger of devices is written when it stops.
+  await weir.kill('SIGTERM');
+  past();
+  weir = await startWeir(settings);
+  await poll(weir.url);
+  for (const [look, [width, scheme]] of Object.entries(LOOKS)) {
+    const page = consolePage(await browser.page(), weir.url);
+    await page.look(width, 900, scheme);
+    if (look === 'light') {
+      await page.open(`${weir.url}/console/`);
+      await page.sees('Sign in');
+      writeFileSync(join(folder, 'sign-in.png'), await page.picture());
+      await page.signIn(KEY);
+    }
+    for (const [name, { path, heading }] of Object.entries(PAGES)) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue;
+      await page.show(path, heading);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+      await page.look(width, Math.min(3000, Math.max(900, height)), scheme);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      writeFileSync(join(folder, `${name}-${look}.png`), await page.picture());
+      await page.look(width, 900, scheme);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+      if (wide > width) console.log(`${name} is ${wide} px wide in ${look}`);
+    }
+    if (page.complaints.length > 0) console.log(page.complaints.join('\n'));
+  }
+} finally {
+  await browser.close();
+  await weir.kill('SIGTERM');
+  rmSync(data, { recursive: true, force: true });
+}
+
+/** Lists, feeds, rules, polls, and a past of 90 days. */
+async function fill(url: string): Promise<void> {
+  const { below, pick } = seededRandom(7);
+  const send = async (method: string, path: string, body: object): Promise<{ id: string }> =>
+    JSON.parse((await ask(url, `/v1/manage${path}`, { method, headers: bearer(KEY), body: JSON.stringify(body) })).text);
+  const lists = [
+    { name: 'scanners', description: 'Hosts that scan the perimeter' },
+    { name: 'mail-abuse', description: 'Senders of spam and phishing' },
+    { name: 'analysts', description: 'Blocked by hand, from cases', max_entries: 4000 },
+  ];
+  for (const list of lists) await send('POST', '/lists', list);
+  await send('POST', '/feeds', { name: 'perimeter', description: 'All that the edge firewalls block', all_lists: true });
+  await send('POST', '/feeds', { name: 'mail-gateway', lists: ['mail-abuse', 'analysts'], format: 'plain', family: 'v4' });
+  const address = () => `${pick([45, 91, 103, 185, 193])}.${below(256)}.${below(256)}.${1 + below(254)}`;
+  for (const [list, batches] of Object.entries({ scanners: 8, 'mail-abuse': 4, analysts: 4 })) {
+    for (let batch = 0; batch < batches; batch += 1) {
+      const entries = Array.from({ length: 950 }, () => ({
+        ...{ kind: 'access_rule', op: 'upsert' },
+        rule: { action: 'block', target: { ip: address() }, expires_in: 3600 + below(86_400 * 6), reason: 'port scan' },
+      }));
+      await postSignals(url, KEY, entries, `/v2/signal?list=${list}`);
+    }
+  }
+  const places = [{ country: 'KP' }, { country: 'IR' }, { asn: 14061 }];
+  const blocks = places.map((target) => ({ kind: 'access_rule', op: 'upsert', rule: { action: 'block', target } }));
+  await postSignals(
+    url,
+    KEY,
+    [...blocks, { kind: 'access_rule', op: 'upsert', rule: { action: 'block', target: { ip: 'none' } } }],
+    '/v2/signal?list=analysts',
+  );
+}
+
+/** Devices pull their feeds. */
+async function poll(url: string): Promise<void> {
+  for (const [agent, feed] of [
+    ['FortiGate/7.4.3', '/perimeter'],
+    ['PaloAlto-EDL/11.1', '/perimeter'],
+    ['curl/8.5.0', '/mail-gateway'],
+    ['nftables-loader', ''],
+  ] as const) {
+    const headers = { ...bearer(KEY), 'user-agent': agent };
+    const { headers: first } = await ask(url, `/v1/threat/feeds${feed}`, { headers });
+    for (let i = 0; i < 12; i += 1) await ask(url, `/v1/threat/feeds${feed}`, { headers: { ...headers, 'if-none-match': first.etag } });
+  }
+  await getFeed(url, KEY, '/analysts');
+}
+
+/** What landing and builds would have written on each of the last 90 days. */
+function past(): void {
+  const { below } = seededRandom(11);
+  const db = new DatabaseSync(join(data, 'weir.db'));
+  const today = Math.floor(Date.now() / 86_400_000);
+  const insert = db.prepare(
+    `INSERT OR IGNORE INTO feed_days (workspace_pk, list_pk, day, came, lapsed, undone, deleted, last_v4, max_v4, last_v6, max_v6)
+     VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  for (let ago = 90; ago > 0; ago -= 1) {
+    const came = 9000 + below(6000) + (90 - ago) * 60;
+    const size = 14_000 + (90 - ago) * 70 + below(1500);
+    for (const place of [0, -1]) {
+      insert.run(place, today - ago, came, came - below(2500), ago === 40 ? 4200 : 0, below(80), size, size + 300, 900 + below(90), 1000);
+    }
+  }
+  db.close();
+}

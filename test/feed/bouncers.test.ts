@@ -1,0 +1,331 @@
+/** What bouncers are told over time: changes, lapses, lost answers, restarts (D14). */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../support/bouncer-world.ts';
+import { ManualClock, MemoryStore } from '../support/feed-world.ts';
+import { seededRandom } from '../support/random.ts';
+
+function world(settings = {}) {
+  const clock = new ManualClock();
+  const store = new MemoryStore(clock);
+  const list = store.addList('edge', settings);
+  return { clock, store, list, replica: new BouncerReplica(clock, store, { rebuildSeconds: 1 }) };
+}
+
+const values = (decisions: readonly Decision[]) => decisions.map(({ value }) => value).sort();
+const STEP = 10_000;
+
+describe('D14 decisions', () => {
+  test('D14.2 what a decision says', async () => {
+    const { store, list, replica } = world();
+    const other = store.addList('other "list"');
+    store.add(list, '192.0.2.0/25', { ttl: 4 * 3600 });
+    store.add(other, '192.0.2.128/25');
+    store.add(other, '2001:db8::7', { ttl: 90 });
+    const { new: fresh, deleted } = await replica.pull('startup=true');
+    assert.deepEqual(fresh, [
+      {
+        id: 0xc0000200 * 64 + 24,
+        duration: '4h0m0.5s',
+        origin: 'weir',
+        scenario: 'weir',
+        scope: 'Range',
+        type: 'ban',
+        value: '192.0.2.0/24',
+      },
+      { ...fresh[1], duration: '1m30.5s', scenario: 'other "list"', scope: 'Ip', value: '2001:db8::7' },
+    ]);
+    assert.deepEqual(deleted, []);
+    assert.ok(Number.isSafeInteger(fresh[1].id));
+    const again = await new BouncerReplica(new ManualClock(), store).pull();
+    assert.deepEqual(
+      again.new.map(({ id }) => id),
+      fresh.map(({ id }) => id),
+    );
+  });
+
+  test("D14.3 an answer reaches back to the pull before the last; two bouncers on one key do not take each other's changes", async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1');
+    for (let pull = 0; pull < 2; pull++) {
+      assert.deepEqual(values((await replica.pull()).new), ['192.0.2.1'], 'who has not pulled twice is told everything');
+      await clock.advance(90_000);
+    }
+    assert.deepEqual(await replica.pull(), { new: [], deleted: [] });
+    const id = store.add(list, '192.0.2.9');
+    await clock.advance(90_000);
+    assert.deepEqual(values((await replica.pull('', 'test/1')).new), ['192.0.2.9']);
+    assert.deepEqual(values((await replica.pull('', 'test/2')).new), ['192.0.2.1', '192.0.2.9']);
+    store.remove(id);
+    for (const told of [['192.0.2.9'], ['192.0.2.9'], []]) {
+      await clock.advance(90_000);
+      const { new: fresh, deleted } = await replica.pull();
+      assert.deepEqual([values(fresh), values(deleted)], [[], told]);
+    }
+    // Pulls that follow each other closely do not use the answer up, nor do answers that were not sent whole, and look-ups.
+    store.add(list, '192.0.2.33');
+    for (let pull = 0; pull < 5; pull++) {
+      await clock.advance(5_000);
+      assert.deepEqual(values((await replica.pull()).new), ['192.0.2.33']);
+    }
+    store.add(list, '192.0.2.55');
+    for (let pull = 0; pull < 9; pull++) {
+      await clock.advance(60_000);
+      (await replica.ask('held')).onSent();
+      assert.ok(values((await replica.ask('stream')).stream.new).includes('192.0.2.55'), 'not received');
+    }
+  });
+
+  test('D14.5 a duration ends at the lapse; a renewed block is told again when the old time has passed', async () => {
+    const { clock, store, list, replica } = world();
+    const id = store.add(list, '192.0.2.1', { ttl: 60 });
+    store.add(list, '192.0.2.9');
+    const told = await replica.pull('startup=true');
+    assert.deepEqual(told.new.map(({ duration }) => secondsOf(duration)).map(Math.floor)[0], 60);
+    assert.ok(told.new.every(({ duration }) => secondsOf(duration) <= 14 * 86_400 + 1));
+    const kernel = new Kernel(clock);
+    kernel.apply(told);
+    for (let second = 0; second < 300; second += 10) {
+      if (second < 100) store.renew(id, 60);
+      await clock.advance(STEP);
+      kernel.apply(await replica.pull());
+      const held = second + 10 < 150 ? ['192.0.2.1', '192.0.2.9'] : ['192.0.2.9'];
+      assert.deepEqual(kernel.held(), held, `after ${second + 10} s`);
+    }
+    // Beyond the longest timeout of a kernel.
+    for (let day = 0; day < 40; day++) {
+      await clock.advance(86_400_000);
+      kernel.apply(await replica.pull());
+      kernel.apply(await replica.pull());
+      assert.deepEqual(kernel.held(), ['192.0.2.9'], `day ${day}`);
+    }
+  });
+
+  test('D14.5 a network of several rules is told until its first address lapses', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.0', { ttl: 100 });
+    store.add(list, '192.0.2.1', { ttl: 50 });
+    store.add(list, '192.0.2.1', { ttl: 70 });
+    const [first] = (await replica.pull()).new;
+    assert.deepEqual([first.value, Math.floor(secondsOf(first.duration))], ['192.0.2.0/31', 70]);
+    await clock.advance(71_000);
+    const { new: fresh, deleted } = await replica.pull();
+    assert.deepEqual([values(fresh), values(deleted)], [['192.0.2.0'], ['192.0.2.0/31']]);
+  });
+
+  test('D14.6 after a restart everything is told, and what is gone: also what was unblocked right before it, and while nothing ran', async () => {
+    const { clock, store, list, replica } = world();
+    const [first, second] = ['192.0.2.1', '198.51.100.0/24'].map((target) => store.add(list, target));
+    store.add(list, '203.0.113.5');
+    await replica.pull();
+    store.remove(first);
+    await clock.advance(STEP);
+    assert.deepEqual(values((await replica.pull()).deleted), ['192.0.2.1']);
+    store.remove(second);
+    await clock.advance(STEP);
+    for (const wait of [0, 6 * 86_400_000]) {
+      await clock.advance(wait);
+      const { new: fresh, deleted } = await new BouncerReplica(clock, store).pull();
+      assert.deepEqual([values(fresh), values(deleted)], [['203.0.113.5'], ['192.0.2.1', '198.51.100.0/24']]);
+    }
+    await clock.advance(2 * 86_400_000);
+    assert.deepEqual(values((await new BouncerReplica(clock, store).pull()).deleted), [], 'seven days after it went');
+  });
+
+  test('D14.6 what one process has told, another one takes back', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.9');
+    const other = new BouncerReplica(clock, store, { rebuildSeconds: 1 });
+    for (const each of [replica, other]) for (let pull = 0; pull < 3; pull++) await each.pull();
+    const id = store.add(list, '192.0.2.1');
+    await clock.advance(2_000);
+    assert.deepEqual(values((await replica.pull()).new), ['192.0.2.1']);
+    store.remove(id);
+    await clock.advance(2_000);
+    assert.deepEqual(values((await other.pull()).deleted), ['192.0.2.1'], 'it has never told it itself');
+  });
+
+  test('D14.6 a store that takes no writes holds nothing up, and is told later', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1');
+    await replica.pull();
+    store.readOnly = true;
+    const id = store.add(list, '192.0.2.9');
+    await clock.advance(2_000);
+    assert.deepEqual(values((await replica.pull()).new), ['192.0.2.1', '192.0.2.9']);
+    store.readOnly = false;
+    store.add(list, '192.0.2.17');
+    await clock.advance(2_000);
+    await replica.pull();
+    store.remove(id);
+    assert.deepEqual(values((await new BouncerReplica(clock, store).pull()).deleted), ['192.0.2.9']);
+  });
+
+  test('D14.9 filters, and what a bouncer with one is told when a network moves to another list', async () => {
+    const { clock, store, list, replica } = world();
+    const other = store.addList('other');
+    const id = store.add(list, '192.0.2.1');
+    store.add(other, '198.51.100.0/24');
+    const get = async (query: string) => values((await replica.pull(`startup=true&${query}`)).new);
+    assert.deepEqual(await get('scopes=ip'), ['192.0.2.1']);
+    assert.deepEqual(await get('scopes=Range,COUNTRY'), ['198.51.100.0/24']);
+    assert.deepEqual(await get('scopes=country'), []);
+    assert.deepEqual(await get('origins=cscli'), []);
+    assert.deepEqual(await get('origins=cscli,weir&x=1'), ['192.0.2.1', '198.51.100.0/24']);
+    assert.deepEqual(await get('scenarios_containing=dge,nothing'), ['192.0.2.1']);
+    assert.deepEqual(await get('scenarios_not_containing=edge'), ['198.51.100.0/24']);
+    const query = 'scenarios_containing=edge';
+    for (let pull = 0; pull < 2; pull++) await replica.pull(query, 'filtered');
+    store.add(other, '192.0.2.1');
+    store.remove(id);
+    await clock.advance(2_000);
+    assert.deepEqual(values((await replica.pull(query, 'filtered')).deleted), ['192.0.2.1']);
+    assert.deepEqual(values((await replica.pull('', 'filtered')).new), ['192.0.2.1', '198.51.100.0/24'], 'another filter begins anew');
+  });
+
+  test('D14.10 single addresses: those of narrow rules, exactly, whatever is around them', async () => {
+    const { clock, store, list, replica } = world({ singleAddresses: 4 });
+    const bound = { listId: list };
+    store.add(list, '192.0.2.0/30');
+    store.add(list, '192.0.2.4/30');
+    store.add(list, '198.51.100.0/24');
+    store.add(list, '2001:db8::/126');
+    store.add(list, 'NL');
+    const first = await replica.pull('', 'test/1', bound);
+    const expected = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `192.0.2.${n}`);
+    assert.deepEqual(
+      values(first.new),
+      [...expected, '2001:db8::', '2001:db8::1', '2001:db8::2', '2001:db8::3', '203.0.113.0', '203.0.113.1', '203.0.113.2'].sort(),
+    );
+    assert.ok(first.new.every(({ scope }) => scope === 'Ip'));
+    const [{ decisions, networks, leftOutNetworks, leftOutAddresses }] = replica.bouncers.takeSeen();
+    assert.deepEqual([decisions, networks, leftOutNetworks > 1, leftOutAddresses > 256], [15, 0, true, true]);
+    assert.match((await replica.ask('held', 'ip=198.51.100.9', 'test/1', bound)).text, /"198.51.100.0\/24"/);
+    store.setList(list, { singleAddresses: null });
+    await clock.advance(2_000);
+    const { new: fresh, deleted } = await replica.pull('', 'test/1', bound);
+    assert.ok(values(fresh).includes('192.0.2.0/29'));
+    assert.ok(!values(deleted).some((value) => values(fresh).includes(value)));
+    store.setList(list, { singleAddresses: 4, maxEntries: 3 });
+    await clock.advance(2_000);
+    const over = await replica.ask('stream', '', 'test/1', bound);
+    assert.deepEqual([over.status, /15 decisions/.test(over.text)], [413, true]);
+  });
+
+  test('D14.8 look-ups tell what holds now', async () => {
+    const { store, list, replica } = world();
+    store.add(list, '192.0.2.0/24', { ttl: 60 });
+    store.add(list, '2001:db8::1');
+    const held = async (query: string) => (await replica.ask('held', query)).text;
+    assert.equal((JSON.parse(await held('ip=192.0.2.77')) as Decision[])[0].value, '192.0.2.0/24');
+    for (const query of ['range=192.0.2.128/25', 'scope=ip&value=192.0.2.1', 'scope=Range&value=192.0.2.0/24', 'ip=192.0.2.1&type=ban'])
+      assert.equal(JSON.parse(await held(query)).length, 1, query);
+    for (const query of [
+      'ip=192.0.3.1',
+      'range=192.0.0.0/16',
+      'scope=Country&value=NL',
+      'ip=192.0.2.1&type=captcha',
+      'ip=192.0.2.1&scopes=ip',
+      'ip=2001:db8::2',
+    ])
+      assert.equal(await held(query), 'null', query);
+    assert.deepEqual(values(JSON.parse(await held(''))), ['192.0.2.0/24', '2001:db8::1']);
+    const wrong = await replica.ask('held', 'ip=nonsense');
+    assert.deepEqual([wrong.status, /nonsense/.test(wrong.text)], [400, true]);
+  });
+
+  test('D14.3, D14.4, D14.6 whatever changes, is lost or starts anew: at rest a firewall holds what the feed has', {
+    timeout: 120_000,
+  }, async () => {
+    for (let seed = 1; seed <= 12; seed++) await history(seed);
+  });
+});
+
+/** Random changes, pulls, lost answers, restarts of weir and of bouncers; then a rest. */
+async function history(seed: number): Promise<void> {
+  const random = seededRandom(seed);
+  const { pick, below } = random;
+  const single = seed % 3 === 0;
+  const { clock, store, list } = world(single ? { singleAddresses: 256 } : {});
+  const lists = [list, store.addList('other')];
+  const bound = single ? { listId: list } : {};
+  const start = () => new BouncerReplica(clock, store, { rebuildSeconds: 1 });
+  let replicas = [start(), start()];
+  const clients = ['firewall/1', 'firewall/2', 'mirror/1'].map((name) => ({ name, kernel: new Kernel(clock), isNew: true }));
+  const target = () =>
+    pick([
+      () => `192.0.2.${below(16)}`,
+      () => `192.0.2.${below(8) * 2}/31`,
+      () => `192.0.2.${below(4) * 4}/30`,
+      () => `2001:db8::${below(6)}`,
+      () => (below(4) === 0 ? 'NL' : `198.51.100.${below(3) * 64}/26`),
+    ])();
+  const ttl = () => pick([undefined, 20, 60, 200, 3000]);
+  let alive: number[] = [];
+  const change = () => {
+    const action = below(5);
+    if (action < 2 || alive.length === 0) alive.push(store.add(pick(lists), target(), { ttl: ttl() }));
+    else if (action < 4) store.remove(alive.splice(below(alive.length), 1)[0]);
+    else store.renew(pick(alive), pick([10, 60, 200, 3000]));
+  };
+  const pull = async (client: (typeof clients)[number], isLossy: boolean) => {
+    const replica = pick(replicas);
+    const reply = await replica.ask('stream', client.isNew ? 'startup=true' : '', client.name, bound);
+    if (reply.status !== 200) return;
+    assert.equal(values(reply.stream.deleted).filter((value) => values(reply.stream.new).includes(value)).length, 0);
+    const fate = isLossy ? below(6) : 5;
+    // Cut off on the way, lost behind a proxy that took it, or received.
+    if (fate > 0) reply.onSent();
+    if (fate < 2) return;
+    client.kernel.apply(reply.stream);
+    client.isNew = false;
+  };
+  for (let step = 0; step < 60; step++) {
+    for (let n = below(4); n > 0; n--) change();
+    await clock.advance(pick([500, 2_000, 10_000, 10_000, 31_000]));
+    for (const client of clients) if (below(3) > 0) await pull(client, true);
+    if (below(12) === 0) replicas = [start(), replicas[1]];
+    if (below(30) === 0) replicas = [start(), start()];
+    if (below(20) === 0) store.readOnly = false;
+    if (below(25) === 0) {
+      const client = pick(clients);
+      client.isNew = true;
+      client.kernel = new Kernel(clock);
+    }
+  }
+  alive = [];
+  for (let round = 0; round < 12; round++) {
+    await clock.advance(STEP);
+    // Each process has told its own: at rest a bouncer has heard both.
+    for (const replica of replicas) {
+      for (const client of clients) {
+        replicas = [replica, ...replicas.filter((each) => each !== replica)];
+        const reply = await replica.ask('stream', '', client.name, bound);
+        reply.onSent();
+        client.kernel.apply(reply.stream);
+      }
+    }
+  }
+  const feed = valuesOf((await replicas[0].get(single ? `/${list}` : '', {}, bound.listId ?? null)).body);
+  const expected = single ? hostsOf(feed) : feed;
+  for (const { name, kernel } of clients) assert.deepEqual(kernel.held(), expected, `seed ${seed}, ${name}`);
+}
+
+/** The addresses of networks; IPv6 ones are hosts already, or wide. */
+function hostsOf(networks: readonly string[]): string[] {
+  return networks
+    .flatMap((network) => {
+      const [address, prefix = '32'] = network.split('/');
+      if (address.includes(':')) return network.includes('/') ? expandV6(address, Number(prefix)) : [address];
+      const [a, b, c, d] = address.split('.').map(Number);
+      return Array.from({ length: 2 ** (32 - Number(prefix)) }, (_, n) => `${a}.${b}.${c}.${d + n}`);
+    })
+    .sort();
+}
+
+const expandV6 = (address: string, prefix: number): string[] => {
+  const [head, last = '0'] = address.split('::');
+  if (prefix < 120) return [];
+  const first = Number.parseInt(last === '' ? '0' : last, 16);
+  return Array.from({ length: 2 ** (128 - prefix) }, (_, n) => (first + n === 0 ? `${head}::` : `${head}::${(first + n).toString(16)}`));
+};

@@ -1,0 +1,393 @@
+/** Rules in the management API: found, made, removed, imported, undone, explained (SPEC D15.31 to D15.40). */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { PERMISSIONS } from '../../src/account/permission.ts';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
+import { command, newTenant } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { ask, bearer, getFeed, type Headers, type Reply } from '../support/http.ts';
+import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
+
+type Json = Record<string, unknown>;
+interface Rule extends Json {
+  readonly id: number;
+  readonly target: string;
+  readonly rule_ref: string;
+}
+interface Answer extends Reply {
+  readonly body: Json & {
+    readonly rules: Rule[];
+    readonly next: string | null;
+    readonly batches: string[];
+    readonly landed: boolean;
+    readonly message: string;
+    readonly details: { readonly field: string; readonly message: string }[];
+    readonly errors: { readonly place: string; readonly message: string }[];
+    readonly feeds: (Json & { readonly kind: string; readonly rules: Rule[] })[];
+    readonly undone: Json[];
+    readonly sample: Rule[];
+    readonly dead_letters: (Json & { readonly id: number })[];
+  };
+}
+
+suite('management of rules', () => {
+  const folder = temporaryFolder({ after });
+  const settings = {
+    ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', PROTECTED_NETWORKS: '10.0.0.0/8' },
+    ...smallGeo(folder),
+  };
+  let server: Weir;
+  before(async () => {
+    server = await startWeir(settings);
+    await command(['org', 'create', 'acme'], settings);
+  });
+  after(() => server.kill('SIGKILL'));
+
+  /** A workspace of its own, and requests with a key that may do everything in it. */
+  async function space(name: string) {
+    const all = PERMISSIONS.flatMap((permission) => ['--permission', permission]);
+    const { workspaceId, key } = await newTenant(settings, { organization: 'acme', workspace: name }, ...all);
+    async function call(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Answer> {
+      const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+      const reply = await ask(server.url, `/v1/manage${path}`, {
+        method,
+        headers: { ...bearer(key), ...headers },
+        ...(text !== undefined && { body: text }),
+      });
+      return { ...reply, body: reply.text === '' ? {} : JSON.parse(reply.text) };
+    }
+    const get = (path: string) => call('GET', path);
+    const post = (path: string, body: unknown, headers?: Headers) => call('POST', path, body, headers);
+    const done = async (path: string, body: unknown, tries = 5): Promise<Answer['body']> => {
+      const answer = await post(path, body);
+      if (answer.status === 202) {
+        // A busy machine: all of it has landed when its last batch has.
+        await eventually(async () => assert.equal((await get(`/batches/${answer.body.batches.at(-1)}`)).status, 200));
+        return { ...answer.body, landed: true };
+      }
+      assert.equal(answer.status, 200, answer.text);
+      // Nor are entries counted in time there.
+      return answer.body.feeds_reason === undefined || tries === 1 ? answer.body : done(path, body, tries - 1);
+    };
+    const refsOf = async (query: string) => (await get(`/rules?kind=waf_rule&${query}`)).body.rules.map((rule) => rule.rule_ref);
+    const targetsOf = async (query: string) => (await get(`/rules?${query}`)).body.rules.map(({ target }) => target);
+    return { workspaceId, key, call, get, post, done, refsOf, targetsOf };
+  }
+
+  test('D15.32 access rules are found by address, list, action, target kind, label, batch, key, expiry, confidence and severity', async () => {
+    const { get, post, done, targetsOf, key } = await space('search');
+    await post('/lists', { name: 'edge' });
+    await done('/rules', { value: '192.0.2.0/24', labels: { source: 'soc' }, confidence: 'high', severity: 'low', reason: 'scan' });
+    const { batches } = await done('/rules', { value: '192.0.2.9', expires: '1h' });
+    await done('/rules', { value: '2001:db8::/32', action: 'allow', list: 'edge' });
+    await done('/rules', { value: 'AS64500' });
+    await done('/rules', { value: 'NL', list: 'edge' });
+    const soon = new Date(Date.now() + 7_200_000).toISOString();
+    const keyId = (await get('/whoami')).body.key_id;
+    for (const [query, expected] of Object.entries({
+      '': ['192.0.2.0/24', '192.0.2.9', 'AS64500', '2001:db8::/32', 'NL'],
+      'address=192.0.2.9': ['192.0.2.9'],
+      'address=192.0.2.9&match=covering': ['192.0.2.0/24', '192.0.2.9'],
+      'address=192.0.0.0/16&match=covered': ['192.0.2.0/24', '192.0.2.9'],
+      'address=as64500': ['AS64500'],
+      'list=edge': ['2001:db8::/32', 'NL'],
+      'action=allow': ['2001:db8::/32'],
+      'target_kind=country': ['NL'],
+      'label=source:soc': ['192.0.2.0/24'],
+      'confidence=high&severity=low': ['192.0.2.0/24'],
+      'severity=high': [],
+      'reason=scan': ['192.0.2.0/24'],
+      [`batch=${batches[0]!.toUpperCase()}`]: ['192.0.2.9'],
+      [`key=${keyId}&list=edge`]: ['2001:db8::/32', 'NL'],
+      [`expires_before=${soon}`]: ['192.0.2.9'],
+      [`expires_from=${soon}&target_kind=ip`]: ['192.0.2.0/24', '2001:db8::/32'],
+      'since=1h&action=allow': ['2001:db8::/32'],
+      [`since=${soon}`]: [],
+    })) {
+      assert.deepEqual(await targetsOf(query), expected, query);
+      const found: string[] = [];
+      for (let next: string | null = ''; next !== null; ) {
+        const page: Answer = await get(`/rules?${query}&limit=2${next === '' ? '' : `&after=${encodeURIComponent(next)}`}`);
+        found.push(...page.body.rules.map(({ target }) => target));
+        next = page.body.next;
+      }
+      assert.deepEqual(found, expected, `pages of ${query}`);
+    }
+    const [rule] = (await get('/rules?address=192.0.2.9')).body.rules;
+    assert.deepEqual([rule!.batch_id, rule!.key_id], [batches[0], keyId]);
+    assert.deepEqual((await get(`/rules/access_rule/${rule!.id}`)).body, rule);
+    for (const [query, field] of [
+      ['address=x.y', 'address'],
+      ['address=NL&match=covered', 'match'],
+      ['kind=waf_rule&list=edge', 'list'],
+      ['type=custom', 'type'],
+      ['label=x', 'label'],
+      ['since=noon', 'since'],
+      ['expires_from=7d', 'expires_from'],
+      ['after=3', 'after'],
+    ]) {
+      const { status, body } = await get(`/rules?${query}`);
+      assert.deepEqual([query, status, body.details[0]!.field], [query, 400, field]);
+    }
+    assert.equal((await get('/rules?list=nothing')).status, 404);
+    assert.equal((await getFeed(server.url, key)).status, 200);
+  });
+
+  test('D15.31, D15.32 expression rules come in the order of enforcement, by type, with what agents ignore of them', async () => {
+    const { get, post, done, refsOf } = await space('expressions');
+    const put = (rule_ref: string, more: Json = {}) =>
+      done('/rules/expressions', { kind: 'waf_rule', rule_ref, expression: 'ip.src eq 192.0.2.1', action: 'block', ...more });
+    await put('last');
+    await put('b', { order: 5 });
+    await put('first', { order: -1, type: 'generated', labels: { team: 'web' } });
+    await put('a', { order: 5, action: 'ratelimit' });
+    assert.deepEqual(await refsOf(''), ['first', 'a', 'b', 'last']);
+    assert.deepEqual(await refsOf('type=generated'), ['first']);
+    assert.deepEqual(await refsOf('type=custom&action=block'), ['b', 'last']);
+    assert.deepEqual(await refsOf('label=team:web'), ['first']);
+    const { body } = await get('/rules?kind=waf_rule&limit=3');
+    assert.match(String(body.rules[1]!.warning), /agents ignore this rule/);
+    assert.deepEqual(await refsOf(`after=${encodeURIComponent(body.next!)}`), ['last']);
+    await put('b', { order: 9 });
+    assert.deepEqual(await refsOf('limit=10'), ['first', 'a', 'b', 'last']);
+    const wrong = await post('/rules/expressions', { kind: 'waf_rule', rule_ref: 'x', expression: 'ip.src eq', action: 'block' });
+    assert.deepEqual([wrong.status, wrong.body.details[0]!.field], [400, 'rule.expression']);
+    const preview = await done('/rules/expressions', {
+      ...{ kind: 'waf_rule', rule_ref: 'y', expression: 'ip.src eq 192.0.2.1', action: 'ratelimit', preview: true },
+    });
+    assert.deepEqual([preview.batches, preview.preview, (preview.warnings as string[]).length], [[], true, 1]);
+    assert.deepEqual(await refsOf(''), ['first', 'a', 'b', 'last']);
+  });
+
+  test('D15.33, D15.34 one target is blocked, tried and unblocked: judged as signals are, and answered when it has landed', async () => {
+    const { get, post, done, targetsOf } = await space('targets');
+    const preview = await done('/rules', { value: '192.0.2.1', preview: true });
+    assert.deepEqual([preview.batches, preview.feeds.map((feed) => feed.entries_after)], [[], [1, 1]]);
+    assert.deepEqual(await targetsOf(''), []);
+    const { batches, landed } = await done('/rules', { value: '192.0.2.1', reason: 'scan' });
+    assert.equal(landed, true);
+    assert.deepEqual(await targetsOf(''), ['192.0.2.1']);
+    assert.equal((await get(`/batches/${batches[0]}`)).body.entries, 1);
+    await done('/rules', { value: '192.0.2.1', action: 'unblock' });
+    assert.deepEqual(await targetsOf(''), []);
+    for (const [body, field, text] of [
+      [{ value: '10.1.2.3' }, 'rule.target.ip', /overlaps the protected network 10\.0\.0\.0\/8/],
+      [{ value: 'AS99999999' }, 'rule.target.asn', /./],
+      [{ value: 'example.org' }, 'value', /must be an address, a network, an AS number or a country/],
+      [{ value: '192.0.2.1', expires: '2020-01-01' }, 'expires', /past/],
+      [{ value: '192.0.2.1', expires: 'soon' }, 'value', /neither a duration/],
+      [{ value: '192.0.2.1', rule_ref: 'a b' }, 'rule_ref', /./],
+      [{ value: '192.0.2.1', confidence: 'sure' }, 'rule.config.confidence', /./],
+    ] as const) {
+      const { status, body: fault } = await post('/rules', body);
+      assert.deepEqual([status, fault.details[0]!.field], [400, field], fault.message);
+      assert.match(fault.details[0]!.message, text);
+    }
+    assert.equal((await post('/rules', { value: '192.0.2.1', list: 'nothing' })).status, 404);
+  });
+
+  test('D15.35 rules are deleted by their ids or by conditions, after a preview with a sample', async () => {
+    const { get, post, done, targetsOf, call } = await space('deletion');
+    for (const [value, source] of Object.entries({ '192.0.2.1': 'a', '192.0.2.2': 'a', '192.0.2.3': 'b', '192.0.2.4': 'b' }))
+      await done('/rules', { value, labels: { source } });
+    const [first, second] = (await get('/rules')).body.rules;
+    const preview = await done('/rules/delete', { label: 'source:a', preview: true });
+    assert.deepEqual([preview.deleted, preview.batches, preview.next], [2, [], null]);
+    assert.deepEqual(
+      preview.sample.map(({ target }) => target),
+      ['192.0.2.1', '192.0.2.2'],
+    );
+    assert.equal((await targetsOf('')).length, 4);
+    assert.equal((await done('/rules/delete', { ids: [first!.id, 999_999] })).deleted, 1);
+    assert.equal((await call('DELETE', `/rules/access_rule/${second!.id}`)).body.deleted, 1);
+    assert.equal((await call('DELETE', `/rules/access_rule/${second!.id}`)).status, 404);
+    assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
+    const { deleted, batches } = await done('/rules/delete', { label: 'source:b' });
+    assert.equal(deleted, 2);
+    assert.deepEqual(await targetsOf(''), []);
+    const { undone } = await done('/undo', { batches });
+    assert.deepEqual([undone[0]!.restores, undone[0]!.batch], [2, batches[0]]);
+    assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
+    assert.equal((await done('/rules/delete', { label: 'source:c' })).deleted, 0);
+    for (const body of [{}, { kind: 'waf_rule' }, { ids: [1], label: 'source:a' }]) {
+      assert.deepEqual([(await post('/rules/delete', body)).body.details[0]!.field], ['ids']);
+    }
+  });
+
+  test('D15.36 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {
+    const { get, done, post, targetsOf } = await space('import');
+    const csv = 'ip,reason\n192.0.2.1,scan\nnonsense,x\n10.0.0.1,inside\nAS64500,net\n';
+    const path = '/imports?format=csv&label=source:feed&expires_in=7d';
+    const preview = await done(`${path}&preview=1`, csv);
+    assert.deepEqual([preview.accepted, preview.failed, preview.batches], [2, 2, []]);
+    const feeds = preview.feeds.map(({ kind, entries_before: was, entries_after: will }) => [kind, was, Number(will) > 0]);
+    assert.deepEqual(feeds, [
+      ['list', 0, true],
+      ['workspace', 0, true],
+    ]);
+    assert.deepEqual(await targetsOf(''), []);
+    const imported = await done(path, csv);
+    assert.deepEqual([imported.accepted, imported.failed, imported.landed], [2, 2, true]);
+    assert.deepEqual(
+      imported.errors.map(({ place }) => place),
+      ['line 3', 'line 4'],
+    );
+    assert.match(imported.errors[1]!.message, /overlaps the protected network/);
+    const { body } = await get('/rules');
+    assert.deepEqual(
+      body.rules.map(({ target, reason, labels, expires_at: expires }) => [target, reason, labels, expires !== null]),
+      [
+        ['192.0.2.1', 'scan', { source: 'feed' }, true],
+        ['AS64500', 'net', { source: 'feed' }, true],
+      ],
+    );
+    const hosts = Array.from({ length: 2500 }, (_, n) => `198.18.${n >> 8}.${n & 255}`);
+    const large = await done('/imports?preview=1', hosts.join('\n'));
+    assert.deepEqual([large.accepted, large.feeds.map((feed) => Number(feed.entries_after) - Number(feed.entries_before))], [2500, [5, 5]]);
+    const { batches, accepted } = await done('/imports?file=hosts.txt', hosts.join('\n'));
+    assert.deepEqual([accepted, batches.length], [2500, 3]);
+    assert.equal((await get('/rules?limit=1000&address=198.18.0.0/16&match=covered')).body.rules.length, 1000);
+    await done('/undo', { batches });
+    assert.equal((await targetsOf('')).length, 2);
+    const signals = [{ schema_version: 2, kind: 'access_rule', op: 'delete', rule: { target: { ip: '192.0.2.1' }, action: 'block' } }];
+    assert.equal((await done('/imports', JSON.stringify(signals))).accepted, 1);
+    assert.deepEqual(await targetsOf(''), ['AS64500']);
+    const broken = await done('/imports?format=json', '["192.0.2.7", {');
+    assert.deepEqual([broken.accepted, broken.failed], [1, 1]);
+    const many = await done('/imports?preview=1', Array.from({ length: 10_001 }, (_, n) => `198.18.${n >> 8}.${n & 255}`).join('\n'));
+    assert.deepEqual(
+      [many.accepted, many.errors.map(({ message }) => message)],
+      [10_000, ['an import has 10000 entries at most; the rest was not read']],
+    );
+    assert.equal((await post('/imports?list=nothing', '192.0.2.1')).status, 404);
+    assert.equal((await post('/imports?expires_in=long', '192.0.2.1')).body.details[0]!.field, 'expires_in');
+  });
+
+  test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {
+    const { get, post, done, targetsOf } = await space('undo');
+    const ids: string[] = [];
+    for (const value of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) ids.push(...(await done('/rules', { value, reason: value })).batches);
+    const first = (await get('/batches?limit=2')).body;
+    const rest = (await get(`/batches?after=${first.next}`)).body;
+    const listed = [...(first.batches as unknown as Json[]), ...(rest.batches as unknown as Json[])].map(({ id }) => id);
+    assert.deepEqual([listed, rest.next], [ids.toReversed(), null]);
+    const preview = await done('/undo', { batches: [ids[0], ids[2]], preview: true });
+    assert.deepEqual(
+      preview.undone.map(({ batch, removes, restores, undone_by: by }) => [batch, removes, restores, by]),
+      [
+        [ids[2], 0, 1, null],
+        [ids[0], 0, 0, null],
+      ],
+    );
+    assert.deepEqual(await targetsOf(''), ['192.0.2.1', '192.0.2.2']);
+    const { undone, batches } = await done('/undo', { batches: [ids[0], ids[2]] });
+    assert.deepEqual(
+      undone.map(({ undone_by: by }) => by),
+      batches,
+    );
+    assert.deepEqual(await targetsOf(''), ['192.0.2.2']);
+    assert.equal((await get(`/batches/${ids[2]}`)).body.undone_by, batches[0]);
+    assert.equal((await post('/undo', { batches: [ids[2]] })).status, 409);
+    assert.equal((await post('/undo', { batches: ['0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'] })).status, 404);
+    assert.deepEqual((await get('/batches?after=x')).body.details[0]!.field, 'after');
+  });
+
+  test('D15.38 explain says why a target is in feeds, or not, of all feeds or of one', async () => {
+    const { get, post, done, key } = await space('explain');
+    await post('/lists', { name: 'edge' });
+    await done('/rules', { value: '192.0.2.0/24', list: 'edge', reason: 'scan' });
+    await done('/rules', { value: '192.0.2.7', list: 'edge' });
+    await getFeed(server.url, key);
+    const verdicts = async (query: string) =>
+      (await get(`/explain?${query}`)).body.feeds.map(({ name, verdict, rules }) => [name, verdict, rules.map(({ relation }) => relation)]);
+    assert.deepEqual(await verdicts('target=192.0.2.7'), [
+      ['explain', 'in', ['covering', 'exact']],
+      ['default', 'out', []],
+      ['edge', 'in', ['covering', 'exact']],
+    ]);
+    assert.deepEqual(await verdicts('target=192.0.0.0/16&feed=edge'), [['edge', 'partly', ['covered', 'covered']]]);
+    assert.deepEqual(await verdicts('target=10.1.1.1&feed=edge&action=allow'), [['edge', 'out', []]]);
+    assert.deepEqual(await verdicts('target=AS64500&feed=default'), [['default', 'out', []]]);
+    const [whole] = (await get('/explain?target=192.0.2.7')).body.feeds;
+    assert.deepEqual([whole!.entries, whole!.rules_left_out, whole!.rules[0]!.list_name], [1, 0, 'edge']);
+    assert.equal((await get('/explain?target=192.0.2.7&feed=nothing')).status, 404);
+    assert.equal((await get('/explain?target=x.y')).body.details[0]!.field, 'target');
+  });
+
+  test('D15.39 dead letters of the workspace are listed, shown whole, sent again and dropped', async () => {
+    const { workspaceId: workspace, get, post, call, targetsOf } = await space('letters');
+    const event = '{"type":"access_rules","action":"block","ip":"192.0.2.1"}';
+    const stream = openSqliteStream(settings.DATA_DIR);
+    await stream.publish([
+      { key: workspace, headers: { workspace_id: workspace, schema_version: '9' }, value: `${event}${' '.repeat(500)}` },
+      { key: workspace, headers: { workspace_id: workspace }, value: '{' },
+      // Another workspace's, whatever its key says.
+      { key: workspace, headers: { workspace_id: 'another' }, value: event },
+    ]);
+    await stream.close();
+    const letters = await eventually(async () => {
+      const { dead_letters: found } = (await get('/dead-letters')).body;
+      assert.equal(found.length, 2);
+      return found;
+    });
+    const paged: number[] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const { body }: Answer = await get(`/dead-letters?limit=1${next === '' ? '' : `&after=${next}`}`);
+      paged.push(...body.dead_letters.map(({ id }) => id));
+      next = body.next;
+    }
+    assert.deepEqual(
+      paged,
+      letters.map(({ id }) => id),
+    );
+    assert.deepEqual(
+      letters.map(({ value }) => String(value).length),
+      [1, 400],
+    );
+    const [broken, future] = letters;
+    assert.equal(String((await get(`/dead-letters/${future!.id}`)).body.value).length, 557);
+    assert.equal((await get(`/dead-letters/${broken!.id - 100}`)).status, 404);
+    assert.equal((await post('/dead-letter-replays', { ids: [future!.id, 999_999] })).status, 404);
+    assert.deepEqual((await post('/dead-letter-replays', { ids: [future!.id] })).body.replayed, [future!.id]);
+    assert.equal((await call('DELETE', `/dead-letters/${broken!.id}`)).body.dropped, true);
+    // It can still not be landed.
+    const again = await eventually(async () => {
+      const { dead_letters: found } = (await get('/dead-letters')).body;
+      assert.deepEqual([found.length, found[0]!.reason], [1, future!.reason]);
+      return found[0]!;
+    });
+    assert.notEqual(again.id, future!.id);
+    assert.deepEqual(await targetsOf(''), []);
+  });
+
+  test('D15.40 an expression is tried: its phase and fields, or where it is at fault', async () => {
+    const { done } = await space('trying');
+    const check = (kind: string, expression: string) => done('/expressions/check', { kind, expression });
+    assert.deepEqual(await check('waf_rule', 'ip.src eq 192.0.2.1'), { valid: true, phase: 'request', fields: ['ip.src'], fault: null });
+    const { valid, fault } = await check('smart_firewall_rule', 'ip.src in');
+    assert.equal(valid, false);
+    assert.deepEqual([(fault as Json).line, typeof (fault as Json).text], [1, 'string']);
+    assert.match(String((fault as Json).excerpt), /ip\.src in\n.*\^/);
+  });
+
+  test('D15.33 what has not landed after 2 seconds is 202 with the address of its batch, and lands later', async () => {
+    const own = { ...settings, DATA_DIR: join(folder, 'no-consumer') };
+    let waiting = await startWeir({ ...own, BOOTSTRAP_API_KEY: KEY, ROLES: 'signals,manage' });
+    const ask2 = (method: string, path: string, body?: string) =>
+      ask(waiting.url, path, { method, headers: bearer(KEY), ...(body && { body }) });
+    try {
+      const { status, headers, text } = await ask2('POST', '/v1/manage/rules', '{"value":"192.0.2.1"}');
+      const { batches, landed } = JSON.parse(text);
+      assert.deepEqual([status, landed, headers.location], [202, false, `/v1/manage/batches/${batches[0]}`]);
+      assert.equal((await ask2('GET', headers.location!)).status, 404);
+      assert.equal((await ask2('GET', '/v1/manage/explain?target=192.0.2.1')).status, 409);
+      await waiting.kill('SIGKILL');
+      waiting = await startWeir(own);
+      await eventually(async () => assert.equal((await ask2('GET', headers.location!)).status, 200));
+    } finally {
+      await waiting.kill('SIGKILL');
+    }
+  });
+});

@@ -1,0 +1,317 @@
+/** Bouncers against a running weir: the addresses over HTTP, Debian's firewall bouncer, and the library that most are made of. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { type Decision, valuesOf } from '../support/bouncer-world.ts';
+import { commandJson, commandText, newKey } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { ask, bearer, freePort, getFeed, postSignals } from '../support/http.ts';
+import { locate, needs } from '../support/programs.ts';
+import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
+
+const run = promisify(execFile);
+const UNTIL = Number(process.env.TEST_BOUNCER_WAIT ?? 30_000);
+/** Single addresses, a power of two: the client takes minutes for 32,768. */
+const MANY = Number(process.env.TEST_BOUNCER_ADDRESSES ?? 1024);
+
+suite('bouncers', () => {
+  const folder = temporaryFolder({ after });
+  let settings: Record<string, string>;
+  let weir: Weir;
+  before(async () => {
+    const PORT = String(await freePort());
+    const fast = { FEED_REBUILD_SECONDS: '0', LOG_LEVEL: 'info', DRAIN_SECONDS: '0', RATE_LIMIT_FEEDS: '0' };
+    settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY, PORT, ...fast };
+    weir = await startWeir(settings);
+  });
+  after(() => weir.kill('SIGKILL'));
+
+  const inWorkspace = ['--workspace', 'default'];
+  const makeList = (name: string, ...options: string[]) => commandText(['list', 'create', name, ...inWorkspace, ...options], settings);
+  const keyOf = (...options: string[]) => newKey(settings, 'default', '--permission', 'feed:read', ...options);
+  const send = async (list: string, action: string, ...targets: string[]) => {
+    const entries = targets.map((target) => ({ type: 'access_rules', action, ...targetOf(target), expiration: 3600 }));
+    assert.equal((await postSignals(weir.url, KEY, entries, `/v1/signal?list=${list}`)).status, 200);
+  };
+  const pull = (key: string, query = '', headers = {}) =>
+    ask(weir.url, `/v1/decisions/stream${query}`, { headers: { 'x-api-key': key, 'user-agent': 'test/1', ...headers } });
+  const values = (decisions: readonly Decision[]) => decisions.map(({ value }) => value).sort();
+  const feed = async (list: string) => valuesOf((await getFeed(weir.url, KEY, `/${list}`)).text);
+
+  test('D14.1, D14.2, D14.11 a key bound to a list gets its decisions, compressed where it asks; errors are those of the protocol', async () => {
+    await makeList('http');
+    await send('http', 'block', '192.0.2.1', '198.51.100.0/24');
+    const key = await keyOf('--list', 'http');
+    const plain = await pull(key, '?startup=true');
+    assert.deepEqual([plain.status, plain.headers['content-type']], [200, 'application/json; charset=utf-8']);
+    assert.deepEqual(values(JSON.parse(plain.text).new), ['192.0.2.1', '198.51.100.0/24']);
+    assert.deepEqual(JSON.parse(plain.text).new[0].scenario, 'http');
+    const zipped = await pull(key, '?startup=true', { 'accept-encoding': 'gzip' });
+    assert.deepEqual([zipped.headers['content-encoding'], gunzipSync(zipped.bytes).toString()], ['gzip', plain.text]);
+    for (const wrong of ['', 'x'.repeat(30)]) {
+      const refused = await pull(wrong);
+      assert.deepEqual([refused.status, refused.text], [403, '{"message":"access forbidden"}']);
+    }
+    const writer = await pull(await newKey(settings, 'default', '--permission', 'signal:write'));
+    assert.deepEqual([writer.status, writer.text], [403, '{"message":"The API key does not have the permission feed:read"}']);
+    const method = await ask(weir.url, '/v1/decisions', { method: 'DELETE' });
+    assert.deepEqual(
+      [method.status, method.headers.allow, method.text],
+      [405, 'GET, HEAD', '{"message":"Method not allowed, use GET or HEAD"}'],
+    );
+    assert.deepEqual((await ask(weir.url, '/v1/decisions/other')).text, '{"message":"There is nothing at this address"}');
+  });
+
+  test('D14.3, D14.8 HEAD says whether the key is good and changes nothing; look-ups', async () => {
+    const key = await keyOf('--list', 'http');
+    for (let n = 0; n < 3; n++) {
+      for (const path of ['/v1/decisions/stream', '/v1/decisions']) {
+        const { status, text } = await ask(weir.url, path, { method: 'HEAD', headers: { 'x-api-key': key, 'user-agent': 'test/1' } });
+        assert.deepEqual([status, text], [200, '']);
+      }
+    }
+    assert.equal((await ask(weir.url, '/v1/decisions', { method: 'HEAD', headers: { 'x-api-key': 'wrong-wrong' } })).status, 403);
+    assert.equal(JSON.parse((await pull(key)).text).new.length, 2, 'it has not pulled before');
+    const held = (query: string) => ask(weir.url, `/v1/decisions${query}`, { headers: bearer(key) });
+    assert.equal(JSON.parse((await held('?ip=198.51.100.7')).text)[0].value, '198.51.100.0/24');
+    assert.equal((await held('?ip=198.51.101.7')).text, 'null');
+    assert.match((await held('?ip=198.51.101.777')).text, /^\{"message":/);
+  });
+
+  test('D14.10, D14.12, D14.13 usage metrics, and what weir bouncer ls and the log tell', async () => {
+    await makeList('narrow', '--single-addresses', '16');
+    await send('narrow', 'block', '192.0.2.0/28', '198.51.100.0/24');
+    const key = await keyOf('--list', 'narrow');
+    const name = { 'x-api-key': key, 'user-agent': 'crowdsec-firewall-bouncer/v1' };
+    assert.equal(JSON.parse((await pull(key, '', name)).text).new.length, 16);
+    const http = { ...name, 'x-api-key': await keyOf('--list', 'http') };
+    await pull(http['x-api-key'], '', http);
+    const report = (body: string) => ask(weir.url, '/v1/usage-metrics', { method: 'POST', headers: name, body });
+    assert.deepEqual([(await report('{"remediation_components":[]}')).status, (await report('[1')).status], [201, 400]);
+    assert.equal((await report(JSON.stringify({ a: 'x'.repeat(300_000) }))).status, 413);
+    const lines = weir.output().stderr;
+    assert.match(lines, /does not get 1 networks with 256 addresses/);
+    assert.match(lines, /gets 1 networks; in nftables mode it enforces only the first address of each/);
+    await weir.kill('SIGTERM');
+    const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);
+    const narrow = rows.find(({ decisions }) => decisions === 16)!;
+    assert.deepEqual(
+      [narrow.user_agent, narrow.networks, narrow.left_out_networks, narrow.left_out_addresses, narrow.usage_metrics],
+      ['crowdsec-firewall-bouncer/v1', 0, 1, 256, { remediation_components: [] }],
+    );
+    assert.match(await commandText(['bouncer', 'ls', ...inWorkspace], settings), /1 \(256 addresses\)/);
+    weir = await startWeir(settings);
+  });
+
+  const namespaces = process.getuid?.() === 0 ? needs('crowdsec-firewall-bouncer', 'ip', 'ipset', 'nft') : 'needs root';
+  suite('the firewall bouncer in a network namespace', { skip: namespaces }, () => {
+    const open: (() => unknown)[] = [];
+    let cut = 0;
+    before(async () => {
+      await makeList('networks');
+      await makeList('hosts', '--single-addresses', '65536');
+    });
+    after(async () => {
+      for (const close of open.reverse()) await close();
+    });
+
+    /** A namespace that reaches weir through a proxy, which cuts the next `cut` answers of a stream off in their middle. */
+    async function namespaceOf(number: number) {
+      const name = `weir${process.pid}-${number}`;
+      const [near, far] = [`wb${process.pid % 100_000}${number}`, `wc${process.pid % 100_000}${number}`];
+      const base = `10.203.${process.pid % 250}`;
+      const [here, there] = [`${base}.${4 * number + 1}`, `${base}.${4 * number + 2}`];
+      const ip = (...args: string[]) => run('ip', args);
+      await ip('netns', 'add', name);
+      open.push(() => ip('netns', 'del', name));
+      await ip('link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', name);
+      await ip('addr', 'add', `${here}/30`, 'dev', near);
+      await ip('link', 'set', near, 'up');
+      await ip('-n', name, 'addr', 'add', `${there}/30`, 'dev', far);
+      await ip('-n', name, 'link', 'set', far, 'up');
+      const proxy = await startProxy(here);
+      return {
+        within: (program: string, ...args: string[]) => run('ip', ['netns', 'exec', name, program, ...args], BIG),
+        name,
+        url: proxy,
+      };
+    }
+    async function startProxy(host: string): Promise<string> {
+      const proxy: Server = createServer((asked, answer) => {
+        const headers = { ...asked.headers, connection: 'close' };
+        const on = request(new URL(asked.url!, weir.url), { method: asked.method!, headers }, async (response) => {
+          const body = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>));
+          answer.writeHead(response.statusCode!, { ...response.headers, 'content-length': body.length, connection: 'close' });
+          if (cut === 0) return void answer.end(body);
+          cut -= 1;
+          answer.write(body.subarray(0, body.length / 2), () => answer.destroy());
+        });
+        on.on('error', () => answer.destroy());
+        asked.pipe(on);
+      });
+      proxy.listen(0, host);
+      await once(proxy, 'listening');
+      open.push(() => proxy.close());
+      return `http://${host}:${(proxy.address() as AddressInfo).port}/`;
+    }
+
+    type Namespace = Awaited<ReturnType<typeof namespaceOf>>;
+    /** A bouncer in a namespace, and what its kernel blocks. */
+    async function startBouncer(space: Namespace, mode: 'ipset' | 'nftables', key: string) {
+      const sets = { blacklists_ipv4: 'weir4', blacklists_ipv6: 'weir6' };
+      if (mode === 'ipset') {
+        await space.within('ipset', 'create', 'weir4', 'hash:net', 'timeout', '300', 'maxelem', '131072');
+        await space.within('ipset', 'create', 'weir6', 'hash:net', 'family', 'inet6', 'timeout', '300');
+      }
+      // JSON is YAML.
+      const table = (name: string) => ({ enabled: true, 'set-only': false, table: name, chain: 'input' });
+      const config = {
+        mode,
+        pid_dir: folder,
+        update_frequency: '500ms',
+        daemonize: false,
+        log_mode: 'stdout',
+        log_level: 'info',
+        api_url: space.url,
+        api_key: key,
+        deny_action: 'DROP',
+        supported_decisions_types: ['ban'],
+        ...sets,
+        ipset_type: 'nethash',
+        nftables: { ipv4: table('weir4t'), ipv6: table('weir6t') },
+        prometheus: { enabled: false },
+      };
+      const file = join(folder, `${space.name}.yaml`);
+      writeFileSync(file, JSON.stringify(config));
+      const child: ChildProcess = spawn('ip', ['netns', 'exec', space.name, locate('crowdsec-firewall-bouncer')!, '-c', file]);
+      let log = '';
+      for (const output of [child.stdout!, child.stderr!]) output.setEncoding('utf8').on('data', (text: string) => (log += text));
+      open.push(async () => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      });
+      const blocked = async (): Promise<string[]> => {
+        if (mode === 'ipset') {
+          const [v4, v6] = await Promise.all(['weir4', 'weir6'].map((set) => space.within('ipset', 'list', set)));
+          return [v4, v6].flatMap(({ stdout }) => [...stdout.matchAll(/^(\S+) timeout \d+/gm)].map(([, member]) => member)).sort();
+        }
+        const [v4, v6] = await Promise.all(
+          [
+            ['ip', 'weir4t', 'weir4'],
+            ['ip6', 'weir6t', 'weir6'],
+          ].map((set) => space.within('nft', '-j', 'list', 'set', ...set)),
+        );
+        return [v4, v6].flatMap(({ stdout }) => elementsOf(stdout)).sort();
+      };
+      return { blocked, log: () => log };
+    }
+
+    const rest = (bouncer: { blocked(): Promise<string[]>; log(): string }, expected: () => Promise<string[]>) =>
+      eventually(async () => {
+        const [held, wanted] = [new Set(await bouncer.blocked()), new Set(await expected())];
+        const [missing, extra] = [wanted.difference(held), held.difference(wanted)].map((values) => [...values].slice(0, 5));
+        assert.deepEqual({ missing, extra }, { missing: [], extra: [] }, bouncer.log().slice(-2000));
+      }, UNTIL);
+
+    test('D14.1, D14.3, D14.6 ipset mode: the sets of two bouncers on one key are the feed, whatever is cut off and starts anew', async () => {
+      await send('networks', 'block', '203.0.113.1', '203.0.113.2', '198.51.100.0/24', '2001:db8::/32', 'DE');
+      const key = await keyOf('--list', 'networks');
+      const [one, two] = [await namespaceOf(0), await namespaceOf(1)];
+      const [first, second] = [await startBouncer(one, 'ipset', key), await startBouncer(two, 'ipset', key)];
+      const both = async () => {
+        for (const bouncer of [first, second]) await rest(bouncer, () => feed('networks'));
+      };
+      await both();
+      assert.ok((await first.blocked()).includes('192.0.2.0/24'), 'the country');
+      // Merged with what is there, taken out of it, and the country gone.
+      await send('networks', 'block', '203.0.113.3', '203.0.113.7');
+      await send('networks', 'unblock', '203.0.113.1', 'DE');
+      await both();
+      cut = 4;
+      await send('networks', 'unblock', '198.51.100.0/24');
+      await eventually(() => assert.equal(cut, 0), UNTIL);
+      await send('networks', 'block', '198.51.100.0/25');
+      await both();
+      // Unblocked right before weir is killed.
+      await send('networks', 'unblock', '203.0.113.7');
+      await send('networks', 'block', '203.0.113.9');
+      await weir.kill('SIGKILL');
+      weir = await startWeir(settings);
+      await both();
+      assert.ok(!(await first.blocked()).includes('203.0.113.7'));
+      // Until when the feed has an address, the kernel has it.
+      const short = [{ type: 'access_rules', action: 'block', ip: '203.0.113.60', expiration: 60 }];
+      await postSignals(weir.url, KEY, short, '/v1/signal?list=networks');
+      await both();
+      const { stdout } = await one.within('ipset', 'list', 'weir4');
+      const [, left] = /^203\.0\.113\.60 timeout (\d+)/m.exec(stdout)!;
+      assert.ok(Number(left) <= 60, left);
+    });
+
+    test(`D14.10 nftables mode with single addresses: ${MANY} of them, address by address`, async () => {
+      const bits = Math.log2(MANY);
+      await send('hosts', 'block', `10.1.0.0/${32 - bits}`, `10.9.0.0/${33 - bits}`, '192.0.2.0/29', '2001:db8::/126', '10.32.0.0/12');
+      const bouncer = await startBouncer(await namespaceOf(2), 'nftables', await keyOf('--list', 'hosts'));
+      const span = (a: number, b: number, count: number) => Array.from({ length: count }, (_, n) => `${a}.${b}.${n >> 8}.${n & 0xff}`);
+      const v6 = ['2001:db8::', '2001:db8::1', '2001:db8::2', '2001:db8::3'];
+      const narrow = Array.from({ length: 8 }, (_, n) => `192.0.2.${n}`);
+      await rest(bouncer, async () => [...span(10, 1, MANY), ...span(10, 9, MANY / 2), ...narrow, ...v6]);
+      await send('hosts', 'unblock', `10.1.0.0/${32 - bits}`, '192.0.2.0/29');
+      await send('hosts', 'block', '192.0.2.4/30');
+      await rest(bouncer, async () => [...span(10, 9, MANY / 2), ...narrow.slice(4), ...v6]);
+    });
+  });
+
+  const skipped =
+    process.env.TEST_BOUNCER_LIBRARY === undefined && 'needs TEST_BOUNCER_LIBRARY=1 and Go: its first build takes two minutes of CPU';
+  test('D14.1, D14.8, D14.12 the client library: stream, look-up, usage metrics', { skip: skipped }, async (t) => {
+    const program = join(folder, 'bouncer-library');
+    const cwd = fileURLToPath(new URL('./bouncer-library/', import.meta.url));
+    await run('go', ['build', '-o', program, '.'], { cwd });
+    await makeList('library');
+    await send('library', 'block', '192.0.2.1', '198.51.100.0/24');
+    const key = await keyOf('--list', 'library');
+    const child = spawn(program, [weir.url, key, '198.51.100.9']);
+    t.after(() => child.kill('SIGKILL'));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    const lines = () =>
+      output
+        .split('\n')
+        .filter((line) => line.startsWith('{') || line.startsWith('['))
+        .map((line) => JSON.parse(line));
+    await eventually(() => assert.ok(lines().length >= 2, output), UNTIL);
+    const [held, all] = lines();
+    assert.equal(held[0].value, '198.51.100.0/24');
+    assert.deepEqual(values(all.new), ['192.0.2.1', '198.51.100.0/24']);
+    await send('library', 'unblock', '192.0.2.1');
+    await eventually(() => assert.deepEqual(values(lines().at(-1).deleted), ['192.0.2.1'], output), UNTIL);
+    await weir.kill('SIGTERM');
+    const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);
+    const metrics = rows.find(({ user_agent: name }) => name === 'library/v0.0.21')?.usage_metrics as { remediation_components: object[] };
+    assert.equal((metrics.remediation_components[0] as { type: string }).type, 'library');
+    weir = await startWeir(settings);
+  });
+});
+
+/** Kernel sets of 50,000 elements are long texts. */
+const BIG = { maxBuffer: 1 << 28 };
+
+const targetOf = (target: string) => (/^[A-Z]{2}$/.test(target) ? { country: target } : { ip: target });
+
+/** The elements of a set as `nft -j` lists it. */
+function elementsOf(listing: string): string[] {
+  const { nftables } = JSON.parse(listing) as { nftables: { set?: { elem?: (string | { elem: { val: string } })[] } }[] };
+  const elements = nftables.flatMap(({ set }) => set?.elem ?? []);
+  return elements.map((element) => (typeof element === 'string' ? element : element.elem.val));
+}
