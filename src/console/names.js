@@ -8,6 +8,7 @@ import { may } from './session.js';
  * @typedef {object} Names
  * @property {{ id: string, name: string, default: boolean }[]} lists
  * @property {(id: string | null | undefined) => string} listName
+ * @property {(id: string | null) => { kind: 'workspace' | 'list' | 'composed', id: string, name: string }} feedOf The feed of an id: a list's, one made of lists; null: the workspace's.
  * @property {(id: string | null | undefined) => string} keyName A key that is not known is told by the end of its id.
  */
 
@@ -18,10 +19,15 @@ export function useNames(session) {
   return useMemo(() => {
     const lists = value?.lists ?? [];
     const named = new Map(lists.map((/** @type {any} */ { id, name }) => [id, name]));
+    const feeds = new Map((value?.feeds ?? []).map((/** @type {any} */ { id, name }) => [id, name]));
     const keys = new Map((value?.keys ?? []).map((/** @type {any} */ { id, name, prefix }) => [id, name ?? prefix]));
     const shown = (/** @type {string | null | undefined} */ id) => (id ? `…${id.slice(-8)}` : '');
     return {
       lists,
+      feedOf(id) {
+        if (id === null) return { kind: 'workspace', id: '', name: 'the whole workspace' };
+        return feeds.has(id) ? { kind: 'composed', id, name: feeds.get(id) } : { kind: 'list', id, name: named.get(id) ?? shown(id) };
+      },
       listName: (id) => named.get(id ?? '') ?? shown(id),
       keyName: (id) => (id === session.key_id ? (keys.get(id) ?? 'this key') : (keys.get(id ?? '') ?? shown(id))),
     };
@@ -30,9 +36,14 @@ export function useNames(session) {
 
 /** @param {boolean} readsKeys */
 async function readNames(readsKeys) {
-  const [lists, keys] = await Promise.all([allPages('/lists', 'lists'), readsKeys ? allPages('/keys', 'keys') : []]);
+  const [lists, feeds, keys] = await Promise.all([
+    allPages('/lists', 'lists'),
+    allPages('/feeds', 'feeds'),
+    readsKeys ? allPages('/keys', 'keys') : [],
+  ]);
   return {
     lists: lists.map(({ id, name, default: isDefault }) => ({ id, name, default: isDefault })),
+    feeds: feeds.map(({ id, name }) => ({ id, name })),
     keys: keys.map(({ id, name, prefix }) => ({ id, name, prefix })),
   };
 }

@@ -64,12 +64,18 @@ const columns = (names) => [
 
 /** A change on one line. @param {Entry} entry */
 function summaryOf({ object, before, after }) {
-  const fields = Object.entries(after ?? before ?? {}).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${textOf(value)}`);
+  const fields = Object.entries(after ?? before ?? {})
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${textOf(value)}`);
   return fields.length === 0 ? object : fields.join(', ');
 }
 
-/** @param {unknown} value */
-const textOf = (value) => (value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+/** @param {unknown} value @returns {string} */
+function textOf(value) {
+  if (value === null || value === undefined) return '–';
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
 
 /** @param {{ entry: Entry, names: Names, onClose: () => void }} props */
 function EntryDialog({ entry, names, onClose }) {

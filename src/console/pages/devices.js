@@ -15,6 +15,7 @@ import { PageHead } from '../ui/page-head.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
+import { linkToFeed } from './feeds/read-feeds.js';
 
 /**
  * @typedef {object} Device
@@ -129,17 +130,19 @@ function DeviceDialog({ device, names, onClose }) {
           `${count(answers['200'])} new, ${count(answers['304'])} unchanged, ${count(answers['4xx'])} refused, ${count(answers['5xx'])} failed`,
         ],
       ]} />
-      ${device.documents.length > 0 && html`<${Table} label="What it has" columns=${DOCUMENTS} rows=${device.documents} keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`}
+      ${device.documents.length > 0 && html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents} keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`}
     <//>
   `;
 }
 
-/** @type {import('../ui/table.js').Column<Device['documents'][number]>[]} */
-const DOCUMENTS = [
+/** @param {import('../names.js').Names} names @returns {import('../ui/table.js').Column<Device['documents'][number]>[]} */
+const documentColumns = (names) => [
   {
     label: 'Feed',
-    cell: ({ feed_id: id }) =>
-      html`<a class="text" href=${link('/feeds', id ?? 'workspace')}>${id === null ? 'workspace' : `…${id.slice(-8)}`}</a>`,
+    cell({ feed_id: id }) {
+      const feed = names.feedOf(id);
+      return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
+    },
   },
   { label: 'Document', cell: ({ format, family, action }) => `${format}, ${family}, ${action}` },
   { label: 'Got it', cell: ({ at }) => html`<${Ago} at=${at} />` },

@@ -19,6 +19,7 @@ import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { RELATIONS, Verdict, whyText } from './explain/words.js';
+import { linkToFeed } from './feeds/read-feeds.js';
 import { BlockForm } from './rules/block.js';
 import { UnblockForm } from './rules/unblock.js';
 
@@ -92,7 +93,7 @@ function Explanation({ target, action, feeds }) {
     ${
       concerned.length > 0 &&
       others.length > 0 &&
-      html`<p class="soft">No rule concerns it in ${others.map(({ id, name }, i) => html`${i > 0 ? ', ' : ''}<a key=${id} class="text" href=${link('/feeds', id ?? 'workspace')}>${name}</a>`)}.</p>`
+      html`<p class="soft">No rule concerns it in ${others.map(({ id, kind, name }, i) => html`${i > 0 ? ', ' : ''}<a key=${id} class="text" href=${linkToFeed({ kind, id: id ?? '' })}>${name}</a>`)}.</p>`
     }
   `;
 }
@@ -101,7 +102,7 @@ const KINDS = { workspace: 'the whole workspace', list: 'list', composed: 'feed 
 
 /** @param {{ feed: ExplainedFeed, action: string, target: string }} props */
 function FeedCard({ feed, action, target }) {
-  const title = html`<a class="text" href=${link('/feeds', feed.id ?? 'workspace')}>${feed.name}</a> <span class="soft small">${KINDS[feed.kind]}${feed.family !== 'both' && `, ${feed.family} only`}</span>`;
+  const title = html`<a class="text" href=${linkToFeed({ kind: feed.kind, id: feed.id ?? '' })}>${feed.name}</a> <span class="soft small">${KINDS[feed.kind]}${feed.family !== 'both' && `, ${feed.family} only`}</span>`;
   const size =
     feed.entries === null
       ? undefined
@@ -139,7 +140,7 @@ const COLUMNS = [
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
   { label: 'Reason', cell: ({ reason, rule_ref: ref }) => html`<bdi>${reason ?? ref ?? ''}</bdi>` },
   {
-    label: 'Key',
+    label: 'Sent by',
     cell: ({ key_name: name, batch_id: batch }) =>
       batch === null ? html`<bdi>${name ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name ?? 'batch'}</a>`,
   },
