@@ -1,68 +1,58 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
+import { setTimeout as sleep } from 'node:timers/promises';
 import about from '../package.json' with { type: 'json' };
-import { areOff, blockGuards, mayBlock, type ServiceGuardRails } from './account/guard-rails.ts';
+import { areOff, mayBlock } from './account/guard-rails.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
 import type { Schemes } from './expression/scheme.ts';
-import type { FeedBuilder } from './feed/builder.ts';
 import { Bouncers } from './feed/serve/bouncers.ts';
-import { FeedCache } from './feed/serve/cache.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
-import { type FeedForecast, feedForecast } from './feed/serve/forecast.ts';
-import { isCountry } from './geo/iso3166.ts';
-import { geoStatus } from './geo/status.ts';
 import { accessLog } from './http/access-log.ts';
 import { ACTIVITY_TURN, activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
-import { rateLimiter } from './http/auth/rate-limit.ts';
 import { bouncerEndpoints } from './http/bouncers/answer.ts';
 import { newHttpCounts } from './http/counts.ts';
 import { deviceLedger, pollOf } from './http/device-ledger.ts';
 import { feedEndpoint } from './http/feeds/answer.ts';
 import { documentEndpoint } from './http/feeds/document.ts';
-import { type MetricsPage, startMetricsServer } from './http/metrics.ts';
+import type { MetricsPage } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
-import { managedSubmission } from './http/signals/managed.ts';
-import { ruleQuota } from './http/signals/rule-quota.ts';
-import { type SignalParts, signalSubmission } from './http/signals/submit.ts';
+import { signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
-import type { ActivityCounter } from './ports/activity.ts';
-import type { HttpCounts } from './ports/http-counts.ts';
 import type { Log } from './ports/log.ts';
-import type { Store } from './ports/store.ts';
-import type { Stream } from './ports/stream.ts';
+import { feedCache, feedReport, forecastFrom } from './roles/feeds.ts';
+import { managePorts } from './roles/manage.ts';
+import { serveMetrics, startMeasures } from './roles/metrics.ts';
+import { signalParts } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
 import { bouncerLog, startBouncerLedger } from './runtime/bouncer-ledger.ts';
 import { loggedChecks } from './runtime/check-log.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
-import { type Engine, startEngine } from './runtime/engines.ts';
+import { startEngine } from './runtime/engines.ts';
 import { startFailureLog } from './runtime/failed-keys.ts';
-import { type FeedThread, startFeedThread } from './runtime/feeds.ts';
+import { startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
-import { type GeoInUse, loadGeoData, useGeo } from './runtime/geo.ts';
+import { loadGeoData, useGeo } from './runtime/geo.ts';
 import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
-import { type BuildCounts, countBuilds, newBuildCounts } from './runtime/metrics/builds.ts';
+import { countBuilds } from './runtime/metrics/builds.ts';
 import { metricsPage } from './runtime/metrics/metrics.ts';
-import { type ProcessWatch, watchProcess } from './runtime/metrics/process.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
-import { processesOn, type StatusFile, startStatusFile } from './runtime/status-file.ts';
+import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { startTracing } from './runtime/tracing.ts';
 import { watchAppends } from './stream/append-watch.ts';
-import { caughtUp, unlanded } from './stream/lag.ts';
+import { unlanded } from './stream/lag.ts';
 
 export interface ServiceOptions {
   /** Where the first key and the ready line are printed. */
@@ -217,27 +207,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
       answerAgent: documents && agentEndpoint(documents),
       bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
       manage: config.roles.includes('manage')
-        ? {
-            store,
-            now,
-            maxLists: config.maxLists,
-            guardRails,
-            feeds: feedThread && watch,
-            documents: cache,
-            measurer: feedThread,
-            activity,
-            service: {
-              engines: enginesOf(config),
-              processes: processesOn(config.dataDir, ownStatus),
-              geo: () => geoStatus(geo.data(), now()),
-            },
-            publish: (messages) => stream.publish(messages),
-            untilLanded: () => caughtUp(stream, store),
-            submission: managedSubmission(signalParts(store, appends, config, judges, logger)),
-            explainer: feedThread,
-            schemes,
-            pause: () => nextTurn(),
-          }
+        ? managePorts({ config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger })
         : undefined,
       readiness: ready,
       draining: () => draining,
@@ -317,87 +287,3 @@ async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>):
     throw new WeirError('USAGE', `${(fault as Error).message}\n${(geo.reason as Error).message}`);
   }
 }
-
-/** What is measured where metrics are asked for, from before the engines start their threads. */
-function startMeasures({ metricsPort, metricsToken }: Config): { process: ProcessWatch; builds: BuildCounts } | undefined {
-  if (metricsPort === undefined && metricsToken === undefined) return undefined;
-  return { process: watchProcess(), builds: newBuildCounts() };
-}
-
-/** Serves the metrics on their own port, where one is set. Resolves with what ends that. */
-async function serveMetrics(page: MetricsPage, config: Config, draining: () => boolean, log: Log): Promise<Close> {
-  const { metricsHost: host, metricsPort: port } = config;
-  if (port === undefined) return () => {};
-  const server = await startMetricsServer(page, { host, port }, draining).catch((error: Error) => {
-    throw new WeirError('USAGE', `cannot listen on ${host}:${port} for metrics: ${error.message}`);
-  });
-  log('info', `metrics on ${urlOf(host, server.port)}/metrics`);
-  return server.close;
-}
-
-/** What a batch is judged by, and what tells what it changes of feeds. */
-interface SignalJudges {
-  readonly schemes: Schemes;
-  readonly geo: GeoInUse;
-  readonly guardRails: ServiceGuardRails;
-  readonly forecast: FeedForecast | undefined;
-  readonly counts: HttpCounts;
-  readonly noteEntries: ActivityCounter['entries'] | undefined;
-}
-
-function signalParts(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): SignalParts {
-  const { schemes, geo, guardRails, forecast, counts, noteEntries } = parts;
-  const guardOf = blockGuards(guardRails);
-  return {
-    store,
-    stream,
-    entryLimit: rateLimiter(config.rateLimitEntries),
-    ruleQuota: ruleQuota(config.maxRules, store, monotonic),
-    check: (caller) => ({
-      schemes,
-      hasAsn: (asn) => geo.database().hasAsn(asn),
-      isCountry,
-      blockFaults: guardOf(caller.guardRails).faults,
-    }),
-    forecast,
-    now,
-    monotonic,
-    counts,
-    noteEntries,
-    logFailure: (err, what) => logger.error({ err }, what),
-  };
-}
-
-/** What the engines are, as people call them. */
-const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
-  store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
-  stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
-});
-
-const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
-
-function feedCache(builder: FeedBuilder, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, logger: Logger): FeedCache {
-  return new FeedCache({
-    store: engine.store,
-    builder,
-    clock: systemClock,
-    rebuildSeconds: config.feedRebuildSeconds,
-    bodyBytes: config.feedCacheMb * 1024 * 1024,
-    geoVersion: () => geo.database().version,
-    zlib: `${process.versions.zlib}-${process.arch}`,
-    watch,
-    caughtUp: waitForLanding(config, engine),
-    report: feedReport(logger),
-  });
-}
-
-/** Waits until what was accepted before has landed; undefined where another process lands. */
-const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
-  roles.includes('consumer')
-    ? async () => {
-        await caughtUp(stream, store);
-      }
-    : undefined;
-
-const forecastFrom = (previewer: FeedThread, config: Config, engine: Engine, geo: GeoInUse, watch: FeedWatch, log: Log): FeedForecast =>
-  feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

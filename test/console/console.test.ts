@@ -211,25 +211,43 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
     assert.deepEqual([body.accepted.at(-1), body.step_minutes], [1, 60]);
   });
 
+  test('D18.7 the keyboard alone: a link past the navigation, / for the search, Escape closes a dialog and the focus goes back', async () => {
+    const focus = () => page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
+    await page.show('/feeds', 'Feeds');
+    await page.sees('the default list');
+    await page.press('Tab');
+    assert.equal(await focus(), 'Skip to the content');
+    await page.press('Enter');
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main');
+    await page.press('/');
+    assert.equal(await focus(), 'Explain an address');
+    await page.evaluate("[...document.querySelectorAll('button')].find((each) => each.innerText.trim() === 'New list').focus()");
+    await page.press('Enter');
+    await page.sees('Senders name it');
+    await page.press('Escape');
+    await page.seesNot('Senders name it');
+    assert.equal((await focus()).trim(), 'New list');
+  });
+
   test('D18.7 every page of feeds and the overview are sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
     const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-    for (const scheme of ['light', 'dark'] as const) {
+    // Colours are those of tokens.css: one page in the dark stands for all.
+    for (const [scheme, path, heading] of [
+      ['light', '/', 'Overview'],
+      ['light', '/feeds', 'Feeds'],
+      ['light', '/feeds/composed/perimeter', 'perimeter'],
+      ['dark', '/feeds/composed/perimeter', 'perimeter'],
+    ] as const) {
       await page.look(375, 800, scheme);
-      for (const [path, heading] of [
-        ['/', 'Overview'],
-        ['/feeds', 'Feeds'],
-        ['/feeds/composed/perimeter', 'perimeter'],
-      ] as const) {
-        await page.show(path, heading);
-        await eventually(async () => assert.doesNotMatch(await page.text(), /Loading…/));
-        assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375, path);
-        await page.evaluate(axe);
-        const faults = await page.evaluate<string[]>(
-          `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      await page.show(path, heading);
+      await eventually(async () => assert.doesNotMatch(await page.text(), /Loading…/));
+      assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375, path);
+      await page.evaluate(axe);
+      const faults = await page.evaluate<string[]>(
+        `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
             .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html).join(' ')))`,
-        );
-        assert.deepEqual(faults, [], `${path} ${scheme}`);
-      }
+      );
+      assert.deepEqual(faults, [], `${path} ${scheme}`);
     }
     const hosts = new Set(page.requests.filter((url) => !url.startsWith('data:')).map((url) => new URL(url).origin));
     assert.deepEqual([...hosts], [weir.url]);

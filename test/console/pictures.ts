@@ -29,6 +29,8 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
 };
 const LOOKS = { light: [1280, 'light'], dark: [1280, 'dark'], phone: [375, 'light'] } as const;
 
+const { below, pick } = seededRandom(7);
+
 mkdirSync(folder, { recursive: true });
 const data = mkdtempSync(join(tmpdir(), 'weir-pictures-'));
 const settings = { DATA_DIR: data, BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '1' };
@@ -42,6 +44,7 @@ try {
   past();
   weir = await startWeir(settings);
   await poll(weir.url);
+  await send(weir.url, 'scanners', 3);
   for (const [look, [width, scheme]] of Object.entries(LOOKS)) {
     const page = consolePage(await browser.page(), weir.url);
     await page.look(width, 900, scheme);
@@ -73,27 +76,17 @@ try {
 
 /** Lists, feeds, rules, polls, and a past of 90 days. */
 async function fill(url: string): Promise<void> {
-  const { below, pick } = seededRandom(7);
-  const send = async (method: string, path: string, body: object): Promise<{ id: string }> =>
+  const manage = async (method: string, path: string, body: object): Promise<{ id: string }> =>
     JSON.parse((await ask(url, `/v1/manage${path}`, { method, headers: bearer(KEY), body: JSON.stringify(body) })).text);
   const lists = [
     { name: 'scanners', description: 'Hosts that scan the perimeter' },
     { name: 'mail-abuse', description: 'Senders of spam and phishing' },
     { name: 'analysts', description: 'Blocked by hand, from cases', max_entries: 4000 },
   ];
-  for (const list of lists) await send('POST', '/lists', list);
-  await send('POST', '/feeds', { name: 'perimeter', description: 'All that the edge firewalls block', all_lists: true });
-  await send('POST', '/feeds', { name: 'mail-gateway', lists: ['mail-abuse', 'analysts'], format: 'plain', family: 'v4' });
-  const address = () => `${pick([45, 91, 103, 185, 193])}.${below(256)}.${below(256)}.${1 + below(254)}`;
-  for (const [list, batches] of Object.entries({ scanners: 8, 'mail-abuse': 4, analysts: 4 })) {
-    for (let batch = 0; batch < batches; batch += 1) {
-      const entries = Array.from({ length: 950 }, () => ({
-        ...{ kind: 'access_rule', op: 'upsert' },
-        rule: { action: 'block', target: { ip: address() }, expires_in: 3600 + below(86_400 * 6), reason: 'port scan' },
-      }));
-      await postSignals(url, KEY, entries, `/v2/signal?list=${list}`);
-    }
-  }
+  for (const list of lists) await manage('POST', '/lists', list);
+  await manage('POST', '/feeds', { name: 'perimeter', description: 'All that the edge firewalls block', all_lists: true });
+  await manage('POST', '/feeds', { name: 'mail-gateway', lists: ['mail-abuse', 'analysts'], format: 'plain', family: 'v4' });
+  for (const [list, batches] of Object.entries({ scanners: 8, 'mail-abuse': 4, analysts: 4 })) await send(url, list, batches);
   const places = [{ country: 'KP' }, { country: 'IR' }, { asn: 14061 }];
   const blocks = places.map((target) => ({ kind: 'access_rule', op: 'upsert', rule: { action: 'block', target } }));
   await postSignals(
@@ -102,6 +95,18 @@ async function fill(url: string): Promise<void> {
     [...blocks, { kind: 'access_rule', op: 'upsert', rule: { action: 'block', target: { ip: 'none' } } }],
     '/v2/signal?list=analysts',
   );
+}
+
+/** Batches of signals for a list. */
+async function send(url: string, list: string, batches: number): Promise<void> {
+  const address = () => `${pick([45, 91, 103, 185, 193])}.${below(256)}.${below(256)}.${1 + below(254)}`;
+  for (let batch = 0; batch < batches; batch += 1) {
+    const entries = Array.from({ length: 950 }, () => ({
+      ...{ kind: 'access_rule', op: 'upsert' },
+      rule: { action: 'block', target: { ip: address() }, expires_in: 3600 + below(86_400 * 6), reason: 'port scan' },
+    }));
+    await postSignals(url, KEY, entries, `/v2/signal?list=${list}`);
+  }
 }
 
 /** Devices pull their feeds. */
@@ -121,7 +126,6 @@ async function poll(url: string): Promise<void> {
 
 /** What landing and builds would have written on each of the last 90 days. */
 function past(): void {
-  const { below } = seededRandom(11);
   const db = new DatabaseSync(join(data, 'weir.db'));
   const today = Math.floor(Date.now() / 86_400_000);
   const insert = db.prepare(

@@ -137,18 +137,21 @@ function Day() {
     <div class="cards">
       <${Shown} live=${live}>${(/** @type {any} */ { to, step_minutes: step, accepted, failed, pulls, not_modified: unchanged }) => {
         const end = Math.floor(Date.parse(to) / 60_000) * 60;
-        const times = accepted.map((/** @type {number} */ _, /** @type {number} */ i) => end - (accepted.length - 1 - i) * step * 60);
+        // Before the first point nothing was counted: from there the lines rise.
+        const first = end - accepted.length * step * 60;
+        const times = [first, ...accepted.map((/** @type {number} */ _, /** @type {number} */ i) => first + (i + 1) * step * 60)];
+        const from = (/** @type {number[]} */ values) => [0, ...values];
         return html`
           <${Card} title="Entries, last day" note=${`In ${step} minutes.`}>
             <${Plot} span=${86_400} label="Entries of the last day" times=${times} series=${[
-              { label: 'accepted', color: '--accent', fill: true, values: accepted },
-              { label: 'failed', color: '--bad', values: failed },
+              { label: 'accepted', color: '--accent', fill: true, values: from(accepted) },
+              { label: 'failed', color: '--bad', values: from(failed) },
             ]} />
           <//>
           <${Card} title="Pulls, last day" note=${`In ${step} minutes.`}>
             <${Plot} span=${86_400} label="Pulls of the last day" times=${times} series=${[
-              { label: 'all', color: '--accent', fill: true, values: pulls },
-              { label: 'answered 304', color: '--good', values: unchanged },
+              { label: 'all', color: '--accent', fill: true, values: from(pulls) },
+              { label: 'answered 304', color: '--good', values: from(unchanged) },
             ]} />
           <//>
         `;

@@ -1,0 +1,58 @@
+/** The role `feeds`: what is polled, and what signals would change of it. */
+import type { Logger } from 'pino';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { FeedBuilder } from '../feed/builder.ts';
+import { FeedCache } from '../feed/serve/cache.ts';
+import type { FeedWatch } from '../feed/serve/feed-watch.ts';
+import { type FeedForecast, feedForecast } from '../feed/serve/forecast.ts';
+import type { Log } from '../ports/log.ts';
+import type { Engine } from '../runtime/engines.ts';
+import type { FeedThread } from '../runtime/feeds.ts';
+import type { GeoInUse } from '../runtime/geo.ts';
+import { caughtUp } from '../stream/lag.ts';
+
+/** Logs a build that failed. */
+export const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
+
+/** The documents that are served, and the builder behind them. */
+export function feedCache(
+  builder: FeedBuilder,
+  config: Config,
+  engine: Engine,
+  geo: GeoInUse,
+  watch: FeedWatch,
+  logger: Logger,
+): FeedCache {
+  return new FeedCache({
+    store: engine.store,
+    builder,
+    clock: systemClock,
+    rebuildSeconds: config.feedRebuildSeconds,
+    bodyBytes: config.feedCacheMb * 1024 * 1024,
+    geoVersion: () => geo.database().version,
+    zlib: `${process.versions.zlib}-${process.arch}`,
+    watch,
+    caughtUp: waitForLanding(config, engine),
+    report: feedReport(logger),
+  });
+}
+
+/** Waits until what was accepted before has landed; undefined where another process lands. */
+const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
+  roles.includes('consumer')
+    ? async () => {
+        await caughtUp(stream, store);
+      }
+    : undefined;
+
+/** Tells what signals would change of feeds. */
+export const forecastFrom = (
+  previewer: FeedThread,
+  config: Config,
+  engine: Engine,
+  geo: GeoInUse,
+  watch: FeedWatch,
+  log: Log,
+): FeedForecast =>
+  feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

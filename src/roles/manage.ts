@@ -1,0 +1,69 @@
+/** The role `manage`: what operations of management work with. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { FeedCache } from '../feed/serve/cache.ts';
+import type { FeedWatch } from '../feed/serve/feed-watch.ts';
+import { geoStatus } from '../geo/status.ts';
+import type { Activity } from '../http/activity.ts';
+import { managedSubmission } from '../http/signals/managed.ts';
+import type { ManagePorts } from '../manage/context.ts';
+import type { ProcessStatus } from '../manage/status.ts';
+import type { Stream } from '../ports/stream.ts';
+import type { Engine } from '../runtime/engines.ts';
+import type { FeedThread } from '../runtime/feeds.ts';
+import type { GeoInUse } from '../runtime/geo.ts';
+import { processesOn } from '../runtime/status-file.ts';
+import { caughtUp } from '../stream/lag.ts';
+import { type SignalJudges, signalParts } from './signals.ts';
+
+/** What of the process management is told of; what it does not have is undefined. */
+interface ManageParts {
+  readonly config: Config;
+  readonly engine: Engine;
+  /** Appends of signals, as they are watched. */
+  readonly appends: Pick<Stream, 'draft'>;
+  readonly judges: SignalJudges;
+  readonly activity: Activity | undefined;
+  readonly watch: FeedWatch;
+  readonly cache: FeedCache | undefined;
+  readonly feedThread: FeedThread | undefined;
+  readonly geo: GeoInUse;
+  readonly ownStatus: () => Promise<ProcessStatus>;
+  readonly logger: Logger;
+}
+
+/** The ports of management (SPEC D15). */
+export function managePorts(parts: ManageParts): ManagePorts {
+  const { config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger } = parts;
+  const { store, stream } = engine;
+  const { now } = systemClock;
+  return {
+    store,
+    now,
+    maxLists: config.maxLists,
+    guardRails: judges.guardRails,
+    feeds: feedThread && watch,
+    documents: cache,
+    measurer: feedThread,
+    activity,
+    service: {
+      engines: enginesOf(config),
+      processes: processesOn(config.dataDir, ownStatus),
+      geo: () => geoStatus(geo.data(), now()),
+    },
+    publish: (messages) => stream.publish(messages),
+    untilLanded: () => caughtUp(stream, store),
+    submission: managedSubmission(signalParts(store, appends, config, judges, logger)),
+    explainer: feedThread,
+    schemes: judges.schemes,
+    pause: () => nextTurn(),
+  };
+}
+
+/** What the engines are, as people call them. */
+const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
+  store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
+  stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
+});
