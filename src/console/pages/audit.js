@@ -10,7 +10,7 @@ import { Dialog } from '../ui/dialog.js';
 import { Facts } from '../ui/figures.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Failed, Loading, Notice } from '../ui/states.js';
+import { Empty, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 
@@ -37,14 +37,11 @@ export function Page({ session }) {
   const [shown, setShown] = useState(/** @type {Entry | undefined} */ (undefined));
   return html`
     <${PageHead} title="Audit">Who changed what in the last 90 days, newest first.<//>
-    ${items === undefined && (error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`)}
-    ${items !== undefined && error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
-    ${items?.length === 0 && html`<${Empty} icon="audit" title="Nothing was changed yet"><p>Changes of lists, feeds, keys, settings and rules show here, with the person who made them.</p><//>`}
-    ${
-      items !== undefined &&
-      items.length > 0 &&
-      html`<${LongList} label="Audit log" columns=${columns(names)} rows=${items} keyOf=${keyOf} onSight=${onSight} total=${isWhole ? items.length : -1} onRow=${setShown} />`
-    }
+    <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Entry[]} */ read) =>
+      read.length === 0
+        ? html`<${Empty} icon="audit" title="Nothing was changed yet"><p>Changes of lists, feeds, keys, settings and rules show here, with the person who made them.</p><//>`
+        : html`<${LongList} label="Audit log" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
+        total=${isWhole ? read.length : -1} onRow=${setShown} />`}<//>
     ${shown !== undefined && html`<${EntryDialog} entry=${shown} names=${names} onClose=${() => setShown(undefined)} />`}
   `;
 }
@@ -91,7 +88,11 @@ function EntryDialog({ entry, names, onClose }) {
         ['Key', key === null ? 'none: a command' : names.keyName(key)],
         [isBatch ? 'Batch' : 'Object', isBatch ? html`<a href=${link('/batches', object)}>${object}</a>` : object],
       ]} />
-      ${rows.length > 0 && html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows} keyOf=${(/** @type {any} */ { field }) => field} />`}
+      ${
+        rows.length > 0 &&
+        html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows}
+        keyOf=${(/** @type {any} */ { field }) => field} />`
+      }
     <//>
   `;
 }

@@ -13,12 +13,12 @@ import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
-import { Code } from '../ui/code.js';
+import { SameWithCurl } from '../ui/code.js';
 import { Confirm } from '../ui/dialog.js';
 import { Facts, Figure, Figures } from '../ui/figures.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Failed, Loading, Notice, Shown } from '../ui/states.js';
+import { Empty, Failed, Shown } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 import { usePreview } from './rules/preview.js';
@@ -56,14 +56,11 @@ function Batches({ names }) {
   const { items, isWhole, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
   return html`
     <${PageHead} title="Batches">What was sent in the last seven days, newest first. Each batch can be undone as a whole.<//>
-    ${items === undefined && (error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`)}
-    ${items !== undefined && error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
-    ${items?.length === 0 && html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is taken is a batch, and so is each change made here.</p><//>`}
-    ${
-      items !== undefined &&
-      items.length > 0 &&
-      html`<${LongList} label="Batches" columns=${columns(names)} rows=${items} keyOf=${keyOf} onSight=${onSight} total=${isWhole ? items.length : -1} onRow=${(/** @type {Batch} */ batch) => go(link('/batches', batch.id))} />`
-    }
+    <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
+      read.length === 0
+        ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is taken is a batch, and so is each change made here.</p><//>`
+        : html`<${LongList} label="Batches" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
+        total=${isWhole ? read.length : -1} onRow=${(/** @type {Batch} */ batch) => go(link('/batches', batch.id))} />`}<//>
   `;
 }
 
@@ -103,7 +100,8 @@ function OneBatch({ id, names, session }) {
     <${Shown} live=${live}>${(/** @type {Batch & { undo: Effect }} */ batch) => html`
       <div class="cards">
         <${Card} title="What it is"><${Facts} facts=${factsOf(batch, names)} /><//>
-        <${Card} title="Undoing it now" note=${isUndoable ? 'Another batch, which can itself be undone.' : 'There is nothing to undo: its rules were changed since, have lapsed, or were never there.'}>
+        <${Card} title="Undoing it now"
+          note=${isUndoable ? 'Another batch, which can itself be undone.' : 'There is nothing to undo: its rules were changed since, have lapsed, or were never there.'}>
           <${EffectFigures} effect=${batch.undo} />
           <${Sample} effect=${batch.undo} />
         <//>
@@ -157,7 +155,7 @@ function UndoDialog({ id, onClose, onDone }) {
       ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
       ${preview.isWaiting && html`<p role="status">Looking what that does…</p>`}
       ${planned !== undefined && html`<${EffectFigures} effect=${planned} /><${Sample} effect=${planned} />`}
-      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', UNDO, { batches: [id] })} label="The command" /></details>
+      <${SameWithCurl} text=${curlOf('POST', UNDO, { batches: [id] })} />
     <//>
   `;
 }

@@ -8,13 +8,13 @@ import { useLive } from '../data.js';
 import { counted, dateTime } from '../format.js';
 import { useKeyset } from '../keyset.js';
 import { Button } from '../ui/button.js';
-import { Code } from '../ui/code.js';
+import { Code, SameWithCurl } from '../ui/code.js';
 import { Confirm, Dialog } from '../ui/dialog.js';
 import { CheckField } from '../ui/field.js';
 import { Facts } from '../ui/figures.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Failed, Loading, Notice, Shown } from '../ui/states.js';
+import { Empty, Notice, Shown } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 
@@ -88,21 +88,24 @@ export function Page(_props) {
   };
   return html`
     <${PageHead} title="Dead letters">Messages that could not be landed, such as those of a later version of weir. Nothing of them is in the rules.<//>
-    ${items === undefined && (error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`)}
-    ${items !== undefined && error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
-    ${items?.length === 0 && html`<${Empty} icon="check" title="No dead letters"><p>Everything that was accepted has landed, or will.</p><//>`}
+    <${Shown} live=${{ value: items, error, refresh }}>${() =>
+      there.length === 0 &&
+      html`<${Empty} icon="check" title="No dead letters"><p>Everything that was accepted has landed, or will.</p><//>`}<//>
     ${
       there.length > 0 &&
       html`
         <div class="stack">
           <div class="list-head">
-            <${CheckField} label=${ids.length === 0 ? 'Choose all' : `${counted(ids.length, 'letter')} chosen`} checked=${ids.length === there.length} onValue=${(/** @type {boolean} */ on) => setChosen(new Set(on ? there.map(keyOf) : []))} />
+            <${CheckField} label=${ids.length === 0 ? 'Choose all' : `${counted(ids.length, 'letter')} chosen`}
+              checked=${ids.length === there.length}
+              onValue=${(/** @type {boolean} */ on) => setChosen(new Set(on ? there.map(keyOf) : []))} />
             <div class="row">
               <${Button} disabled=${ids.length === 0} onClick=${() => setAsked({ work: 'replay', ids })}>Replay<//>
               <${Button} kind="danger" disabled=${ids.length === 0} onClick=${() => setAsked({ work: 'drop', ids })}>Drop<//>
             </div>
           </div>
-          <${LongList} label="Dead letters" columns=${columns(chosen, choose)} rows=${there} keyOf=${keyOf} onSight=${onSight} total=${isWhole ? there.length : -1} onRow=${(/** @type {Letter} */ { id }) => setShown(id)} />
+          <${LongList} label="Dead letters" columns=${columns(chosen, choose)} rows=${there} keyOf=${keyOf} onSight=${onSight}
+            total=${isWhole ? there.length : -1} onRow=${(/** @type {Letter} */ { id }) => setShown(id)} />
         </div>
       `
     }
@@ -167,9 +170,10 @@ function Ask({ asked: { work, ids }, onClose, onDone }) {
     onDone();
   };
   return html`
-    <${Confirm} title=${`${label} ${counted(ids.length, 'dead letter')}?`} action=${label} danger=${danger} work=${submit} onClose=${onClose}>
+    <${Confirm} title=${`${label} ${counted(ids.length, 'dead letter')}?`} action=${label} danger=${danger} work=${submit}
+      onClose=${onClose}>
       <p>${about}</p>
-      <details><summary>The same with curl</summary><${Code} text=${curl(ids)} label="The command" /></details>
+      <${SameWithCurl} text=${curl(ids)} />
     <//>
   `;
 }

@@ -47,7 +47,8 @@ export function Page({ session }) {
       if (devices.length === 0) return html`<${NoDevices} />`;
       return html`
         ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what they block grows old.<//>`}
-        <${LongList} label="Devices" columns=${columns(names)} rows=${devices} keyOf=${keyOf} onRow=${(/** @type {Device} */ { id }) => setShown(id)} />
+        <${LongList} label="Devices" columns=${columns(names)} rows=${devices} keyOf=${keyOf}
+          onRow=${(/** @type {Device} */ { id }) => setShown(id)} />
         ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown(undefined)} />`}
       `;
     }}<//>
@@ -130,7 +131,11 @@ function DeviceDialog({ device, names, onClose }) {
           `${count(answers['200'])} new, ${count(answers['304'])} unchanged, ${count(answers['4xx'])} refused, ${count(answers['5xx'])} failed`,
         ],
       ]} />
-      ${device.documents.length > 0 && html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents} keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`}
+      ${
+        device.documents.length > 0 &&
+        html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents}
+        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
+      }
     <//>
   `;
 }

@@ -12,7 +12,7 @@ import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
-import { Code } from '../ui/code.js';
+import { SameWithCurl } from '../ui/code.js';
 import { SelectField, TextField } from '../ui/field.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
@@ -54,8 +54,9 @@ export function Page({ session, place }) {
       target === ''
         ? html`<${Empty} icon="explain" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, or press <kbd>/</kbd> on any page.</p><//>`
         : html`
-          <${Shown} live=${live}>${(/** @type {{ feeds: ExplainedFeed[] }} */ { feeds }) => html`<${Explanation} target=${target} action=${action} feeds=${feeds} />`}<//>
-          <details><summary>The same with curl</summary><${Code} text=${curlOf('GET', address)} label="The command" /></details>
+          <${Shown} live=${live}>${(/** @type {{ feeds: ExplainedFeed[] }} */ { feeds }) => html`<${Explanation} target=${target}
+            action=${action} feeds=${feeds} />`}<//>
+          <${SameWithCurl} text=${curlOf('GET', address)} />
         `
     }
     ${open === 'block' && html`<${BlockForm} ...${opened} />`}
@@ -72,8 +73,10 @@ function Asked({ target, action }) {
   };
   return html`
     <form class="asked" onSubmit=${submit}>
-      <${TextField} label="Address, network, ASN or country" value=${text} onValue=${setText} maxlength="64" autocomplete="off" spellcheck=${false} />
-      <${SelectField} label="In" value=${action} onValue=${(/** @type {string} */ value) => setQuery({ action: value })} options=${ACTIONS} />
+      <${TextField} label="Address, network, ASN or country" value=${text} onValue=${setText} maxlength="64" autocomplete="off"
+        spellcheck=${false} />
+      <${SelectField} label="In" value=${action} onValue=${(/** @type {string} */ value) => setQuery({ action: value })}
+        options=${ACTIONS} />
       <${Button} kind="main" type="submit">Explain<//>
     </form>
   `;
@@ -111,7 +114,11 @@ function FeedCard({ feed, action, target }) {
     <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
       ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
-      ${feed.rules.length > 0 && html`<${Table} label=${`Rules that concern it in ${feed.name}`} columns=${COLUMNS} rows=${feed.rules} keyOf=${(/** @type {ExplainedRule} */ { id }) => id} />`}
+      ${
+        feed.rules.length > 0 &&
+        html`<${Table} label=${`Rules that concern it in ${feed.name}`} columns=${COLUMNS} rows=${feed.rules}
+        keyOf=${(/** @type {ExplainedRule} */ { id }) => id} />`
+      }
       ${feed.rules_left_out > 0 && html`<p class="small soft">And ${counted(feed.rules_left_out, 'more rule')}.</p>`}
     <//>
   `;

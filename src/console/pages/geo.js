@@ -49,7 +49,8 @@ function KindCard({ title, many, kind }) {
   const isOld = kind.age_days > OLD;
   const badge = html`<${Badge} kind=${isOld ? 'warn' : 'good'}>${counted(kind.age_days, 'day')} old<//>`;
   return html`
-    <${Card} title=${title} actions=${badge} note=${isOld ? `Older than ${OLD} days: ranges that changed hands since are wrong.` : undefined}>
+    <${Card} title=${title} actions=${badge}
+      note=${isOld ? `Older than ${OLD} days: ranges that changed hands since are wrong.` : undefined}>
       <${Figures}>
         <${Figure} label=${`${many[0].toUpperCase()}${many.slice(1)} with ranges`} value=${count(kind.keys)} />
         <${Figure} label="IPv4 ranges" value=${count(kind.ranges_v4)} />

@@ -9,7 +9,7 @@ import { counted } from '../format.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
-import { Code } from '../ui/code.js';
+import { Code, SameWithCurl } from '../ui/code.js';
 import { Confirm, Dialog } from '../ui/dialog.js';
 import { CheckField, CheckList, SelectField, TextField } from '../ui/field.js';
 import { PageHead } from '../ui/page-head.js';
@@ -65,10 +65,23 @@ export function Page({ session }) {
       const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
       const shown = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
       return html`
-        ${ended > 0 && html`<${CheckField} label=${`Also show ${counted(ended, 'key that has', 'keys that have')} ended`} checked=${isAll} onValue=${setAll} />`}
-        <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${shown} keyOf=${(/** @type {Key} */ { id }) => id} />
-        ${isMaking && html`<${NewKey} session=${session} lists=${lists} feeds=${feeds} onClose=${() => setMaking(false)} onDone=${live.refresh} />`}
-        ${revoked !== undefined && html`<${Revoke} session=${session} revoked=${revoked} onClose=${() => setRevoked(undefined)} onDone=${live.refresh} />`}
+        ${
+          ended > 0 &&
+          html`<${CheckField} label=${`Also show ${counted(ended, 'key that has', 'keys that have')} ended`} checked=${isAll}
+          onValue=${setAll} />`
+        }
+        <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${shown}
+          keyOf=${(/** @type {Key} */ { id }) => id} />
+        ${
+          isMaking &&
+          html`<${NewKey} session=${session} lists=${lists} feeds=${feeds} onClose=${() => setMaking(false)}
+          onDone=${live.refresh} />`
+        }
+        ${
+          revoked !== undefined &&
+          html`<${Revoke} session=${session} revoked=${revoked} onClose=${() => setRevoked(undefined)}
+          onDone=${live.refresh} />`
+        }
       `;
     }}<//>
   `;
@@ -158,13 +171,15 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
   return html`
     <${Dialog} title="New key" onClose=${onClose} onSubmit=${submit} footer=${footer}>
       ${error !== undefined && faultOf('name') === undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" hint="Who or what has it, such as edge firewall." value=${name} onValue=${setName} maxlength="200" autofocus fault=${faultOf('name')} />
-      <${CheckList} label="May" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen} onValues=${setPermissions} hint="A key can give only what it may do itself." />
+      <${TextField} label="Name" hint="Who or what has it, such as edge firewall." value=${name} onValue=${setName}
+        maxlength="200" autofocus fault=${faultOf('name')} />
+      <${CheckList} label="May" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
+        onValues=${setPermissions} hint="A key can give only what it may do itself." />
       <div class="form-row">
         <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
         <${SelectField} label="Expires after" value=${expires} onValue=${setExpires} options=${EXPIRIES} />
       </div>
-      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', manage('/keys'), body)} label="The command" /></details>
+      <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
     <//>
   `;
 }
@@ -175,7 +190,8 @@ const MadeKey = ({ made, onClose }) => html`
     ${
       made.key === null
         ? html`<${Notice} kind="warn">The key was made, but its text was shown before and is kept nowhere. Revoke it and make another.<//>`
-        : html`<${Notice} kind="warn">This is the only time that it is shown: weir keeps a hash of it.<//><${Code} text=${made.key} label="The key" />`
+        : html`<${Notice} kind="warn">This is the only time that it is shown: weir keeps a hash of it.<//><${Code} text=${made.key}
+          label="The key" />`
     }
   <//>
 `;
@@ -193,7 +209,7 @@ function Revoke({ session, revoked, onClose, onDone }) {
       <p>Whoever has the key <bdi>${revoked.name ?? ''}</bdi> <span class="mono">${revoked.prefix}…</span> is turned away with 401 from now on. This cannot be undone.</p>
       <p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>
       ${revoked.id === session.key_id && html`<${Notice} kind="bad">This is the key that you are signed in with: you will be signed out.<//>`}
-      <details><summary>The same with curl</summary><${Code} text=${curlOf('DELETE', address)} label="The command" /></details>
+      <${SameWithCurl} text=${curlOf('DELETE', address)} />
     <//>
   `;
 }

@@ -48,21 +48,32 @@ export function Page({ session, place }) {
   return html`
     <${PageHead} title="Rules" actions=${actions}>${tab.about}<//>
     <div class="stack">
-      <${Tabs} label="Kinds of rules" tabs=${RULE_TABS.map((each) => ({ href: link('/rules', each.path), label: each.label, current: each === tab }))} />
+      <${Tabs} label="Kinds of rules"
+        tabs=${RULE_TABS.map((each) => ({ href: link('/rules', each.path), label: each.label, current: each === tab }))} />
       ${
         !isAccess &&
-        html`<${Tabs} label="Who wrote them" tabs=${RULE_TYPES.map((each) => ({ href: link('/rules', tab.path, each.path), label: each.label, current: each === type }))} />`
+        html`<${Tabs} label="Who wrote them"
+          tabs=${RULE_TYPES.map((each) => ({ href: link('/rules', tab.path, each.path), label: each.label, current: each === type }))} />`
       }
     </div>
-    <${RuleFilter} key=${tab.path} query=${place.query} isAccess=${isAccess} actions=${tab.actions} names=${names} faultOf=${faultsOf(rules.error)} />
+    <${RuleFilter} key=${tab.path} query=${place.query} isAccess=${isAccess} actions=${tab.actions} names=${names}
+      faultOf=${faultsOf(rules.error)} />
     <${Found} rules=${rules} tab=${tab} isFiltered=${isNarrow(narrowing)} names=${names} onRule=${(/** @type {Rule} */ rule) => setOpen({ name: 'rule', rule })}
       onDelete=${may(session, 'rules:write') ? () => setOpen({ name: 'delete' }) : undefined} mayWrite=${may(session, 'rules:write')} onAdd=${() => setOpen({ name: isAccess ? 'block' : 'add' })} />
-    ${open?.name === 'rule' && html`<${RuleDialog} key=${open.rule.id} rule=${open.rule} onChange=${(/** @type {Rule} */ rule) => setOpen({ name: 'change', rule })} ...${opened} />`}
+    ${
+      open?.name === 'rule' &&
+      html`<${RuleDialog} key=${open.rule.id} rule=${open.rule}
+      onChange=${(/** @type {Rule} */ rule) => setOpen({ name: 'change', rule })} ...${opened} />`
+    }
     ${open?.name === 'block' && html`<${BlockForm} ...${opened} />`}
     ${open?.name === 'unblock' && html`<${UnblockForm} ...${opened} />`}
     ${open?.name === 'paste' && html`<${PasteForm} ...${opened} />`}
     ${open?.name === 'delete' && html`<${DeleteRules} conditions=${given(conditions)} ...${opened} />`}
-    ${open?.name === 'try' && html`<${TryExpression} kind=${tab.kind} onClose=${close} onUse=${may(session, 'rules:write') ? (/** @type {string} */ kind, /** @type {string} */ expression) => setOpen({ name: 'use', kind, expression }) : undefined} />`}
+    ${
+      open?.name === 'try' &&
+      html`<${TryExpression} kind=${tab.kind} onClose=${close}
+      onUse=${may(session, 'rules:write') ? (/** @type {string} */ kind, /** @type {string} */ expression) => setOpen({ name: 'use', kind, expression }) : undefined} />`
+    }
     ${open?.name === 'add' && html`<${ExpressionRuleForm} kind=${tab.kind} type=${type.type} ...${opened} />`}
     ${open?.name === 'use' && html`<${ExpressionRuleForm} kind=${open.kind} type="custom" expression=${open.expression} ...${opened} />`}
     ${open?.name === 'change' && html`<${ExpressionRuleForm} kind=${open.rule.kind} type="custom" rule=${open.rule} ...${opened} />`}

@@ -20,6 +20,11 @@ export const Code = ({ text, label }) => html`
   <div class="code"><pre tabindex="0" aria-label=${label} role="region">${text}</pre><${CopyButton} text=${text} /></div>
 `;
 
+/** The command that does what is shown above it. @param {{ text: string }} props */
+export const SameWithCurl = ({ text }) => html`
+  <details><summary>The same with curl</summary><${Code} text=${text} label="The command" /></details>
+`;
+
 /** Browsers give the clipboard to pages over TLS and of this machine only. @param {string} text */
 async function copyText(text) {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);

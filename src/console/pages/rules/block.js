@@ -49,7 +49,8 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
       footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Never block it' : 'Block it'}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Address, network, ASN or country" value=${form.value} onValue=${set('value')} required autofocus maxlength="64" placeholder="192.0.2.0/24, AS64500, NL" autocomplete="off" fault=${fault('value')} />
+      <${TextField} label="Address, network, ASN or country" value=${form.value} onValue=${set('value')} required autofocus maxlength="64"
+        placeholder="192.0.2.0/24, AS64500, NL" autocomplete="off" fault=${fault('value')} />
       <div class="form-row">
         <${SelectField} label="Action" value=${form.action} onValue=${set('action')} options=${ACTIONS} />
         <${ListField} names=${names} value=${form.list} onValue=${set('list')} />
@@ -60,7 +61,8 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
         <${SelectField} label="Confidence" value=${form.confidence} onValue=${set('confidence')} options=${LEVELS} />
         <${SelectField} label="Severity" value=${form.severity} onValue=${set('severity')} options=${LEVELS} />
       </div>
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${fault('value') !== undefined} curl=${curlOf('POST', manage('/rules'), body)}>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${fault('value') !== undefined}
+        curl=${curlOf('POST', manage('/rules'), body)}>
         ${(/** @type {any} */ answer) => html`<${FeedChanges} answer=${answer} />`}
       <//>
     <//>

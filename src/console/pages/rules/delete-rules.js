@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { count, counted } from '../../format.js';
-import { Code } from '../../ui/code.js';
+import { SameWithCurl } from '../../ui/code.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Failed } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -32,7 +32,9 @@ export function DeleteRules({ conditions, onClose, onDone }) {
     onDone();
   };
   return html`
-    <${Confirm} title="Delete these rules?" action=${answer === undefined ? 'Delete them' : `Delete ${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose} disabled=${!answer?.deleted}>
+    <${Confirm} title="Delete these rules?"
+      action=${answer === undefined ? 'Delete them' : `Delete ${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose}
+      disabled=${!answer?.deleted}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       ${answer === undefined && error === undefined && html`<p role="status">Looking which…</p>`}
       ${
@@ -42,7 +44,7 @@ export function DeleteRules({ conditions, onClose, onDone }) {
           <${Table} label="Some of the rules" columns=${COLUMNS} rows=${answer.sample} keyOf=${(/** @type {Rule} */ { id }) => id} />
         `
       }
-      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', ADDRESS, conditions)} label="The command" /></details>
+      <${SameWithCurl} text=${curlOf('POST', ADDRESS, conditions)} />
     <//>
   `;
 }

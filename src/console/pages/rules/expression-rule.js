@@ -48,7 +48,8 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
       onClose();
     });
   const text = (/** @type {string} */ field, /** @type {string} */ label, /** @type {object} */ rest = {}) => html`
-    <${TextField} label=${label} value=${/** @type {any} */ (form)[field]} onValue=${set(field)} fault=${preview.faultOf(field) ?? preview.faultOf(`rule.${field}`)} ...${rest} />
+    <${TextField} label=${label} value=${/** @type {any} */ (form)[field]} onValue=${set(field)}
+      fault=${preview.faultOf(field) ?? preview.faultOf(`rule.${field}`)} ...${rest} />
   `;
   return html`
     <${Dialog}
@@ -59,7 +60,8 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
       <div class="form-row">
         ${text('rule_ref', 'Reference', { required: true, maxlength: 128, readonly: rule !== undefined, autofocus: rule === undefined, hint: 'Names the rule; one with it is replaced.' })}
         ${text('name', 'Name', { maxlength: 256 })}
-        <${SelectField} label="Action" value=${form.action} onValue=${set('action')} options=${tab.actions.map((action) => ({ value: action, label: action }))} />
+        <${SelectField} label="Action" value=${form.action} onValue=${set('action')}
+          options=${tab.actions.map((action) => ({ value: action, label: action }))} />
         ${text('order', 'Order', { inputmode: 'numeric', hint: 'The lowest is enforced first; without one it comes last.', pattern: '-?[0-9]*' })}
       </div>
       <${ExpressionField} kind=${kind} value=${form.expression} onValue=${set('expression')} required />
@@ -97,7 +99,8 @@ function Difference({ before, after, rules }) {
     .map((field) => ({ field, was: shown(/** @type {any} */ (before)[field]), is: shown(after[field]) }))
     .filter(({ was, is }) => was !== is);
   if (changes.length === 0) return html`<p>The rule is there already, just so.</p>`;
-  return html`<p>Replaces the rule of this reference:</p><${Table} label="What changes of the rule" columns=${COLUMNS} rows=${changes} keyOf=${(/** @type {any} */ { field }) => field} />`;
+  return html`<p>Replaces the rule of this reference:</p><${Table} label="What changes of the rule" columns=${COLUMNS} rows=${changes}
+    keyOf=${(/** @type {any} */ { field }) => field} />`;
 }
 
 /** @type {import('../../ui/table.js').Column<{ field: string, was: string, is: string }>[]} */

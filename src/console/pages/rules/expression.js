@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { Button } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
+import { SameWithCurl } from '../../ui/code.js';
 import { Dialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/states.js';
@@ -23,7 +23,8 @@ export function ExpressionField({ kind, value, onValue, ...rest }) {
   const isGiven = value.trim() !== '';
   const { answer, error } = usePreview(CHECK, isGiven ? { kind, expression: value } : undefined);
   return html`
-    <${TextField} label="Expression" rows=${5} value=${value} onValue=${onValue} ...${rest} aria-invalid=${answer?.valid === false ? 'true' : undefined} />
+    <${TextField} label="Expression" rows=${5} value=${value} onValue=${onValue} ...${rest}
+      aria-invalid=${answer?.valid === false ? 'true' : undefined} />
     <div aria-live="polite">
       ${error !== undefined && html`<${Notice} kind="bad">${error.message}<//>`}
       ${answer !== undefined && html`<${VerdictText} verdict=${answer} />`}
@@ -61,11 +62,9 @@ export function TryExpression({ kind: given, onClose, onUse }) {
       footer=${html`<${Button} onClick=${onClose}>Close<//>${onUse !== undefined && html`<${Button} kind="main" disabled=${expression.trim() === ''} onClick=${() => onUse(kind, expression)}>Make a rule of it<//>`}`}
     >
       <${SelectField} label="Kind of rule" value=${kind} onValue=${setKind} options=${KINDS} />
-      <${ExpressionField} kind=${kind} value=${expression} onValue=${setExpression} autofocus hint="Judged as you type, exactly as the signal endpoint judges it." />
-      <details>
-        <summary>The same with curl</summary>
-        <${Code} text=${curlOf('POST', CHECK, { kind, expression })} label="The command" />
-      </details>
+      <${ExpressionField} kind=${kind} value=${expression}
+        onValue=${setExpression} autofocus hint="Judged as you type, exactly as the signal endpoint judges it." />
+      <${SameWithCurl} text=${curlOf('POST', CHECK, { kind, expression })} />
     <//>
   `;
 }

@@ -76,7 +76,8 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
     /** @type {string} */ label,
     /** @type {readonly { value: string, label: string }[]} */ options,
   ) => html`
-    <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })} options=${options} />
+    <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })}
+      options=${options} />
   `;
   const typed = (/** @type {string} */ field, /** @type {string} */ label, /** @type {object} */ rest = {}) => html`
     <${Typed} key=${field} field=${field} label=${label} value=${query.get(field) ?? ''} fault=${faultOf(field)} ...${rest} />
@@ -85,7 +86,11 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
     <form class="filter" role="search" aria-label="Rules" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <div class="form-row">
         ${isAccess && typed('address', 'Address', { placeholder: '192.0.2.7, AS64500, NL' })}
-        ${isAccess && html`<${SelectField} label="Rules" value=${query.get('match') ?? 'covering'} onValue=${(/** @type {string} */ value) => setQuery({ match: value })} options=${MATCHES} />`}
+        ${
+          isAccess &&
+          html`<${SelectField} label="Rules" value=${query.get('match') ?? 'covering'}
+          onValue=${(/** @type {string} */ value) => setQuery({ match: value })} options=${MATCHES} />`
+        }
         ${isAccess && choice('list', 'List', [{ value: '', label: 'All lists' }, ...names.lists.map(({ id, name }) => ({ value: id, label: name }))])}
         ${choice('action', 'Action', [ANY, ...actions.map((value) => ({ value, label: value }))])}
       </div>

@@ -62,7 +62,8 @@ export function PasteForm({ names, onClose, onDone }) {
         label="Entries" rows=${8} value=${text} onValue=${setText} autofocus placeholder=${'192.0.2.1\n198.51.100.0/24  # a comment\nAS64500'}
         hint="One a line, or CSV with a header, JSON or NDJSON: addresses, networks, ASNs, countries. 10,000 at most."
       />
-      <label class="file-choice small">Or a file: <input type="file" accept=".txt,.csv,.json,.ndjson,.list,text/*" onChange=${onFile} /></label>
+      <label class="file-choice small">Or a file: <input type="file" accept=".txt,.csv,.json,.ndjson,.list,text/*"
+        onChange=${onFile} /></label>
       <div class="form-row">
         <${SelectField} label="Action" hint="Of entries that name none." value=${action} onValue=${set('action')} options=${ACTIONS} />
         <${ListField} names=${names} value=${list} onValue=${set('list')} />
@@ -83,7 +84,11 @@ function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: 
     <p role="status">
       ${counted(accepted, 'entry is', 'entries are')} good${failed > 0 && html`, <strong>${count(failed)} ${failed === 1 ? 'is' : 'are'} not</strong> and will be left out`}${expired > 0 && `, ${count(expired)} ${expired === 1 ? 'has' : 'have'} expired`}.
     </p>
-    ${errors.length > 0 && html`<div class="scrolls"><${Table} label="What is wrong" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)} keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`}
+    ${
+      errors.length > 0 &&
+      html`<div class="scrolls"><${Table} label="What is wrong" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)}
+      keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`
+    }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
     ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
   `;

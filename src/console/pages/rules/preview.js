@@ -88,7 +88,11 @@ export function FeedChanges({ answer }) {
           html`<${Notice} kind="bad" key=${feed.id}>The feed <bdi>${feed.name}</bdi> will be over its cap: devices get 413 instead of it.<//>`,
       )
     }
-    ${changed.length > 0 && html`<${Table} label="What changes of feeds" columns=${COLUMNS} rows=${changed} keyOf=${(/** @type {FeedChange} */ { id, action }) => `${id} ${action}`} />`}
+    ${
+      changed.length > 0 &&
+      html`<${Table} label="What changes of feeds" columns=${COLUMNS} rows=${changed}
+      keyOf=${(/** @type {FeedChange} */ { id, action }) => `${id} ${action}`} />`
+    }
     ${
       changed.length === 0 &&
       html`<p class="soft" role="status">No feed gets more or fewer entries: feeds have what this says already, or other rules settle it.</p>`

@@ -8,7 +8,7 @@ import { dateTime } from '../../format.js';
 import { link } from '../../router.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
+import { Code, SameWithCurl } from '../../ui/code.js';
 import { Confirm, Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { Notice } from '../../ui/states.js';
@@ -37,7 +37,7 @@ export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) 
     return html`
       <${Confirm} title="Delete the rule?" action="Delete it" danger work=${remove} onClose=${onClose}>
         <p>The rule <bdi>${nameOf(rule)}</bdi> (${rule.action}) will be deleted. That is a batch like any other, and can be undone for seven days.</p>
-        <details><summary>The same with curl</summary><${Code} text=${curlOf('DELETE', address)} label="The command" /></details>
+        <${SameWithCurl} text=${curlOf('DELETE', address)} />
       <//>
     `;
   }

@@ -56,7 +56,8 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
         label="Address, network, ASN or country" hint="Removes the rules that block exactly this, in every list." value=${value} onValue=${setValue}
         required autofocus maxlength="64" autocomplete="off" fault=${isWaiting ? undefined : fault}
       />
-      <${WhatChanges} preview=${{ answer, error: isWaiting ? undefined : failure, isWaiting, faultOf: () => undefined }} isGiven=${value.trim() !== ''} isFault=${fault !== undefined} curl=${curl}>
+      <${WhatChanges} preview=${{ answer, error: isWaiting ? undefined : failure, isWaiting, faultOf: () => undefined }}
+        isGiven=${value.trim() !== ''} isFault=${fault !== undefined} curl=${curl}>
         ${() => html`<${Outlook} target=${target} feeds=${answer.feeds} lists=${lists} />`}
       <//>
     <//>
@@ -80,7 +81,8 @@ function Outlook({ target, feeds, lists }) {
   }
   return html`
     <p>Removes ${counted(lists.flatMap(({ unblock }) => unblock.removes).length, 'rule')} from ${lists.map(({ name }, i) => html`${i > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}.</p>
-    <${Table} label="What changes of feeds" columns=${COLUMNS} rows=${concerned} keyOf=${(/** @type {ExplainedFeed} */ { id }) => id ?? ''} />
+    <${Table} label="What changes of feeds" columns=${COLUMNS} rows=${concerned}
+      keyOf=${(/** @type {ExplainedFeed} */ { id }) => id ?? ''} />
   `;
 }
 

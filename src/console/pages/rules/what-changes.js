@@ -1,7 +1,7 @@
 /** The end of a form that changes rules: what will change, and the command that does the same. */
 
 import { html } from 'htm/preact';
-import { Code } from '../../ui/code.js';
+import { SameWithCurl } from '../../ui/code.js';
 import { Failed } from '../../ui/states.js';
 
 /**
@@ -18,9 +18,6 @@ export function WhatChanges({ preview: { answer, error, isWaiting }, isGiven, is
       ${error !== undefined && isFault && html`<p class="soft">Nothing: see above.</p>`}
       ${answer !== undefined && children(answer)}
     </section>
-    <details>
-      <summary>The same with curl</summary>
-      <${Code} text=${curl} label="The command" />
-    </details>
+    <${SameWithCurl} text=${curl} />
   `;
 }
