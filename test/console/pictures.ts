@@ -18,6 +18,14 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
   overview: { path: '/', heading: 'Overview' },
   feeds: { path: '/feeds', heading: 'Feeds' },
   feed: { path: '/feeds/composed/perimeter', heading: 'perimeter' },
+  rules: { path: '/rules', heading: 'Rules' },
+  batches: { path: '/batches', heading: 'Batches' },
+  explain: { path: '/explain?target=KP', heading: 'Explain' },
+  devices: { path: '/devices', heading: 'Devices' },
+  'dead-letters': { path: '/dead-letters', heading: 'Dead letters' },
+  geo: { path: '/geo', heading: 'Geo data' },
+  keys: { path: '/keys', heading: 'Keys' },
+  audit: { path: '/audit', heading: 'Audit' },
 };
 const LOOKS = { light: [1280, 'light'], dark: [1280, 'dark'], phone: [375, 'light'] } as const;
 

@@ -40,7 +40,7 @@ import { RULE_TABS, tabOf } from './rules/tabs.js';
 
 /** Batches of a page. */
 const LIMIT = 100;
-const UNDO = manage('/batches/undo');
+const UNDO = manage('/undo');
 
 /** @param {import('../pages.js').PageProps} props */
 export function Page({ session, place }) {

@@ -32,20 +32,37 @@ import { toast } from '../ui/toast.js';
  * @property {string} value
  */
 
-/** What can be done about letters, and what it does. */
+/** Letters of one request at most. */
+const MOST_IDS = 100;
+const REPLAY = manage('/dead-letter-replays');
+const addressOf = (/** @type {number} */ id) => manage(`/dead-letters/${id}`);
+
+/** What can be done about letters, what that means, and the command for it. */
 const WORKS = {
   replay: {
     label: 'Replay',
-    title: 'Replay',
     danger: false,
     done: 'sent again',
     about:
       'They go to the end of the stream, as received at their first time. What can still not be landed comes back here under another number.',
+    async run(/** @type {number[]} */ ids) {
+      for (let at = 0; at < ids.length; at += MOST_IDS) {
+        await ask(REPLAY, { method: 'POST', body: { ids: ids.slice(at, at + MOST_IDS) } });
+      }
+    },
+    curl: (/** @type {number[]} */ ids) => curlOf('POST', REPLAY, { ids: ids.slice(0, MOST_IDS) }),
   },
-  drop: { label: 'Drop', title: 'Drop', danger: true, done: 'dropped', about: 'They are deleted. What they say never becomes a rule.' },
+  drop: {
+    label: 'Drop',
+    danger: true,
+    done: 'dropped',
+    about: 'They are deleted. What they say never becomes a rule.',
+    async run(/** @type {number[]} */ ids) {
+      for (const id of ids) await ask(addressOf(id), { method: 'DELETE' });
+    },
+    curl: (/** @type {number[]} */ ids) => ids.map((id) => curlOf('DELETE', addressOf(id))).join('\n'),
+  },
 };
-/** Letters of one request at most. */
-const MOST_IDS = 100;
 /** Letters of a page. */
 const LIMIT = 50;
 
@@ -114,7 +131,7 @@ const columns = (chosen, choose) => [
 
 /** @param {{ id: number, onClose: () => void, onWork: (work: keyof typeof WORKS) => void }} props */
 function LetterDialog({ id, onClose, onWork }) {
-  const live = useLive(manage(`/dead-letters/${id}`), { every: 60_000 });
+  const live = useLive(addressOf(id), { every: 60_000 });
   const footer = html`<${Button} kind="danger" onClick=${() => onWork('drop')}>Drop<//><${Button} kind="main" onClick=${() => onWork('replay')}>Replay<//>`;
   return html`
     <${Dialog} title=${`Dead letter ${id}`} wide onClose=${onClose} footer=${footer}>
@@ -143,19 +160,16 @@ function indented(text) {
 
 /** @param {{ asked: Asked, onClose: () => void, onDone: () => void }} props */
 function Ask({ asked: { work, ids }, onClose, onDone }) {
-  const { label, title, danger, done, about } = WORKS[work];
-  const address = manage(`/dead-letters/${work}`);
-  const run = async () => {
-    for (let at = 0; at < ids.length; at += MOST_IDS) {
-      await ask(address, { method: 'POST', once: crypto.randomUUID(), body: { ids: ids.slice(at, at + MOST_IDS) } });
-    }
+  const { label, danger, done, about, run, curl } = WORKS[work];
+  const submit = async () => {
+    await run(ids);
     toast(`${counted(ids.length, 'dead letter was', 'dead letters were')} ${done}.`);
     onDone();
   };
   return html`
-    <${Confirm} title=${`${title} ${counted(ids.length, 'dead letter')}?`} action=${label} danger=${danger} work=${run} onClose=${onClose}>
+    <${Confirm} title=${`${label} ${counted(ids.length, 'dead letter')}?`} action=${label} danger=${danger} work=${submit} onClose=${onClose}>
       <p>${about}</p>
-      <details><summary>The same with curl</summary><${Code} text=${curlOf('POST', address, { ids: ids.slice(0, MOST_IDS) })} label="The command" /></details>
+      <details><summary>The same with curl</summary><${Code} text=${curl(ids)} label="The command" /></details>
     <//>
   `;
 }

@@ -95,7 +95,7 @@ const shareOfUnchanged = ({ answers }) => {
 
 /** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Device>[]} */
 const columns = (names) => [
-  { label: 'State', width: '6.5rem', cell: (device) => html`<${State} device=${device} />` },
+  { label: 'State', width: '7.75rem', cell: (device) => html`<${State} device=${device} />` },
   { label: 'Address', width: 'minmax(7rem, 1fr)', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'User-Agent', width: 'minmax(7rem, 1.5fr)', secondary: true, cell: ({ user_agent: agent }) => html`<bdi>${agent || '–'}</bdi>` },
   { label: 'Key', width: 'minmax(6rem, 1fr)', secondary: true, cell: ({ key_id: id }) => html`<bdi>${names.keyName(id)}</bdi>` },

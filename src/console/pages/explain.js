@@ -125,6 +125,9 @@ function unblockText(feed, target) {
   return verdict === 'out' ? `${does}, and it is out of the feed then.` : html`${does}, but it stays, because ${whyText(feed)}.`;
 }
 
+/** Nothing where there is nothing: on a phone the row is left out. @param {string | null} text */
+const textOf = (text) => (text === null ? '' : html`<bdi>${text}</bdi>`);
+
 /** @type {import('../ui/table.js').Column<ExplainedRule>[]} */
 const COLUMNS = [
   {
@@ -138,7 +141,7 @@ const COLUMNS = [
   },
   { label: 'It is', cell: ({ relation }) => RELATIONS[relation] },
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
-  { label: 'Reason', cell: ({ reason, rule_ref: ref }) => html`<bdi>${reason ?? ref ?? ''}</bdi>` },
+  { label: 'Reason', cell: ({ reason, rule_ref: ref }) => textOf(reason ?? ref) },
   {
     label: 'Sent by',
     cell: ({ key_name: name, batch_id: batch }) =>

@@ -97,7 +97,7 @@ const columns = (session, known, revoke) => [
     label: 'May',
     cell: ({ permissions }) => html`<span class="row">${permissions.map((each) => html`<${Badge} key=${each}>${each}<//>`)}</span>`,
   },
-  { label: 'Bound to', cell: (key) => html`<bdi>${boundTo(key, known)}</bdi>` },
+  { label: 'Bound to', cell: (key) => boundTo(key, known) },
   { label: 'Last used', cell: ({ last_used_at: at }) => html`<${Ago} at=${at} />` },
   {
     label: 'Expires in',
@@ -117,8 +117,8 @@ const columns = (session, known, revoke) => [
 
 /** @param {Key} key @param {Omit<Known, 'keys'>} known */
 function boundTo({ list_id: list, feed_id: feed }, { lists, feeds }) {
-  if (list !== null) return `list ${lists.find(({ id }) => id === list)?.name ?? list}`;
-  return feed === null ? '' : `feed ${feeds.find(({ id }) => id === feed)?.name ?? feed}`;
+  if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? list}</bdi></span>`;
+  return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? feed}</bdi></span>`;
 }
 
 /** @param {{ session: Session, lists: { id: string, name: string }[], feeds: { id: string, name: string }[], onClose: () => void, onDone: () => void }} props */

@@ -1,0 +1,316 @@
+/** The console's pages of rules, batches, explanations, keys, devices, dead letters, geo data and the audit log, in a real browser. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, consolePage } from '../support/console.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { ask, bearer, getFeed, postSignals } from '../support/http.ts';
+import { needs } from '../support/programs.ts';
+import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
+
+const HOSTILE = `<script>alert(1)</script>"'\u202e`;
+const LONG = 'W'.repeat(2000);
+const TARGET = 'Address, network, ASN or country';
+
+suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
+  let weir: Weir;
+  let browser: Awaited<ReturnType<typeof startBrowser>>;
+  let page: ConsolePage;
+  const folder = temporaryFolder({ after });
+
+  before(async () => {
+    const settings = { ...smallGeo(folder), DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY };
+    [weir, browser] = await Promise.all([startWeir({ ...settings, RATE_LIMIT_MANAGE: '0', FEED_REBUILD_SECONDS: '0' }), startBrowser()]);
+    page = consolePage(await browser.page(), weir.url);
+    await page.look(1280, 800, 'light');
+    await send([
+      block('8.8.4.0/24', { reason: 'a hoster' }),
+      block('8.8.4.4'),
+      block('203.0.113.7', { reason: `${HOSTILE}${LONG}`, name: HOSTILE }),
+      waf('waf-login', 'http.request.path contains "/login"', { order: 10, name: 'Login guard', short_description: HOSTILE }),
+      waf('waf-long', `http.request.path contains "${LONG}"`, { name: HOSTILE }),
+      waf('waf-ai', 'http.request.path contains "/sqlmap"', { type: 'generated' }),
+    ]);
+    await page.signIn(KEY);
+  });
+  after(async () => {
+    await browser.close();
+    await weir.kill('SIGTERM');
+  });
+
+  const block = (ip: string, more: object = {}) => ({
+    kind: 'access_rule',
+    op: 'upsert',
+    ...more,
+    rule: { target: { ip }, action: 'block' },
+  });
+  const waf = (ref: string, expression: string, rule: object = {}) => ({
+    ...{ kind: 'waf_rule', op: 'upsert', rule_ref: ref },
+    rule: { type: 'custom', action: 'block', expression, ...rule },
+  });
+  const send = async (entries: readonly object[]) => {
+    const { status, text } = await postSignals(weir.url, KEY, entries, '/v2/signal');
+    assert.equal(status, 200, text);
+  };
+  const read = async (path: string) => JSON.parse((await ask(weir.url, `/v1/manage${path}`, { headers: bearer(KEY) })).text);
+  const active = async (address: string) =>
+    (await read(`/rules?address=${encodeURIComponent(address)}`)).rules.map(({ target }: { readonly target: string }) => target);
+  const hasCurl = async (wanted: string) => {
+    const commands = await page.evaluate<string>(
+      `[...document.querySelectorAll('dialog pre')].map((each) => each.textContent).join('\\n')`,
+    );
+    assert.ok(commands.includes(wanted), `${wanted} is not in\n${commands}`);
+  };
+
+  test('D18.40 a signal that is posted appears; an address finds what covers it; hostile texts are texts', async () => {
+    await page.click('Rules');
+    await page.sees('8.8.4.0/24');
+    await page.sees('<script>alert(1)</script>');
+    await send([block('192.0.2.77', { expires_in: 7200 })]);
+    await page.sees('192.0.2.77');
+    await page.sees(/1 h 59 min/);
+    await page.fill('Address', '8.8.4.4');
+    await page.sees('2 rules');
+    await page.fill('Rules', 'exact');
+    await page.sees('1 rule');
+    assert.match(await page.evaluate<string>('location.search'), /address=8\.8\.4\.4/);
+    await page.fill('Address', '8.8.4.4.4');
+    await page.sees('Mend the conditions');
+    await page.click('Show all rules');
+    await page.sees('4 rules');
+  });
+
+  test('D18.40 expression rules stand in the order of enforcement, by who wrote them', async () => {
+    await page.click('WAF');
+    await page.sees('Login guard');
+    const names = await page.evaluate<string>(
+      `[...document.querySelectorAll('.long-row')].map((row) => row.children[1].textContent).join()`,
+    );
+    assert.equal(names, `Login guard,${HOSTILE}`);
+    await page.click('AI');
+    await page.sees('/sqlmap');
+    await page.seesNot('Login guard');
+  });
+
+  test('D18.40 rules are read ahead of whoever scrolls, each once', async () => {
+    const networks = Array.from({ length: 2900 }, (_, i) => `45.${20 + Math.floor(i / 250)}.${i % 250}.1`);
+    for (let at = 0; at < networks.length; at += 1000) await send(networks.slice(at, at + 1000).map((ip) => block(ip)));
+    await page.show('/rules', 'Rules');
+    await page.sees(/The first 2,500 rules/);
+    await page.evaluate(`document.querySelector('.long-body').scrollTop = 1e6`);
+    await page.sees(/2,904 rules/);
+    await page.evaluate(`document.querySelector('.long-body').scrollTop = 1e6`);
+    await page.sees(networks.at(-1)!);
+    assert.ok((await page.evaluate<number>(`document.querySelectorAll('.long-row').length`)) < 100);
+  });
+
+  test('D18.41 a block shows what it changes of feeds, and the command that does the same', async () => {
+    await getFeed(weir.url, KEY);
+    await page.click('Block or allow');
+    await page.sees('Nothing yet: fill in the form.');
+    await page.fill(TARGET, '198.51.100.300');
+    await page.sees(/must be|is not/);
+    await page.fill(TARGET, '198.51.100.0/24');
+    await page.fill('Reason', `o'clock`);
+    await page.sees(/default workspace\s+block\s+[\d,]+\s+[\d,]+\s+\+1/);
+    await hasCurl(`-d '{"value":"198.51.100.0/24","action":"block","reason":"o'\\''clock"}'`);
+    assert.deepEqual(await active('198.51.100.0/24'), []);
+    await page.click('Block it');
+    await page.sees('is blocked now');
+    assert.deepEqual(await active('198.51.100.0/24'), ['198.51.100.0/24']);
+  });
+
+  test('D18.41 an unblock that changes nothing says because of which rule; another says what stays', async () => {
+    await page.click('Unblock');
+    await page.fill(TARGET, '8.8.4.9');
+    await page.sees(
+      'This unblock changes nothing, because no rule blocks exactly 8.8.4.9. It stays in feeds: 8.8.4.0/24, a network around it',
+    );
+    await page.fill(TARGET, '8.8.4.4');
+    await page.sees('Removes 1 rule from default.');
+    await page.sees('8.8.4.0/24, a network around it, is blocked in default');
+    await hasCurl('"action":"unblock"');
+    await page.click('Unblock it');
+    await page.sees('was unblocked in 1 list');
+    assert.deepEqual(await active('8.8.4.4'), []);
+  });
+
+  test('D18.41 a list that is pasted is judged line by line before it is taken', async () => {
+    await page.click('Paste a list');
+    await page.fill('Entries', '185.1.1.1\nnonsense\n185.1.1.2 # found today');
+    await page.sees('2 entries are good, 1 is not and will be left out.');
+    await page.sees('line 2');
+    await page.sees('+2');
+    await page.click('Take 2 entries');
+    await page.sees('2 entries of the list were taken.');
+    assert.deepEqual(await active('185.1.1.2'), ['185.1.1.2']);
+  });
+
+  test('D18.42 a bad expression is shown with carets; D18.41 a rule is changed with what changes', async () => {
+    await page.show('/rules/waf', 'Rules');
+    await page.click('Try an expression');
+    await page.fill('Expression', 'http.request.method eq "POST"\n  and ip.sorce eq 192.0.2.1');
+    await page.sees(/Line 2, column 7: unknown field[\s\S]*and ip\.sorce eq[\s\S]*\^{8}/);
+    await page.fill('Expression', 'http.request.path contains "/signin"');
+    await page.sees('The expression is valid, for the request phase.');
+    await page.click('Make a rule of it');
+    await page.sees('Add a WAF rule');
+    await page.fill('Reference', 'waf-login');
+    await page.sees('Replaces the rule of this reference');
+    await page.fill('Order', '5');
+    await page.sees(/order\s+10\s+5/);
+    await page.click('Replace the rule');
+    await page.sees('is in force');
+    await page.sees('/signin');
+  });
+
+  test('D18.44 a batch is undone, with what that does before it is done', async () => {
+    const [{ batch_id: id }] = (await read('/rules?address=185.1.1.1')).rules;
+    await page.show(`/batches/${id}`, 'Batch');
+    await page.sees(/Rules removed\s+2/);
+    await page.click('Undo');
+    await page.sees('Undo this batch?');
+    await page.click('Undo it');
+    await page.sees('2 rules removed, 0 put back');
+    await page.sees('undone');
+    assert.deepEqual(await active('185.1.1.1'), []);
+  });
+
+  test('D18.43 rules that meet conditions are deleted together, after some of them were shown', async () => {
+    await page.show('/rules?address=203.0.113.7&match=exact', 'Rules');
+    await page.sees('1 rule');
+    await page.click('Delete these');
+    await page.sees('1 rule will be deleted');
+    await page.click('Delete 1 rule');
+    await page.sees('No rule meets these conditions');
+    assert.deepEqual(await active('203.0.113.7'), []);
+  });
+
+  test('D18.45 / explains an address from every page', async () => {
+    await page.click('Geo data');
+    await page.sees('IPv4 ranges');
+    await page.press('/');
+    await page.type('8.8.4.20');
+    await page.press('Enter');
+    await page.sees('8.8.4.20 is in 2 block feeds.');
+    await page.sees('An unblock of 8.8.4.20 changes nothing here, because 8.8.4.0/24, a network around it, is blocked in default.');
+    await page.fill('In', 'allow');
+    await page.sees('8.8.4.20 is in no allow feed.');
+  });
+
+  test('D18.46 a key is made, shown once, and revoked', async () => {
+    await page.click('Keys');
+    await page.sees('bootstrap');
+    await page.click('New key');
+    await page.fill('Name', 'edge firewall');
+    await page.click('Make the key');
+    await page.sees('This is the only time that it is shown');
+    const key = await page.evaluate<string>(`document.querySelector('dialog pre').textContent`);
+    assert.equal((await getFeed(weir.url, key)).status, 200);
+    await page.click('I have copied it');
+    await page.click('Revoke edge firewall');
+    await page.sees('turned away with 401');
+    await page.click('Revoke it');
+    await page.sees('was revoked');
+    await eventually(async () => assert.equal((await getFeed(weir.url, key)).status, 401));
+    await page.seesNot(key);
+  });
+
+  test('D18.46, D18.6 a key offers no permission that it has not, and no page that it may not see', async () => {
+    const made = await ask(weir.url, '/v1/manage/keys', {
+      method: 'POST',
+      headers: bearer(KEY),
+      body: '{"permissions":["rules:read","keys:write"]}',
+    });
+    await page.click('Sign out');
+    await page.sees('Sign in');
+    await page.signIn(JSON.parse(made.text).key);
+    const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
+    assert.equal(pages, 'Overview,Feeds,Rules,Batches,Explain,Devices,Geo data,Keys');
+    await page.click('Keys');
+    await page.sees('bootstrap');
+    assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);
+    await page.click('New key');
+    await page.sees('Read rules (rules:read)');
+    assert.doesNotMatch(await page.text(), /Change rules|Pull feeds/);
+    await page.press('Escape');
+    await page.click('Rules');
+    await page.sees('8.8.4.0/24');
+    assert.doesNotMatch(await page.text(), /Block or allow|Paste a list/);
+    await page.click('Sign out');
+    await page.sees('Sign in');
+    await page.signIn(KEY);
+  });
+
+  test('D18.47 a dead letter is looked into, replayed and dropped; the audit log names who did it', async () => {
+    const { workspace } = await read('/whoami');
+    const stream = openSqliteStream(folder);
+    const headers = { workspace_id: workspace.id, schema_version: '3' };
+    await stream.publish([
+      { key: workspace.id, headers, value: `{"told":"${HOSTILE.replaceAll('"', '')}"}` },
+      { key: workspace.id, headers: { workspace_id: workspace.id }, value: '{"type":' },
+    ]);
+    await stream.close();
+    await page.click('Dead letters');
+    await page.sees('unknown schema_version "3"');
+    await page.evaluate(`[...document.querySelectorAll('.long-row')].find((row) => row.innerText.includes('schema_version')).click()`);
+    await page.sees(/Headers\s+\{ "workspace_id"/);
+    await page.sees('<script>alert(1)</script>');
+    await page.click('Close');
+    await page.evaluate(`document.querySelector('[aria-label="Choose 1"]').click()`);
+    await page.sees('1 letter chosen');
+    await page.click('Replay');
+    await page.sees('Replay 1 dead letter?');
+    await page.click('Replay');
+    await page.sees('1 dead letter was sent again.');
+    // What can still not be landed comes back under another number.
+    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('[aria-label="Choose 3"]') !== null`)));
+    await page.fill('Choose all', 'true');
+    await page.click('Drop');
+    await page.sees('Drop 2 dead letters?');
+    await page.click('Drop');
+    await page.sees('No dead letters');
+    await page.click('Audit');
+    await page.sees(/Jana Novák\s+dead letter dropped/);
+  });
+
+  test('D18.47, D18.7 every page is sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
+    const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+    await page.show('/devices', 'Devices');
+    await page.sees('No device has pulled a feed yet');
+    const { batches } = await read('/batches');
+    const places = [
+      ['/rules', 'Rules'],
+      ['/rules/waf', 'Rules'],
+      ['/batches', 'Batches'],
+      [`/batches/${batches.at(-1).id}`, 'Batch'],
+      ['/explain?target=8.8.4.4', 'Explain'],
+      ['/dead-letters', 'Dead letters'],
+      ['/geo', 'Geo data'],
+      ['/keys', 'Keys'],
+      ['/audit', 'Audit'],
+    ] as const;
+    for (const [i, [path, heading]] of places.entries()) {
+      await page.look(375, 800, i % 2 === 0 ? 'light' : 'dark');
+      await page.show(path, heading);
+      await eventually(async () => assert.doesNotMatch(await page.text(), /Loading…/));
+      assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375, path);
+      await page.evaluate(axe);
+      const faults = await page.evaluate<string[]>(
+        `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html).join(' ')))`,
+      );
+      assert.deepEqual(faults, [], path);
+    }
+    assert.deepEqual([...new Set(page.requests.map((url) => new URL(url).origin))], [weir.url]);
+    // Faults that were asked for are answered 400.
+    assert.deepEqual(
+      page.complaints.filter((text) => !/status of 40[01]/.test(text)),
+      [],
+    );
+  });
+});
