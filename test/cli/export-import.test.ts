@@ -437,7 +437,7 @@ describe('D4 moving mistakes', () => {
       ],
       [
         with_(keyLine, (line) => line.replace('"feed:read"', '"root"')),
-        /^weir: line \d+ of FILE: key\.permissions\.1: must be one of: signal:write, feed:read, manage, rules:read, config:read$/,
+        /^weir: line \d+ of FILE: key\.permissions\.1: must be one of: signal:write, feed:read, manage, rules:read, config:read, rules:write, keys:write$/,
       ],
       [
         with_(indexOf(/"key".*"list_id":"/), (line) => line.replace(/"list_id":"[^"]{8}/, '"list_id":"00000000')),

@@ -70,13 +70,13 @@ export function managementConformance(driver: StoreDriver): void {
     const plain = async () => JSON.stringify(await content(), (field, value) => (field === 'takenAt' ? 0 : value));
     const before = await plain();
     for (const refused of [
-      store.updateList(workspace.id, list.id, { family: 'v4' }, elsewhere),
-      store.deleteList(workspace.id, list.id, elsewhere),
-      store.updateFeed(workspace.id, feed.id, { lists: [] }, elsewhere),
-      store.deleteFeed(workspace.id, feed.id, { ifMatch: [] }),
-      store.updateWorkspace(workspace.id, { minPrefixV4: 8 }, elsewhere),
+      () => store.updateList(workspace.id, list.id, { family: 'v4' }, elsewhere),
+      () => store.deleteList(workspace.id, list.id, elsewhere),
+      () => store.updateFeed(workspace.id, feed.id, { lists: [] }, elsewhere),
+      () => store.deleteFeed(workspace.id, feed.id, { ifMatch: [] }),
+      () => store.updateWorkspace(workspace.id, { minPrefixV4: 8 }, elsewhere),
     ]) {
-      await assert.rejects(refused, { code: 'CHANGED' });
+      await assert.rejects(refused(), { code: 'CHANGED' });
     }
     assert.equal(await plain(), before);
     const of = (state: object) => ({ ifMatch: ['"x"', stateTag(state)] });
