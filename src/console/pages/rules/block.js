@@ -54,7 +54,7 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
       <div class="form-row">
         <${SelectField} label="Action" value=${form.action} onValue=${set('action')} options=${ACTIONS} />
         <${ListField} names=${names} value=${form.list} onValue=${set('list')} />
-        <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual=${isAllow ? 'Never' : 'As usual: 1 day'} />
+        <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual=${isAllow ? 'Never' : '1 day, as usual'} />
       </div>
       <div class="form-row">
         <${TextField} label="Reason" value=${form.reason} onValue=${set('reason')} maxlength="2048" fault=${fault('reason')} />

@@ -67,7 +67,7 @@ export function PasteForm({ names, onClose, onDone }) {
       <div class="form-row">
         <${SelectField} label="Action" hint="Of entries that name none." value=${action} onValue=${set('action')} options=${ACTIONS} />
         <${ListField} names=${names} value=${list} onValue=${set('list')} />
-        <${ExpiryField} value=${expires} onValue=${set('expires')} usual=${action === 'block' ? 'As usual: 1 day' : 'Never'} />
+        <${ExpiryField} value=${expires} onValue=${set('expires')} usual=${action === 'block' ? '1 day, as usual' : 'Never'} />
         <${TextField} label="Reason" value=${reason} onValue=${set('reason')} maxlength="2048" />
       </div>
       <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(manage('/imports', query), file === '' ? 'list.txt' : file)}>
