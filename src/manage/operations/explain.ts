@@ -8,7 +8,8 @@ import { formatTarget, readTarget } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rule-json.ts';
-import { fieldOf, nullable, RULE_EXAMPLE, Rule } from './rule-schema.ts';
+import { nullable } from './nullable.ts';
+import { fieldOf, RULE_EXAMPLE, Rule } from './rule-schema.ts';
 
 /** How long an explanation may take, ms. */
 const LIMIT = 10_000;

@@ -4,7 +4,7 @@ import { faultExcerpt } from '../../expression/fault.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions.ts';
 import { type Operation, operation } from '../operation.ts';
-import { nullable } from './rule-schema.ts';
+import { nullable } from './nullable.ts';
 
 const FAULT = Type.Object({
   line: Type.Integer(),

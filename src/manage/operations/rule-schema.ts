@@ -7,9 +7,8 @@ import { readDuration } from '../duration.ts';
 import { findList } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import type { RuleConditions } from '../rule-search.ts';
+import { nullable } from './nullable.ts';
 
-/** A schema that may also be null. */
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const text = nullable(Type.String());
 const instant = Type.String({ format: 'date-time' });
 

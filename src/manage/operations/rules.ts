@@ -14,7 +14,8 @@ import { deletions } from '../rule-deletion.ts';
 import { originRuleJson } from '../rule-json.ts';
 import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rule-search.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
-import { CONDITIONS, nullable, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+import { nullable } from './nullable.ts';
+import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 
 // ---------------------------------------------------------------- reading
 
