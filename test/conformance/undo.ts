@@ -238,7 +238,7 @@ export function undoConformance(driver: StoreDriver): void {
         assert.deepEqual(await real.rules(), before);
         assert.equal(await real.count(), before.length);
       }),
-      { numRuns: name === 'sqlite' ? 100 : 15, seed: 7 },
+      { numRuns: name === 'sqlite' ? 100 : 10, seed: 7 },
     );
   });
 
@@ -286,7 +286,7 @@ export function undoConformance(driver: StoreDriver): void {
         }
         assert.equal(await store.ruleCount(workspace.id), states.at(-1)!.length);
       }),
-      { numRuns: name === 'sqlite' ? 40 : 8, seed: 11 },
+      { numRuns: name === 'sqlite' ? 40 : 5, seed: 11 },
     );
   });
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { expressions as labelled } from '../expression/corpus.ts';
 import { eventually } from '../support/weir.ts';
 import { type Client, type Json, startWorld } from '../support/world.ts';
-import { contractSuite, type Engine } from './engine.ts';
+import { contractSuite, EMBEDDED, type Engine } from './engine.ts';
 
 const KINDS = ['waf_rule', 'smart_firewall_rule'] as const;
 type Kind = (typeof KINDS)[number];
@@ -35,6 +35,8 @@ const refs = (rules: Json[]) => rules.map(({ rule_ref }) => rule_ref).sort();
 
 export function expressionContract(engine: Engine): void {
   const start = (settings: Readonly<Record<string, string>>, folder: string) => startWorld({ DATA_DIR: folder, ...settings });
+  // Entries are judged before anything reaches an engine: what shows nothing else is shown on one pair of engines.
+  const judged: (title: string, run: () => Promise<void>) => void = engine.name === EMBEDDED.name ? test : () => {};
   contractSuite('WAF and smart firewall rules', engine, start, (world) => {
     /** The one rule of this kind, after these entries were accepted. */
     async function stored(client: Client, kind: Kind, ...entries: Json[]): Promise<Json> {
@@ -72,7 +74,7 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('2.2, 8 rule_ref: 1 to 128 characters of its pattern', async () => {
+    judged('2.2, 8 rule_ref: 1 to 128 characters of its pattern', async () => {
       const good = ['a', 'Z', '0', 'a._:-Z9', `a${'x'.repeat(127)}`];
       const bad = ['', ' ', '.a', '-a', '_a', ':a', 'a b', 'a/b', 'é', 'a\n', `a${'x'.repeat(128)}`];
       for (const kind of KINDS) {
@@ -157,7 +159,7 @@ export function expressionContract(engine: Engine): void {
       assert.ok(String((await stored(client, 'waf_rule', waf(never))).expires_at) > '2120');
     });
 
-    test('2.2, D3 expires_in is an integer from 0 to one hundred years', async () => {
+    judged('2.2, D3 expires_in is an integer from 0 to one hundred years', async () => {
       for (const expires_in of [-1, 1.5, '60', true, 3_155_760_001, [], {}]) {
         assert.deepEqual(await ofBoth({ expires_in }), [SECONDS_MESSAGE, SECONDS_MESSAGE], JSON.stringify(expires_in));
       }
@@ -189,7 +191,7 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('2.2 schema_version, kind and op', async () => {
+    judged('2.2 schema_version, kind and op', async () => {
       assert.deepEqual(await ofBoth({ schema_version: 2 }), ['', '']);
       for (const schema_version of [1, 3, '2', 2.5])
         assert.deepEqual(await ofBoth({ schema_version }), Array(2).fill('schema_version: must be 2'));
@@ -242,7 +244,7 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('2.4 type: custom or generated, any letter case, stored lowercase', async () => {
+    judged('2.4 type: custom or generated, any letter case, stored lowercase', async () => {
       const client = await world().client();
       for (const kind of KINDS) {
         for (const type of ['custom', 'Custom', 'GENERATED', 'gEnErAtEd']) {
@@ -251,7 +253,7 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('2.4, 4.2, D3 rule.type missing, empty or not allowed refuses the whole batch', async () => {
+    judged('2.4, 4.2, D3 rule.type missing, empty or not allowed refuses the whole batch', async () => {
       const client = await world().client();
       const bad: [Json, unknown][] = [];
       for (const kind of KINDS) {
@@ -274,7 +276,7 @@ export function expressionContract(engine: Engine): void {
       assert.deepEqual([await client.rules('waf_rule'), await client.rules('access_rule')], [[], []], 'nothing was processed');
     });
 
-    test('7.2, D3 details: one row per fault in the order of the entries, at most 100; other faults do not show', async () => {
+    judged('7.2, D3 details: one row per fault in the order of the entries, at most 100; other faults do not show', async () => {
       const { post } = await world().client();
       const wrong = [waf({ rule_ref: '' }, { type: 'x', action: 'x', expression: ')' }), 7, smart({}, { type: '' }), waf({ op: 'delete' })];
       const { status, body } = await post('/v2/signal', [waf(), ...wrong]);
@@ -289,7 +291,7 @@ export function expressionContract(engine: Engine): void {
       assert.deepEqual([many.status, many.body.details.length, many.body.details[99]!.index], [400, 100, 99]);
     });
 
-    test('2.4 actions of each kind: any letter case, stored lowercase; others are an entry fault', async () => {
+    judged('2.4 actions of each kind: any letter case, stored lowercase; others are an entry fault', async () => {
       const client = await world().client();
       const allowed = { waf_rule: ['block', 'challenge', 'ratelimit', 'allow'], smart_firewall_rule: ['block', 'allow'] };
       for (const kind of KINDS) {
@@ -327,14 +329,14 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('2.4, D3 an explicit request phase with a response field is refused', async () => {
+    judged('2.4, D3 an explicit request phase with a response field is refused', async () => {
       const fault = 'rule.phase: must be response: the expression uses a field of the response';
       const nested = 'not (ip.src == 192.0.2.1 or any(lower(http.response.headers["server"][*])[*] contains "x"))';
       assert.deepEqual(await faults([RESPONSE, nested].map((expression) => waf({}, { expression, phase: 'REQUEST' }))), [fault, fault]);
       assert.deepEqual(await faults([waf({}, { phase: 'response' }), waf({}, { expression: RESPONSE, phase: 'response' })]), ['', '']);
     });
 
-    test('2.4 phase is not allowed for smart_firewall_rule', async () => {
+    judged('2.4 phase is not allowed for smart_firewall_rule', async () => {
       for (const phase of ['request', 'response', '', 'x', 7, {}]) {
         assert.deepEqual(await faults([smart({}, { phase })]), ['rule.phase: is not allowed for smart_firewall_rule']);
       }
@@ -344,7 +346,7 @@ export function expressionContract(engine: Engine): void {
       assert.deepEqual(config, { a: 1 });
     });
 
-    test('2.4, D3 order is a safe integer', async () => {
+    judged('2.4, D3 order is a safe integer', async () => {
       const client = await world().client();
       for (const kind of KINDS) {
         for (const order of [0, -1, 2 ** 53 - 1, -(2 ** 53 - 1)]) {
@@ -357,7 +359,7 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('2.4, D3 limits of name, short_description and config', async () => {
+    judged('2.4, D3 limits of name, short_description and config', async () => {
       const client = await world().client();
       const widest = { name: '😀'.repeat(256), short_description: '😀'.repeat(2048), config: { a: 'x'.repeat(32 * 1024 - 8) } };
       for (const kind of KINDS) {
@@ -414,7 +416,7 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('2.4, D3 the expression is required, a string of at most 4,096 characters', async () => {
+    judged('2.4, D3 the expression is required, a string of at most 4,096 characters', async () => {
       const long = `signal.sni == "${'😀'.repeat(4096 - 16)}"`;
       assert.deepEqual(await ofBoth({}, { expression: long }), ['', '']);
       assert.deepEqual(await ofBoth({}, { expression: `${long} ` }), Array(2).fill('rule.expression: must be at most 4096 characters'));
@@ -429,7 +431,7 @@ export function expressionContract(engine: Engine): void {
         assert.match(fault, /^Expression validation failed: rule\.expression: \(1:1\) ./);
     });
 
-    test('2.4, D3 an expression holds at most 64 regular expressions', async () => {
+    judged('2.4, D3 an expression holds at most 64 regular expressions', async () => {
       const regexes = (count: number) => Array(count).fill('signal.sni ~ "a"').join(' or ');
       assert.deepEqual(await ofBoth({}, { expression: regexes(64) }), ['', '']);
       assert.deepEqual(
@@ -438,7 +440,7 @@ export function expressionContract(engine: Engine): void {
       );
     });
 
-    test('4.2, D3 an expression that does not parse: one line with its position', async () => {
+    judged('4.2, D3 an expression that does not parse: one line with its position', async () => {
       const cases = [
         'http.request.path ends_with ".html"',
         'ip.src == 192.0.2.1 and\nthreat.score = 5',
@@ -470,7 +472,7 @@ export function expressionContract(engine: Engine): void {
       );
     });
 
-    test('2.4, 4.2 the labelled expressions: verdict, line and column are those of the enforcement engine', async () => {
+    judged('2.4, 4.2 the labelled expressions: verdict, line and column are those of the enforcement engine', async () => {
       // What is empty or holds U+0000 is refused before it is parsed.
       const sent = labelled.filter(({ expression }) => expression !== '' && !expression.includes('\0'));
       assert.ok(sent.length > 600 && sent.length < 1000);
@@ -483,7 +485,7 @@ export function expressionContract(engine: Engine): void {
       }
     });
 
-    test('D3 beside other faults the expression comes last', async () => {
+    judged('D3 beside other faults the expression comes last', async () => {
       const [fault] = await faults([smart({ rule_ref: null, reason: 7 }, { expression: ')', action: 'x', phase: 'request', order: 0.5 })]);
       const parts = fault!.split('; ').map((part) => part.split(': ')[0]);
       assert.deepEqual(parts.slice(0, -1).sort(), ['reason', 'rule.action', 'rule.order', 'rule.phase', 'rule_ref']);
@@ -492,7 +494,7 @@ export function expressionContract(engine: Engine): void {
       assert.match(both!, /^rule\.action: must be one of: block, challenge, ratelimit, allow; rule\.expression: \(1:1\) ./);
     });
 
-    test('2.4, 4.2 http.* fields in a smart firewall rule, and fields of the other kind', async () => {
+    judged('2.4, 4.2 http.* fields in a smart firewall rule, and fields of the other kind', async () => {
       const reason = '"http.request.path" cannot be used in smart firewall rules: HTTP fields do not exist before a connection is made';
       const [http, inside, smartOnly, neither] = await faults([
         smart({}, { expression: 'http.request.path == "/"' }),
@@ -506,13 +508,13 @@ export function expressionContract(engine: Engine): void {
       assert.match(neither!, /\(1:1\) .*no\.such\.field/);
     });
 
-    test('D3 named lists are refused', async () => {
+    judged('D3 named lists are refused', async () => {
       for (const fault of await ofBoth({}, { expression: 'ip.src in $office' })) {
         assert.match(fault, /^Expression validation failed: rule\.expression: \(1:11\) named lists are not supported/);
       }
     });
 
-    test('4.2 hostile expressions are refused, and the service goes on', async () => {
+    judged('4.2 hostile expressions are refused, and the service goes on', async () => {
       const fill = (unit: string, end = '') => unit.repeat(Math.floor((4096 - end.length) / unit.length)) + end;
       const hostile = [
         fill('('),
