@@ -42,7 +42,14 @@ function batchOf(lane: number, version: number): { ref: string; entry: Record<st
   return entries;
 }
 
-async function lane(weir: Weir, number: number, firstVersion: number, sent: Map<string, Sent>, stop: () => boolean): Promise<number> {
+async function lane(
+  weir: Weir,
+  number: number,
+  firstVersion: number,
+  sent: Map<string, Sent>,
+  stop: () => boolean,
+  onAcknowledged: () => void,
+): Promise<number> {
   let version = firstVersion;
   while (!stop()) {
     version += 1;
@@ -56,6 +63,7 @@ async function lane(weir: Weir, number: number, firstVersion: number, sent: Map<
       const { status, text } = await postSignals(weir.url, KEY, entries, '/v2/signal');
       assert.equal(status, 200, text);
       for (const { ref } of batch) sent.set(ref, { acknowledged: version, tried: version });
+      onAcknowledged();
     } catch (error) {
       if (stop()) break;
       throw error;
@@ -86,8 +94,24 @@ export async function crashRounds(rounds: number, report: (line: string) => void
   let weir = await startWeir(settings);
   for (let round = 1; round <= rounds; round += 1) {
     let killed = false;
-    const lanes = versions.map((version, n) => lane(weir, n, version, sent, () => killed));
-    await new Promise((resolve) => setTimeout(resolve, 150 + ((round * 137) % 600)));
+    let batches = 0;
+    const lanes = await new Promise<Promise<number>[]>((resolve, reject) => {
+      const started = versions.map((version, n) =>
+        lane(
+          weir,
+          n,
+          version,
+          sent,
+          () => killed,
+          () => {
+            batches += 1;
+            // So many batches, and somewhere in the middle of the next ones.
+            if (batches === 1 + (round % 4)) setTimeout(() => resolve(started), (round * 37) % 60);
+          },
+        ),
+      );
+      Promise.all(started).catch(reject);
+    });
     killed = true;
     await weir.kill('SIGKILL');
     versions = await Promise.all(lanes);
