@@ -346,7 +346,7 @@ describe('Kafka', { concurrency: true }, () => {
       await kafka.start();
       await eventually(() => stream.publish([note(3)]), 20_000);
       await stream.ping();
-      const seen = numbers(await readPartition(stream, await join(t, stream)));
+      const seen = numbers(await readPartition(stream, await eventually(() => join(t, stream), 20_000)));
       assert.deepEqual([seen[0], seen.at(-1)], [0, 3]);
     });
 
