@@ -63,7 +63,7 @@ function contentOf(
     isCut ? guarded : undefined,
     () => {
       const taken = isCut ? takenOut(allowed, guarded) : undefined;
-      return ranges.sets.flatMap((each, index): NetworkClass[] => {
+      return ranges.sets().flatMap((each, index): NetworkClass[] => {
         if (each === undefined) return [];
         const left = taken === undefined ? each : difference(each, taken);
         const [v4, v6] = [coalesceV4(left.v4), coalesceV6(left.v6)];
@@ -76,7 +76,7 @@ function contentOf(
 
 /** What a block feed does not contain; undefined for nothing. */
 export function takenOut(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
-  const set = allowed?.sets[0];
+  const set = allowed?.sets()[0];
   return set !== undefined && guarded !== undefined ? united(set, guarded) : (set ?? guarded);
 }
 

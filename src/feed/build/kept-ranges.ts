@@ -19,9 +19,16 @@ export interface RangesQuery {
   readonly family: Family;
 }
 
-/** Addresses by class. What is equal in `version` is equal; do not write to it. */
-export interface ClassRanges {
+/** Addresses by class; do not write to them. */
+interface ClassSets {
   readonly sets: readonly (AddressSet | undefined)[];
+  readonly version: string;
+}
+
+/** Addresses by class. What is equal in `version` is equal. */
+export interface ClassRanges {
+  /** Makes them: who has content of this version need not ask. Do not write to them. */
+  sets(): readonly (AddressSet | undefined)[];
   readonly version: string;
 }
 
@@ -39,18 +46,21 @@ interface KeptContent {
 export class KeptRanges {
   #used = new Set<string>();
   readonly #networks = new Map<string, { readonly v4: KeptTable<V4Ranges>; readonly v6: KeptTable<V6Ranges> }>();
-  readonly #places = new Map<string, ClassRanges>();
+  readonly #places = new Map<string, ClassSets>();
   readonly #contents = new Map<string, KeptContent>();
 
   /** The addresses of the active rules of a role. */
   ranges(active: ActiveRules, query: RangesQuery, geo: GeoDatabase): ClassRanges {
     const networks = this.#networksOf(active, query);
     const places = this.#placesOf(active, query, geo);
-    const sets = Array.from({ length: Math.max(networks.sets.length, places.sets.length) }, (_, index) => {
-      const [one, other] = [networks.sets[index], places.sets[index]];
-      return one !== undefined && other !== undefined ? united(one, other) : (one ?? other);
-    });
-    return { sets, version: `${networks.version} ${places.version}` };
+    return {
+      version: `${networks.version} ${places.version}`,
+      sets: () =>
+        Array.from({ length: Math.max(networks.sets.length, places.sets.length) }, (_, index) => {
+          const [one, other] = [networks.sets[index], places.sets[index]];
+          return one !== undefined && other !== undefined ? united(one, other) : (one ?? other);
+        }),
+    };
   }
 
   /** What `make` gives, unless it was made of the same before: `key` and `from` say of what. */
@@ -71,7 +81,7 @@ export class KeptRanges {
     this.#used = new Set();
   }
 
-  #networksOf(active: ActiveRules, { role, classes, family }: RangesQuery): ClassRanges {
+  #networksOf(active: ActiveRules, { role, classes, family }: RangesQuery): ClassSets {
     const name = `networks ${role} ${classes !== undefined}`;
     this.#used.add(name);
     const kept = this.#networks.get(name) ?? { v4: keptV4(active.tables.v4), v6: keptV6(active.tables.v6) };
@@ -86,7 +96,7 @@ export class KeptRanges {
   }
 
   /** The same of the rules on countries and ASNs. */
-  #placesOf(active: ActiveRules, { role, classes, family }: RangesQuery, geo: GeoDatabase): ClassRanges {
+  #placesOf(active: ActiveRules, { role, classes, family }: RangesQuery, geo: GeoDatabase): ClassSets {
     const name = `places ${role} ${classes !== undefined} ${family}`;
     this.#used.add(name);
     const targets: string[] = [];
