@@ -63,16 +63,24 @@ const given = (columns: string) => `given AS MATERIALIZED (SELECT * FROM json_to
 /** What a change and its batch are told by: its number, and from which number on a rule was written by its own batch. */
 const TOUCH = 'seq bigint, first_seq bigint';
 
-/** Keeps the rules as they are before the statement's own change of them, unless the same batch wrote them. */
-function kept(kind: Kind, condition: string): string {
-  const { table, before, columns } = ruleTable(kind);
-  return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT given.seq, 1, ${columns.map((column) => `r.${column}`)}
-  FROM given JOIN ${table} r ON ${condition} WHERE r.seq < given.first_seq)`;
+/**
+ * The rules that are there, each with the row that asks for it: looked up one by one through an index. OFFSET 0 keeps the planner, which
+ * takes a table that has grown since it was analysed for a small one, from reading all rules of the table for them.
+ */
+const found = (kind: Kind, condition: string) => `found AS MATERIALIZED (SELECT given.seq AS changed, given.first_seq, r.* FROM given
+  CROSS JOIN LATERAL (SELECT r.ctid AS at, ${ruleTable(kind).columns.map((column) => `r.${column}`)} FROM ${ruleTable(kind).table} r
+    WHERE ${condition} OFFSET 0) r)`;
+
+/** Keeps them as they are before the statement's own change of them, unless the same batch wrote them. */
+function kept(kind: Kind): string {
+  const { before, columns } = ruleTable(kind);
+  return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq)`;
 }
 
-/** The rest of a statement follows `done AS (…`. */
+/** The rest of a statement follows `done AS (…`. No other transaction changes the rules meanwhile: the workspace's row is held. */
 const deletion = (kind: Kind, columns: string, condition: string) =>
-  `${given(`${columns}, ${TOUCH}`)}, ${kept(kind, condition)}, done AS (DELETE FROM ${ruleTable(kind).table} r USING given WHERE ${condition}`;
+  `${given(`${columns}, ${TOUCH}`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (DELETE FROM ${ruleTable(kind).table} r
+  WHERE r.ctid = ANY (ARRAY(SELECT at FROM found))`;
 
 const SAME_REF = 'r.list_pk = given.list_pk AND r.rule_ref = given.rule_ref';
 const SAME_VALUE = 'r.list_pk = given.list_pk AND r.action = given.action AND r.target = given.target';
@@ -131,7 +139,7 @@ const expressionUpsert = (kind: ExpressionKind) => upsertInto(kind, EXPRESSION_C
 /** The rest of a statement follows `done AS (…`. */
 function upsertInto(kind: Kind, columns: Record<string, string>, identity: string, condition: string): string {
   const { table } = ruleTable(kind);
-  return `${given(`${typesOf(columns)}, first_seq bigint`)}, ${kept(kind, condition)}, done AS (${insertGiven(table, columns, identity)}`;
+  return `${given(`${typesOf(columns)}, first_seq bigint`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (${insertGiven(table, columns, identity)}`;
 }
 
 function typesOf(columns: Record<string, string>): string {
