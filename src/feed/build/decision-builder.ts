@@ -6,9 +6,8 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import { heldText, streamText } from './decision-json.ts';
-import { type DecisionContent, type DecisionNetworks, decisionContent } from './decisions.ts';
+import { type DecisionContent, type DecisionNetworks, decisionContent, MOST_LISTS } from './decisions.ts';
 import { SEVERAL } from './lapses.ts';
-import { ListNumbers } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 import { placeAround } from './sorted-networks.ts';
 import { Told, type ToldNetworks } from './told.ts';
@@ -32,7 +31,8 @@ export class FeedDecisions {
   readonly #store: ToldStore;
   #told: Told | undefined;
   #content: DecisionContent | undefined;
-  readonly #lists = new ListNumbers();
+  /** The numbers of lists, by UUID. */
+  readonly #lists = new Map<string, number>();
   /** By number, from 1 on. */
   #listNames: readonly string[] = [];
   /** The last record that was read, and those of this object that are later. */
@@ -83,13 +83,14 @@ export class FeedDecisions {
   }
 
   /** Numbers the lists of networks as before, whatever the snapshot has them numbered as, and notes what they are called now. */
-  #nameLists({ head, lists }: Snapshot, contents: readonly DecisionNetworks[]): void {
+  #nameLists({ head }: Snapshot, contents: readonly DecisionNetworks[]): void {
     const numbers = new Map<number, number>();
     const names: string[] = [...this.#listNames];
-    for (const { id, name } of head.lists) {
-      const number = this.#lists.numberOf(id);
+    for (const [index, { id, name }] of head.lists.entries()) {
+      const number = this.#lists.get(id) ?? Math.min(this.#lists.size + 1, MOST_LISTS);
+      this.#lists.set(id, number);
       names[number - 1] = name;
-      numbers.set(lists!.numberOf(id), number);
+      numbers.set(Math.min(index + 1, MOST_LISTS), number);
     }
     this.#listNames = names;
     for (const { coverage } of new Set(contents)) {

@@ -4,8 +4,9 @@ import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6, countV4, countV6 } 
 import { sortPairs } from '../../network/radix.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
-import { ActiveRules } from './active-rules.ts';
+import type { ActiveRules } from './active-rules.ts';
 import { exceptionsOf, feedContent, takenOut } from './content.ts';
+import { type ActivePart, activeParts } from './feed-ranges.ts';
 import { type Coverage, type CoveringRules, coverageOf } from './lapses.ts';
 import { networksOf } from './network-key.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -54,13 +55,13 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const { classes, count, until } = feedContent(snapshot, query, geo);
   if (singleAddresses === null && count > entryLimit) return { count, until };
   const { v4, v6 } = classes[0] ?? networksOf([]);
-  const active = new ActiveRules(snapshot, asOf, geo, 'both');
+  const active = activeParts(snapshot.parts, query, geo);
   const rules = activeNetworks(active);
   const all = coveredBy(rules, v4, v6);
   if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, until };
 
   const exceptions = exceptionsOf(snapshot);
-  const allowed = exceptions && snapshot.kept.ranges(active, { ...query, role: exceptions }, geo);
+  const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
   const bits = Math.floor(Math.log2(singleAddresses));
   const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
   const single = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
@@ -128,23 +129,30 @@ interface NetworkRules {
   readonly v6: NetworkColumns<readonly number[]>;
 }
 
-/** The rules that block, those on countries and ASNs as one for each of their networks. */
-function activeNetworks(active: ActiveRules): NetworkRules {
+/** Numbers of lists have 16 bits; the last one stands for all that are too many to have one. */
+export const MOST_LISTS = 0xffff;
+
+/** The rules that block, those on countries and ASNs as one for each of their networks. Lists are numbered in the order of the parts, from 1 on. */
+function activeNetworks(parts: readonly ActivePart[]): NetworkRules {
+  const capacity = (family: 'v4' | 'v6') => parts.reduce((sum, { rules: { [family]: table } }) => sum + table.length, 0);
+  const all: NetworkRules = { v4: new NetworkColumns(capacity('v4')), v6: new NetworkColumns(capacity('v6')) };
+  for (const [index, { active }] of parts.entries()) addNetworks(all, active, Math.min(index + 1, MOST_LISTS));
+  return all;
+}
+
+function addNetworks(all: NetworkRules, active: ActiveRules, list: number): void {
   const { v4: tableV4, v6: tableV6, geo } = active.tables;
-  const rules: NetworkRules = { v4: new NetworkColumns(tableV4.length), v6: new NetworkColumns(tableV6.length) };
-  active.each(tableV4, 'block', (row) => rules.v4.add(tableV4.words[row], tableV4.prefixes[row], tableV4.expires[row], tableV4.lists[row]));
+  active.each(tableV4, 'block', (row) => all.v4.add(tableV4.words[row], tableV4.prefixes[row], tableV4.expires[row], list));
   active.each(tableV6, 'block', (row) =>
-    rules.v6.add([...tableV6.words.subarray(4 * row, 4 * row + 4)], tableV6.prefixes[row], tableV6.expires[row], tableV6.lists[row]),
+    all.v6.add([...tableV6.words.subarray(4 * row, 4 * row + 4)], tableV6.prefixes[row], tableV6.expires[row], list),
   );
   active.eachTarget('block', (target, _tag, row) => {
     const ranges = addressSet([]);
     active.addRanges(ranges, target);
     const [v4, v6] = [coalesceV4(ranges.v4), coalesceV6(ranges.v6)];
-    for (let i = 0; i < v4.length; i++) rules.v4.add(v4.addresses[i], v4.prefixes[i], geo.expires[row], geo.lists[row]);
-    for (let i = 0; i < v6.length; i++)
-      rules.v6.add([...v6.words.subarray(4 * i, 4 * i + 4)], v6.prefixes[i], geo.expires[row], geo.lists[row]);
+    for (let i = 0; i < v4.length; i++) all.v4.add(v4.addresses[i], v4.prefixes[i], geo.expires[row], list);
+    for (let i = 0; i < v6.length; i++) all.v6.add([...v6.words.subarray(4 * i, 4 * i + 4)], v6.prefixes[i], geo.expires[row], list);
   });
-  return rules;
 }
 
 function addressesOf({ v4, v6 }: NetworkRules): AddressSet {

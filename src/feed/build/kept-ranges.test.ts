@@ -5,10 +5,10 @@ import { addressSet } from '../../network/address-set.ts';
 import type { Network } from '../../network/network.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { RULE_ROLES } from '../../rule.ts';
-import { classTable } from '../levels.ts';
+import { classTable, levelCode } from '../levels.ts';
 import { FAMILIES } from '../variant.ts';
 import { type ContentRules, feedContent } from './content.ts';
-import { KeptRanges } from './kept-ranges.ts';
+import { FeedRanges } from './feed-ranges.ts';
 import { ruleTables } from './snapshot.ts';
 
 /** Addresses of few bits, so that networks nest, touch and come twice. */
@@ -22,7 +22,14 @@ const target = fc.oneof(
   { weight: 20, arbitrary: network.map((about) => ({ kind: 'ip' as const, network: about })) },
   { weight: 1, arbitrary: fc.constantFrom('DE', 'FR').map((country) => ({ kind: 'country' as const, country })) },
 );
-const rule = fc.record({ role: fc.constantFrom(...RULE_ROLES), target, expires: fc.constantFrom(0, 0, 0, 5, 7), level: fc.nat(24) });
+const LISTS = 5;
+const rule = fc.record({
+  list: fc.nat(LISTS - 1),
+  role: fc.constantFrom(...RULE_ROLES),
+  target,
+  expires: fc.constantFrom(0, 0, 0, 5, 7),
+  level: fc.nat(24),
+});
 const step = fc.record({
   removed: fc.array(fc.nat(), { maxLength: 3 }),
   added: fc.array(rule, { maxLength: 3 }),
@@ -52,25 +59,39 @@ const GEO: GeoDatabase = {
 const GUARDED = addressSet([{ family: 4, address: 0xffff_ff50, prefix: 28 }]);
 const RATED = classTable({ confidence: 'high', severity: 'low' });
 
-test('what is kept between builds gives the content that rules built once give, whatever comes, goes and expires', () => {
+test('what is kept between builds gives the content that rules built once give, whatever comes, goes and expires in whichever list', () => {
   fc.assert(
     fc.property(fc.array(rule, { minLength: 40, maxLength: 60 }), fc.array(step, { maxLength: 12 }), (rules, steps) => {
       const given = rules.map((each, i) => ({ ...each, id: i + 1 }));
-      const tables = ruleTables(given);
-      for (const table of [tables.v4, tables.v6, tables.geo]) {
-        for (let row = 0; row < table.length; row++) table.tags[row] |= given[table.ids[row] - 1].level;
-      }
-      const kept = new KeptRanges();
+      const parts = Array.from({ length: LISTS }, (_, list) => {
+        const tables = ruleTables(
+          given.filter((each) => each.list === list),
+          3,
+        );
+        for (const table of [tables.v4, tables.v6, tables.geo]) {
+          for (let row = 0; row < table.length; row++) table.tags[row] |= given[table.ids[row] - 1].level;
+        }
+        // The last list has levels of its own.
+        return { rules: tables, levels: list === LISTS - 1 ? levelCode('low', null) : 0 };
+      });
+      const ranges = new FeedRanges();
       let [asOf, next] = [3, given.length + 1];
       for (const { removed, added, later, query } of steps) {
         const gone = new Set(removed.map((id) => (id % next) + 1));
-        for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(gone, 0);
-        const more = ruleTables(added.map((each) => ({ ...each, id: next++ })));
-        for (const family of ['v4', 'v6', 'geo'] as const) tables[family].addAll(more[family]);
-        tables.geoTargets.push(...more.geoTargets);
+        for (const [list, { rules: tables }] of parts.entries()) {
+          for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(gone, 0);
+          const more = ruleTables(
+            added.filter((each) => each.list === list).map((each) => ({ ...each, id: next++ })),
+            asOf,
+          );
+          for (const family of ['v4', 'v6', 'geo'] as const) tables[family].addAll(more[family]);
+          tables.geoTargets.push(...more.geoTargets);
+        }
         if (later) asOf += 1;
+        for (const part of parts) part.rules.renewalsAskedThrough = asOf;
         const { family, action, isRated, isGuarded, subtractAllow } = query;
-        const snapshot: ContentRules = { ...tables, head: { profile: { subtractAllow } }, renewalsAskedThrough: asOf };
+        const snapshot: ContentRules = { parts, head: { profile: { subtractAllow } } };
+        const fresh = parts.map(({ rules: { kept: _, ...tables }, levels }) => ({ rules: tables, levels }));
         const asked = {
           family,
           action,
@@ -78,8 +99,14 @@ test('what is kept between builds gives the content that rules built once give, 
           classes: isRated ? RATED : undefined,
           guarded: isGuarded ? GUARDED : undefined,
         } as const;
-        assert.deepEqual(feedContent({ ...snapshot, kept }, asked, GEO), feedContent(snapshot, asked, GEO));
-        if (later) kept.forgetUnused();
+        assert.deepEqual(feedContent({ ...snapshot, ranges }, asked, GEO), feedContent({ ...snapshot, parts: fresh }, asked, GEO));
+        // Two feeds that share a list.
+        const other = { ...snapshot, parts: [{ ...parts[LISTS - 1], levels: 0 }] };
+        assert.deepEqual(
+          feedContent(other, asked, GEO),
+          feedContent({ ...other, parts: [{ ...fresh[LISTS - 1], levels: 0 }] }, asked, GEO),
+        );
+        if (later) ranges.forgetUnused();
       }
     }),
     { numRuns: 300, seed: 5 },
