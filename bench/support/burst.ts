@@ -22,8 +22,8 @@ export async function sendHosts(weir: Weir, dataDir: string, count: number): Pro
   );
   const [reads, stream] = [openSqliteReads(dataDir), openSqliteStream(dataDir)];
   const streamId = await stream.id();
-  const begun = performance.now();
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const begun = performance.now();
   const { seconds: accepted } = await postLoad(new URL('/v1/signal', weir.url), headers, LANES, () => bodies.shift());
   const { end } = await stream.bounds(0);
   while (((await reads.position(streamId, 0)) ?? 0) < end) await sleep(5);
