@@ -44,10 +44,10 @@ export interface BatchCheck extends EnvelopeCheck {
 
 const MAX_DETAILS = 100;
 /** Bytes that are scanned in one step. */
-const PIECE = 16 * 1024;
+const PIECE = 4 * 1024;
 
 /**
- * Looks at a request body byte by byte, in steps of 16 KiB, before anything is built from it: it is refused, or its entries are
+ * Looks at a request body byte by byte, in steps of 4 KiB, before anything is built from it: it is refused, or its entries are
  * known. Nothing is published or stored here.
  */
 export function* scanSteps(bytes: Buffer): Generator<undefined, ScannedBatch | Refused> {

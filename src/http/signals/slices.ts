@@ -1,5 +1,5 @@
 /** How long the work of all batches together may hold up other requests in one turn of the event loop, ms. */
-const TURN = 3;
+const TURN = 2;
 /** How long one batch works before the next one gets on, ms. */
 const SLICE = 1;
 
