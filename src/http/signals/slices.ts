@@ -45,11 +45,10 @@ function planTurn(): void {
   turnPlanned = true;
   setImmediate(() => {
     turnPlanned = false;
-    // Batches that came in this turn may have used up its time: who waits longer still gets on by one slice.
-    do {
-      const advance = waiting.shift();
-      if (advance?.()) waiting.push(advance);
-    } while (waiting.length > 0 && spent < TURN);
+    while (waiting.length > 0 && spent < TURN) {
+      const advance = waiting.shift()!;
+      if (advance()) waiting.push(advance);
+    }
     spent = 0;
     if (waiting.length > 0) planTurn();
   });
