@@ -1,9 +1,10 @@
 /**
- * The process of bench/metrics.ts: one feed, served twice from the same memory by the same code. At `on` requests are counted for metrics, and
- * polls for the console and for the ledger of devices, as a service does that has metrics; at `off` nothing is. A message names the side
- * that is asked next: with metrics the process also watches its event loop.
+ * The process of bench/metrics.ts: one feed, served from the same memory by two handlers in turn, a block of requests each. With `on`
+ * requests are counted for metrics, and polls for the console and for the ledger of devices, as a service does that has metrics; with `off`
+ * nothing is. Out: its URL, and for each message µs of CPU of a request since the last one, by block.
  */
 import { hash } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -15,7 +16,6 @@ import { deviceLedger } from '../../src/http/device-ledger.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
-import { type ProcessWatch, watchProcess } from '../../src/runtime/metrics/process.ts';
 import { MemoryStore, Replica, WORKSPACE } from '../../test/support/feed-world.ts';
 import { KEY } from '../../test/support/weir.ts';
 
@@ -68,22 +68,46 @@ const parts: AppParts = {
   logger: createLogger('error'),
 };
 const metrics = { render: async () => '', token: undefined, report: console.error };
-const watched = { ...parts, metrics, devices: deviceLedger(now), activity: activityCounter(now) };
 
-async function listen(given: AppParts): Promise<string> {
-  const app = createApp(given);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+const onApp = createApp({ ...parts, metrics, devices: deviceLedger(now), activity: activityCounter(now) });
+const offApp = createApp(parts);
+await Promise.all([onApp.ready(), offApp.ready()]);
+/** Takes what answers the requests of an app away from its server. */
+function handlerOf({ server }: typeof onApp): RequestListener {
+  const [handler] = server.listeners('request');
+  server.removeAllListeners('request');
+  return handler as RequestListener;
+}
+const handlers = { on: handlerOf(onApp), off: handlerOf(offApp) };
+
+/** Requests of a block: so few that both sides share what else the machine does, and enough for a clock that ticks each 4 ms. */
+const BLOCK = 1000;
+export type Side = keyof typeof handlers;
+export type Blocks = Record<Side, number[]>;
+
+let blocks: Blocks = { on: [], off: [] };
+let side: Side = 'on';
+let answered = 0;
+let begun = process.threadCpuUsage();
+
+function turn(): void {
+  const { user, system } = process.threadCpuUsage(begun);
+  blocks[side].push((user + system) / BLOCK);
+  side = side === 'on' ? 'off' : 'on';
+  answered = 0;
+  begun = process.threadCpuUsage();
 }
 
-/** The server with all that is counted, and the one with nothing. */
-export type Side = 'on' | 'off';
+onApp.server.on('request', (request, response) => {
+  handlers[side](request, response);
+  answered += 1;
+  if (answered === BLOCK) turn();
+});
 
-let watch: ProcessWatch | undefined;
-process.on('message', (side: Side) => {
-  watch?.close();
-  watch = side === 'on' ? watchProcess() : undefined;
-  process.send!('ready');
+process.on('message', () => {
+  process.send!(blocks);
+  blocks = { on: [], off: [] };
 });
 process.on('disconnect', () => process.exit());
-process.send!({ on: await listen(watched), off: await listen(parts) } satisfies Record<Side, string>);
+await onApp.listen({ host: '127.0.0.1', port: 0 });
+process.send!(`http://127.0.0.1:${(onApp.server.address() as AddressInfo).port}`);
