@@ -1,7 +1,8 @@
 /** Bouncers: programs that pull decisions. */
-import { Type } from 'typebox';
+
 import { isoTime } from '../../clock.ts';
 import { gapOf } from '../../feed/enforcement-gap.ts';
+import { Type } from '../../json-schema.ts';
 import type { Bouncer } from '../../ports/bouncer-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { MOST_ITEMS } from '../page.ts';
