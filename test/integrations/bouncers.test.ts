@@ -19,7 +19,7 @@ import { locate, needs } from '../support/programs.ts';
 import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
 const run = promisify(execFile);
-const UNTIL = Number(process.env.TEST_BOUNCER_WAIT ?? 30_000);
+const UNTIL = Number(process.env.TEST_BOUNCER_WAIT ?? 120_000);
 /** Single addresses, a power of two: for every 200 the client reads its whole set, so 32,768 take minutes. */
 const MANY = Number(process.env.TEST_BOUNCER_ADDRESSES ?? 1024);
 /** Networks that the client takes in ipset mode, a multiple of 8: it starts a program for each, so 50,000 take a minute of CPU. */
