@@ -14,6 +14,8 @@ interface SourceList {
   readonly name: string;
   /** `levelCode` of what its rules have where they say nothing. */
   readonly levels: number;
+  /** Whether it is known to have no rules: then nobody needs to look for them. */
+  readonly isEmpty: boolean;
 }
 
 /** What the rules of a feed are read from. */
@@ -147,8 +149,11 @@ function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.revision), lists };
 }
 
+const LIST = `SELECT *, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = lists.pk) AS has_rules
+  FROM lists WHERE id = $1 AND workspace_pk = $2`;
+
 function* listSource(workspacePk: number, id: string): Work<Source | undefined> {
-  const row = yield* oneByKey('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+  const row = yield* oneByKey(LIST, id, workspacePk);
   if (row === undefined) return undefined;
   // The feed's profile has the list's levels.
   return { kind: 'list', profile: profileOf(row), revision: Number(row.revision), lists: [{ ...placeOf(row), levels: 0 }] };
@@ -179,5 +184,10 @@ function* proposedSource(workspacePk: number, { profile, lists: members }: Propo
   return { kind: 'composed', profile, revision: 0, lists };
 }
 
-const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id), name: String(row.name) });
+const placeOf = (row: Row) => ({
+  pk: Number(row.pk),
+  id: String(row.id),
+  name: String(row.name),
+  isEmpty: Number(row.has_rules ?? 1) === 0,
+});
 const levelsOfList = ({ confidence, severity }: ListSettings) => levelCode(confidence, severity);

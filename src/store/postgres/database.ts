@@ -106,7 +106,7 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
     }
   }
 
-  async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits = () => {}): Promise<T> {
+  async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits?: () => void): Promise<T> {
     return lease(limit, async (client) => {
       await client.query(
         `${begin}; SET LOCAL statement_timeout = ${limit}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE}; SET LOCAL jit = off`,
@@ -118,8 +118,11 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
         await client.query('ROLLBACK').catch(() => {});
         throw error;
       }
-      commits();
-      await client.query('COMMIT');
+      commits?.();
+      const end = client.query('COMMIT');
+      // Nobody waits for the end of a read; what comes next on the connection does.
+      if (commits === undefined) end.catch(() => {});
+      else await end;
       return result;
     });
   }
