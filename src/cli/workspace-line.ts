@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { SavedFeed } from '../account/feed.ts';
 import { MOST_PROTECTED, protectedWord } from '../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../account/key.ts';
@@ -13,6 +13,7 @@ import { nameFault } from '../account/name.ts';
 import { PERMISSIONS } from '../account/permission.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../account/workspace.ts';
 import { isoTime } from '../clock.ts';
+import { Type } from '../json-schema.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, RULE_TYPES, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';

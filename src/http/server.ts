@@ -95,16 +95,17 @@ function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListen
  */
 function watched(answer: RequestListener, watches: readonly RequestWatch[]): RequestListener {
   if (watches.length === 0) return answer;
+  const beginners = watches.filter(({ begin }) => begin !== undefined);
+  const end = (request: IncomingMessage, response: ServerResponse, begun: number) => {
+    const ms = performance.now() - begun;
+    for (const watch of watches) watch.end(request, response, ms);
+  };
   return (request, response) => {
     const begun = performance.now();
-    for (const { begin } of watches) begin?.(request, response);
-    const end = () => {
-      const ms = performance.now() - begun;
-      for (const watch of watches) watch.end(request, response, ms);
-    };
+    for (const { begin } of beginners) begin!(request, response);
     answer(request, response);
-    if (response.writableEnded) end();
-    else response.once('close', end);
+    if (response.writableEnded) end(request, response, begun);
+    else response.once('close', () => end(request, response, begun));
   };
 }
 

@@ -1,6 +1,7 @@
 /** Changes of rules that somebody manages: through the stream, and answered when they have landed (SPEC D15.33). */
-import { Type } from 'typebox';
+
 import { WeirError } from '../errors.ts';
+import { Type } from '../json-schema.ts';
 import type { ManageContext } from './context.ts';
 import type { Operator, RulePorts } from './operate.ts';
 import type { Outcome } from './operation.ts';

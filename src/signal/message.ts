@@ -1,5 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { validate as isUuid } from 'uuid';
+import { Type } from '../json-schema.ts';
 import type { LandingItem } from '../ports/rule-store.ts';
 import type { Message, StreamRecord } from '../ports/stream.ts';
 import {

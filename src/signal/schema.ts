@@ -1,4 +1,5 @@
-import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from 'typebox';
+import type { Static, TObject, TObjectOptions, TSchema } from 'typebox';
+import { Type } from '../json-schema.ts';
 import {
   ACCESS_ACTIONS,
   EXPRESSION_KINDS,

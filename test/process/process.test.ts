@@ -276,7 +276,7 @@ suite('stop', { concurrency: 4 }, () => {
   }
 
   test('D1.4, D1.3 SIGTERM: /readyz is 503 at once, requests are served for DRAIN_SECONDS, what is in flight is finished, exit 0', async (t) => {
-    const { url, child, kill } = await running(t, { DATA_DIR: temporaryFolder(t), DRAIN_SECONDS: '3' });
+    const { url, child, kill } = await running(t, { DATA_DIR: temporaryFolder(t), DRAIN_SECONDS: '6' });
     assert.equal((await readyz(url)).status, 200);
     const slow = await slowPost(url, '192.0.2.3');
     const began = performance.now();
@@ -285,17 +285,16 @@ suite('stop', { concurrency: 4 }, () => {
       const answer = await readyz(url);
       assert.equal(answer.status, 503);
       return answer;
-    }, 1000);
+    });
     assert.match(ready.checks.process.reason!, /stopping/);
     assert.deepEqual([ready.checks.store.ok, ready.checks.stream.ok, ready.checks.landing.ok], [true, true, true]);
     // A second signal, as npm sends one, changes nothing.
     child.kill('SIGTERM');
-    await sleep(1500 - (performance.now() - began));
     assert.equal((await post(url, '192.0.2.2')).status, 200);
     assert.equal(await feed(url), '192.0.2.2/32\n');
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
     await eventually(() => assert.rejects(fetch(`${url}/healthz`)));
-    assert.ok(performance.now() - began > 2900, 'not before its time');
+    assert.ok(performance.now() - began > 5900, 'not before its time');
     assert.match(await slow.finish(), /^HTTP\/1\.1 200 /);
     assert.equal(await exited, 0);
   });

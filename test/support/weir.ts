@@ -87,8 +87,8 @@ export async function weir(
   }
 }
 
-/** Tries until the assertion holds; fails with its last complaint after `ms`. */
-export async function eventually<T>(check: () => Promise<T> | T, ms = 10_000): Promise<T> {
+/** Tries until the assertion holds; fails with its last complaint after `ms`. Give a shorter time only where a rule names one. */
+export async function eventually<T>(check: () => Promise<T> | T, ms = 60_000): Promise<T> {
   const deadline = Date.now() + ms;
   for (;;) {
     try {

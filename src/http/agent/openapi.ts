@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, RULE_KINDS } from '../../rule.ts';
 import { condition, ETAG, FEED_HEADERS, FeedError } from '../feeds/openapi.ts';
 import { type ApiGroup, BEARER, header, json } from '../openapi.ts';

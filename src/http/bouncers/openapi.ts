@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { SCOPES } from '../../feed/decisions.ts';
+import { Type } from '../../json-schema.ts';
 import type { HttpFault } from '../errors.ts';
 import { type ApiGroup, errorResponse, header, json, reference } from '../openapi.ts';
 import { NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { exampleBody } from '../../feed/formats/example.ts';
 import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../feed/formats/table.ts';
 import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../feed/variant.ts';
+import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import { type ApiGroup, BASIC, BEARER, errorResponse, header } from '../openapi.ts';

@@ -1,5 +1,6 @@
 /** The API document of management, from the table of operations. */
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from '../../json-schema.ts';
 import type { Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { CHALLENGES } from '../auth/credentials.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../../json-schema.ts';
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS, RULE_TYPES } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import type { Group, HttpFault } from '../errors.ts';

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../json-schema.ts';
 
 /** The bodies of the signal endpoints' answers, for the API documentation and for the code that makes them. */
 

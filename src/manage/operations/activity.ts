@@ -1,6 +1,7 @@
 /** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
-import { Type } from 'typebox';
+
 import { isoTime } from '../../clock.ts';
+import { Type } from '../../json-schema.ts';
 import type { Page } from '../../ports/account-store.ts';
 import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
 import type { Device } from '../../ports/devices.ts';

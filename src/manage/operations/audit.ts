@@ -1,6 +1,7 @@
 /** The audit log of the workspace. */
-import { Type } from 'typebox';
+
 import { isoTime } from '../../clock.ts';
+import { Type } from '../../json-schema.ts';
 import type { AuditRow } from '../../ports/account-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';

@@ -1,5 +1,5 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
-import { Type } from 'typebox';
+import { Type } from '../../json-schema.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { pageSchema } from '../page.ts';

@@ -1,5 +1,5 @@
 /** What a feed says, and how large it is or would be. */
-import { Type } from 'typebox';
+
 import type { FeedProfile } from '../../account/feed.ts';
 import { NO_SETTINGS } from '../../account/list.ts';
 import { isoTime, within } from '../../clock.ts';
@@ -8,6 +8,7 @@ import type { FeedMeasure } from '../../feed/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
 import type { Representation, TooLarge } from '../../feed/serve/representation.ts';
 import { FAMILIES, type Family, type Variant } from '../../feed/variant.ts';
+import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
 import { anyFeedId } from '../find.ts';

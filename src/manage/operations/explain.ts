@@ -1,8 +1,9 @@
 /** Why an address is in feeds, or is not (SPEC D10, D15.38). */
-import { Type } from 'typebox';
+
 import { within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { WatchedFeed } from '../../feed/serve/feed-watch.ts';
+import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, readTarget } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';

@@ -1,6 +1,7 @@
 /** Trying filter expressions (SPEC D15.40). */
-import { Type } from 'typebox';
+
 import { faultExcerpt } from '../../expression/fault.ts';
+import { Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions.ts';
 import { type Operation, operation } from '../operation.ts';

@@ -1,5 +1,5 @@
 /** What previews say of feeds, as the answer to a dry run does (SPEC D10.14). */
-import { Type } from 'typebox';
+import { Type } from '../../json-schema.ts';
 
 const FeedChange = Type.Object({
   id: Type.Union([Type.String(), Type.Null()], { description: "UUID of the list or feed made of lists; null: the workspace's feed." }),

@@ -1,8 +1,9 @@
 /** Feeds made of lists, and the workspace's own. */
-import { Type } from 'typebox';
+
 import { type ComposedFeed, type FeedPatch, feedState, type Members } from '../../account/feed.ts';
 import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
+import { Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findFeed, listIdOf } from '../find.ts';

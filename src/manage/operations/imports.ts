@@ -1,5 +1,5 @@
 /** Importing files of entries or signals (SPEC D15.36). */
-import { Type } from 'typebox';
+import { Type } from '../../json-schema.ts';
 import { readDuration } from '../duration.ts';
 import { type Imported, importFile, MOST_IMPORTED } from '../imports.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../lists/entry.ts';

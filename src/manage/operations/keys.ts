@@ -1,9 +1,10 @@
 /** API keys: making, listing and revoking them. A key never makes or revokes one that may do more than itself. */
-import { Type } from 'typebox';
+
 import { type KeyInfo, type KeyRequest, makeKey } from '../../account/key.ts';
 import { allows, PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import { Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { findFeed, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';

@@ -1,7 +1,8 @@
 /** Lists: their names, stored defaults, and what their feeds are like. */
-import { Type } from 'typebox';
+
 import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
+import { Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findList } from '../find.ts';

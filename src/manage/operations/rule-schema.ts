@@ -1,5 +1,6 @@
 /** What management shows of rules, and how requests name those that they mean. */
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES } from '../../rule.ts';
 import { readTarget } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';

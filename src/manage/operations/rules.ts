@@ -1,6 +1,7 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
-import { Type } from 'typebox';
+
 import { WeirError } from '../../errors.ts';
+import { Type } from '../../json-schema.ts';
 import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';

@@ -1,6 +1,7 @@
 /** What can be set of lists and of feeds made of lists, in bodies and answers. */
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { LIST_SETTINGS, type ListPatch, type ListSetting, SETTING_NAMES } from '../../account/list.ts';
+import { Type } from '../../json-schema.ts';
 
 type Nullable<T> = T | null;
 

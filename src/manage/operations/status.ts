@@ -1,7 +1,8 @@
 /** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
-import { Type } from 'typebox';
+
 import { areOff } from '../../account/guard-rails.ts';
 import { WeirError } from '../../errors.ts';
+import { Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
 import { isUnused, type ProcessStatus, type Status, statusOf, unusedKeyJson } from '../status.ts';

@@ -1,7 +1,8 @@
 /** Who asks. */
-import { Type } from 'typebox';
+
 import { PERMISSIONS } from '../../account/permission.ts';
 import { WeirError } from '../../errors.ts';
+import { Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
 const EXAMPLE = {

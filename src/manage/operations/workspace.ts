@@ -1,10 +1,11 @@
 /** What is set of the workspace: its guard rails, and what its own feed leaves out. */
-import { Type } from 'typebox';
+
 import { type GuardRails, MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
 import { stateTag } from '../../account/tag.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import { Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';

@@ -22,8 +22,15 @@ export function exposition<T>(metrics: readonly Metric<T>[], from: T): string {
   let text = '';
   for (const { name, type, help, read } of metrics) {
     let lines = '';
+    const labelled = `${name}{`;
     for (const { suffix = '', labels = '', value } of read(from)) {
-      lines += `${name}${suffix}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
+      if (labels === '') lines += `${name}${suffix} ${numberText(value)}\n`;
+      else {
+        // Each part is flat: thousands of these lines are copied into one text, and that is most of what a page costs.
+        lines += suffix === '' ? labelled : `${name}${suffix}{`;
+        lines += labels;
+        lines += `} ${numberText(value)}\n`;
+      }
     }
     if (lines !== '') text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`;
   }
@@ -37,6 +44,24 @@ export const labelsOf = (labels: Readonly<Record<string, string | number>>): str
   Object.entries(labels)
     .map(([name, value]) => `${name}="${String(value).replace(/["\\\n]/g, (character) => ESCAPES[character]!)}"`)
     .join(',');
+
+/** The labels of what has this id: those that `write` makes, made once. */
+export type RememberedLabels = (id: string, write: () => string) => string;
+
+/** Remembers the labels of up to `most` ids. */
+export function rememberedLabels(most: number): RememberedLabels {
+  const known = new Map<string, string>();
+  return (id, write) => {
+    let labels = known.get(id);
+    if (labels === undefined) {
+      if (known.size >= most) known.clear();
+      // Flat, as `exposition` wants it, not a tree of its parts.
+      labels = Buffer.from(write()).toString();
+      known.set(id, labels);
+    }
+    return labels;
+  };
+}
 
 /** The samples of a histogram: how many values each bound has under it, and their sum and number. */
 export function* histogramSamples({ bounds, counts, sum }: Histogram, labels = ''): Generator<Sample> {

@@ -6,7 +6,7 @@ import { GEO_KINDS } from '../../geo/kind.ts';
 import type { Check } from '../../ports/health.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
 import type { BuildCounts } from './builds.ts';
-import { exposition, histogramSamples, labelsOf, type Metric, type Sample } from './exposition.ts';
+import { exposition, histogramSamples, labelsOf, type Metric, type RememberedLabels, rememberedLabels, type Sample } from './exposition.ts';
 import type { ProcessReading, ProcessWatch } from './process.ts';
 
 /** Where the metrics are read. What this process does not do is undefined, and its metrics are left out. */
@@ -38,11 +38,16 @@ interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLett
   readonly feeds: readonly HeldFeed[] | undefined;
   readonly bodyBytes: number | undefined;
   readonly process: ProcessReading;
+  /** By UUID: there may be thousands on a page, and they never change. */
+  readonly listLabels: RememberedLabels;
+  readonly feedLabels: RememberedLabels;
 }
 
 /** Lists and feeds that have series of their own in each metric; further ones are summed in one more. */
 const MOST_SERIES = 1000;
 const OTHER = 'other';
+/** Labels that are remembered: those of a page, and of some that it had before. */
+const LABELS_REMEMBERED = 2 * MOST_SERIES;
 /** How long a source may take, ms; the page does without what takes longer. */
 const PATIENCE = 500;
 /** What stands for the feed of a whole workspace in the label of a feed. */
@@ -105,9 +110,8 @@ export const METRICS: readonly Metric<Reading>[] = [
     name: 'weir_list_entries_total',
     type: 'counter',
     help: 'Accepted entries for access rules, by the list where they land',
-    *read({ http }) {
-      // UUIDs: there is nothing to escape in a thousand of them.
-      for (const [list, value] of http.listEntries) yield { labels: `list="${list}"`, value };
+    *read({ http, listLabels }) {
+      for (const [list, value] of http.listEntries) yield { labels: listLabels(list, () => labelsOf({ list })), value };
     },
   },
   {
@@ -186,13 +190,13 @@ export const METRICS: readonly Metric<Reading>[] = [
     name: 'weir_feed_entries',
     type: 'gauge',
     help: 'Networks of a feed, in its variant that is nearest to its cap',
-    read: ({ feeds }) => perFeed(feeds, ({ entries }) => entries),
+    read: (reading) => perFeed(reading, ({ entries }) => entries),
   },
   {
     name: 'weir_feed_entry_limit',
     type: 'gauge',
     help: 'The entry cap of a feed',
-    read: ({ feeds }) => perFeed(feeds, ({ limit }) => limit),
+    read: (reading) => perFeed(reading, ({ limit }) => limit),
   },
   {
     name: 'weir_feed_cache_bytes',
@@ -267,9 +271,10 @@ export const METRICS: readonly Metric<Reading>[] = [
 
 /** Writes the page of metrics; who asks while it is being written gets the same. */
 export function metricsPage(sources: MetricSources): () => Promise<string> {
+  const labels = { listLabels: rememberedLabels(LABELS_REMEMBERED), feedLabels: rememberedLabels(LABELS_REMEMBERED) };
   let writing: Promise<string> | undefined;
   return () => {
-    writing ??= readAll(sources)
+    writing ??= readAll(sources, labels)
       .then((reading) => exposition(METRICS, reading))
       .finally(() => {
         writing = undefined;
@@ -278,7 +283,7 @@ export function metricsPage(sources: MetricSources): () => Promise<string> {
   };
 }
 
-async function readAll(sources: MetricSources): Promise<Reading> {
+async function readAll(sources: MetricSources, labels: Pick<Reading, 'listLabels' | 'feedLabels'>): Promise<Reading> {
   const { feeds } = sources;
   const inTime = (ask: (() => Promise<number>) | undefined) => ask && within(ask(), PATIENCE, 'a source').catch(() => undefined);
   const [checks, process, landed, deadLetters] = await Promise.all([
@@ -287,7 +292,7 @@ async function readAll(sources: MetricSources): Promise<Reading> {
     inTime(sources.landed),
     inTime(sources.deadLetters),
   ]);
-  return { ...sources, checks, process, landed, deadLetters, feeds: feeds && [...feeds.held()], bodyBytes: feeds?.bodyBytes() };
+  return { ...sources, ...labels, checks, process, landed, deadLetters, feeds: feeds && [...feeds.held()], bodyBytes: feeds?.bodyBytes() };
 }
 
 const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [{ value }]);
@@ -302,13 +307,13 @@ function detail(check: Check | undefined, name: string, unit = 1): Sample[] {
 }
 
 /** A sample for each of the first feeds, and the sum of all others. */
-function* perFeed(feeds: readonly HeldFeed[] | undefined, pick: (feed: HeldFeed) => number): Generator<Sample> {
+function* perFeed({ feeds = [], feedLabels }: Reading, pick: (feed: HeldFeed) => number): Generator<Sample> {
   let others: number | undefined;
-  for (const [n, held] of (feeds ?? []).entries()) {
-    const { workspaceId, feedId } = held;
+  for (const [n, held] of feeds.entries()) {
+    const { workspaceId: workspace, feedId } = held;
     if (n >= MOST_SERIES) others = (others ?? 0) + pick(held);
-    // UUIDs again.
-    else yield { labels: `workspace="${workspaceId}",feed="${feedId ?? WORKSPACE_FEED}"`, value: pick(held) };
+    else
+      yield { labels: feedLabels(feedId ?? workspace, () => labelsOf({ workspace, feed: feedId ?? WORKSPACE_FEED })), value: pick(held) };
   }
   if (others !== undefined) yield { labels: labelsOf({ workspace: OTHER, feed: OTHER }), value: others };
 }

@@ -158,8 +158,8 @@ const isText = (text: string) => !text.includes('\0');
 /** One number for each item, in the order of the items: which rule has which id does not depend on the engine. */
 async function takeIds(session: Session, count: number): Promise<number[]> {
   if (count === 0) return [];
-  const { rows } = await session.run("SELECT nextval('rule_ids') AS id FROM generate_series(1, $1)", count);
-  return rows.map(({ id }) => Number(id));
+  const { rows } = await session.run("SELECT array_agg(nextval('rule_ids')) AS ids FROM generate_series(1, $1)", count);
+  return (rows[0]!.ids as unknown as string[]).map(Number);
 }
 
 /** The items of known workspaces with their places and numbers. */
