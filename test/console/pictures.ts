@@ -27,6 +27,7 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
   keys: { path: '/keys', heading: 'Keys' },
   audit: { path: '/audit', heading: 'Audit' },
 };
+const REASONS = ['port scan', 'SSH brute force', 'login attempts with leaked passwords', 'spam', 'phishing page', 'probes for /wp-login.php'];
 const LOOKS = { light: [1280, 'light'], dark: [1280, 'dark'], phone: [375, 'light'] } as const;
 
 const { below, pick } = seededRandom(7);
@@ -50,7 +51,7 @@ try {
     await page.look(width, 900, scheme);
     if (look === 'light') {
       await page.open(`${weir.url}/console/`);
-      await page.sees('Sign in');
+      await page.sees('API key');
       writeFileSync(join(folder, 'sign-in.png'), await page.picture());
       await page.signIn(KEY);
     }
@@ -102,8 +103,8 @@ async function send(url: string, list: string, batches: number): Promise<void> {
   const address = () => `${pick([45, 91, 103, 185, 193])}.${below(256)}.${below(256)}.${1 + below(254)}`;
   for (let batch = 0; batch < batches; batch += 1) {
     const entries = Array.from({ length: 950 }, () => ({
-      ...{ kind: 'access_rule', op: 'upsert' },
-      rule: { action: 'block', target: { ip: address() }, expires_in: 3600 + below(86_400 * 6), reason: 'port scan' },
+      ...{ kind: 'access_rule', op: 'upsert', expires_in: 3600 + below(86_400 * 6), reason: pick(REASONS) },
+      rule: { action: 'block', target: { ip: address() } },
     }));
     await postSignals(url, KEY, entries, `/v2/signal?list=${list}`);
   }
