@@ -27,7 +27,14 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
   keys: { path: '/keys', heading: 'Keys' },
   audit: { path: '/audit', heading: 'Audit' },
 };
-const REASONS = ['port scan', 'SSH brute force', 'login attempts with leaked passwords', 'spam', 'phishing page', 'probes for /wp-login.php'];
+const REASONS = [
+  'port scan',
+  'SSH brute force',
+  'login attempts with leaked passwords',
+  'spam',
+  'phishing page',
+  'probes for /wp-login.php',
+];
 const LOOKS = { light: [1280, 'light'], dark: [1280, 'dark'], phone: [375, 'light'] } as const;
 
 const { below, pick } = seededRandom(7);
