@@ -11,7 +11,7 @@ const USUAL = 100;
 /** The parameters of a query for a page. */
 export const PAGE_QUERY = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_ITEMS, description: `Items of the page; ${USUAL} when absent.` })),
-  after: Type.Optional(Type.String({ maxLength: 300, description: 'The value of next in the page before.' })),
+  after: Type.Optional(Type.String({ maxLength: 400, description: 'The value of next in the page before.' })),
 };
 
 /** The place at which pages by a number go on. */

@@ -1,4 +1,5 @@
 /** The store of bouncers: who pulls decisions, and what they were told. Types only; `storeConformance` is run by every driver. */
+import type { Page, PageRequest } from './account-store.ts';
 
 /** What a process has told the bouncers of a feed; the bytes are `feed/build/told-log.ts`'s. */
 export interface ToldRow {
@@ -39,8 +40,8 @@ export interface Bouncer {
 export interface BouncerReads {
   /** What the bouncers of a feed were told, oldest first: the rows after this one (0: all). */
   told(workspaceId: string, feedId: string | null, after: number): Promise<ToldRow[]>;
-  /** The bouncers of a workspace, by key, name and address. */
-  bouncers(workspaceId: string): Promise<Bouncer[]>;
+  /** A page of the bouncers of a workspace, by key, name and address. A place is a key, an address and a name, with spaces between them. */
+  bouncerPage(workspaceId: string, page: PageRequest): Promise<Page<Bouncer>>;
 }
 
 export interface BouncerWrites {

@@ -4,7 +4,8 @@ import { type Signal, V1Event } from './schema.ts';
 import { compile, type FieldFault } from './validate.ts';
 
 const FIELDS = Object.keys(V1Event.properties);
-const faultsOf = compile(V1Event);
+/** What the schema finds wrong with a normalized event. */
+export const eventFaults = compile(V1Event);
 const REFUSING = (['type', 'action'] as const).map((field) => ({ field, allowed: V1Event.properties[field].enum as readonly unknown[] }));
 
 /** The faults of a v1 event that refuse the whole batch: `type` and `action` (spec 7.2). */
@@ -18,7 +19,7 @@ export function eventRefusals(entry: Fields): FieldFault[] {
 /** One v1 event (spec 2.1), or its faults. */
 export function parseEvent(entry: Fields, check: TargetCheck): Signal | FieldFault[] {
   const event = normalizeEvent(entry);
-  const faults = [...faultsOf(event)];
+  const faults = [...eventFaults(event)];
   parseTarget(event, { path: '', blocks: event.action === 'block' }, check, faults);
   return faults.length > 0 ? faults : { version: 1, event: asSent(entry) };
 }

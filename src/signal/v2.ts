@@ -22,7 +22,8 @@ export interface EnvelopeFaults {
   readonly expression?: string;
 }
 
-const faultsOf = { ...perKind(KINDS, (kind) => compile(ENVELOPES[kind])), unknown: compile(AnyEnvelope) };
+/** What the schema of each kind finds wrong with a normalized envelope. */
+export const envelopeFaults = { ...perKind(KINDS, (kind) => compile(ENVELOPES[kind])), unknown: compile(AnyEnvelope) };
 
 /** The kind that an entry names, if there is one of that name. */
 export const kindOf = (entry: Fields): Kind | undefined => KINDS.find((known) => known === entry.kind);
@@ -43,7 +44,7 @@ export const refusedRuleType = (entry: Fields) => (isObject(entry.rule) ? entry.
 export function parseEnvelope(entry: Fields, check: EnvelopeCheck): Signal | EnvelopeFaults {
   const envelope = normalizeEnvelope(entry);
   const kind = kindOf(envelope);
-  const faults = [...faultsOf[kind ?? 'unknown'](envelope)];
+  const faults = [...envelopeFaults[kind ?? 'unknown'](envelope)];
   if (kind === undefined) return { faults };
   const expression = isExpressionKind(kind) ? checkExpressionRule(kind, envelope, check, faults) : checkAccessRule(envelope, check, faults);
   if (faults.length > 0 || expression !== undefined) return { faults, expression };

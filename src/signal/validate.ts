@@ -40,6 +40,9 @@ const ajv = new Ajv({
   allErrors: true,
   strict: true,
   strictRequired: false,
+  // TypeBox makes the schemas: to hold each against the schema of schemas took three times as long as compiling it.
+  validateSchema: false,
+  meta: false,
   verbose: true,
   coerceTypes: false,
   removeAdditional: false,

@@ -1,5 +1,7 @@
 /** Bouncers and what they were told, the same in both dialects (D14). */
+import type { Page, PageRequest } from '../ports/account-store.ts';
 import type { Bouncer, BouncerReads, BouncerWrites, NewToldRow, ToldRow } from '../ports/bouncer-store.ts';
+import { pageOf } from './page.ts';
 import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
 const WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $1)';
@@ -39,12 +41,17 @@ const COLUMNS = [
   'metrics',
   'metrics_at',
 ] as const;
-const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE} ORDER BY key_id, user_agent, address`;
+const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE} AND (key_id, user_agent, address) > ($2, $3, $4)
+  ORDER BY key_id, user_agent, address LIMIT $5`;
 
-/** `bouncers` of the port. */
-export function* bouncerRows(workspaceId: string): Work<Bouncer[]> {
-  const rows = yield* all(BOUNCERS, workspaceId);
-  return rows.map((row) => ({
+/** The place behind a bouncer: its key and address, which have no space in them, and its name. */
+const placeOf = ({ keyId, address, userAgent }: Bouncer) => `${keyId} ${address} ${userAgent}`;
+
+/** `bouncerPage` of the port. */
+export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<Bouncer>> {
+  const [keyId, address, ...name] = after === null ? ['', ''] : after.split(' ');
+  const rows = yield* all(BOUNCERS, workspaceId, keyId, name.join(' '), address, limit + 1);
+  const bouncers = rows.map((row) => ({
     workspaceId,
     keyId: String(row.key_id),
     userAgent: String(row.user_agent),
@@ -59,6 +66,7 @@ export function* bouncerRows(workspaceId: string): Work<Bouncer[]> {
     metrics: row.metrics === null ? null : String(row.metrics),
     metricsAt: row.metrics_at === null ? null : Number(row.metrics_at),
   }));
+  return pageOf(bouncers, limit, placeOf);
 }
 
 const valuesOf = (bouncer: Bouncer): Value[] => [
@@ -92,7 +100,7 @@ function* noteBouncers(bouncers: readonly Bouncer[], before: number): Work<void>
 /** The reads of the port; `read` runs their statements. */
 export const bouncerReads = (read: <T>(work: Work<T>) => Promise<T>): BouncerReads => ({
   told: (...args) => read(toldRows(...args)),
-  bouncers: (workspaceId) => read(bouncerRows(workspaceId)),
+  bouncerPage: (...args) => read(bouncerPage(...args)),
 });
 
 /** The writes of the port. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Bouncer } from '../../src/ports/bouncer-store.ts';
+import { allOf } from '../support/pages.ts';
 import { access, fixture, ip, type StoreDriver, T0, upsert } from './store.ts';
 
 const DAY = 86_400_000;
@@ -28,7 +29,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await store.told(randomUUID(), null, 0), []);
   });
 
-  test(`D14.13 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {
+  test(`D14.13, D15.8 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const other = await store.createWorkspace((await store.organizations())[0].id, 'other');
     const bouncer: Bouncer = {
@@ -48,12 +49,22 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     };
     const second = { ...bouncer, userAgent: 'mirror/1', feedId: randomUUID(), metrics: null, metricsAt: null };
     await store.recordBouncers([second, bouncer], 0);
-    assert.deepEqual(await store.bouncers(workspace.id), [bouncer, second]);
-    assert.deepEqual(await store.bouncers(other.id), []);
+    const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
+    assert.deepEqual(await all(), [bouncer, second]);
+    assert.deepEqual(await all(other), []);
     // After a restart a process knows neither the first pull nor metrics.
     const later = { ...bouncer, firstSeen: T0 + 60, lastPull: T0 + 70, decisions: 8, metrics: null, metricsAt: null };
     await store.recordBouncers([later], T0 + 6);
-    assert.deepEqual(await store.bouncers(workspace.id), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);
+    assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);
+    // Names may hold anything, and one may be part of another.
+    const names = ['', 'a b c', 'a', 'a b', ' a', 'é/1'];
+    const many = names.flatMap((userAgent) => ['192.0.2.1', '2001:db8::1'].map((address) => ({ ...bouncer, userAgent, address })));
+    await store.recordBouncers(many, 0);
+    const found = await all();
+    assert.equal(found.length, many.length + 1);
+    assert.deepEqual(await store.bouncerPage(workspace.id, { after: null, limit: 100 }), { items: found, next: null });
+    const named = ({ userAgent, address }: Bouncer) => `${userAgent} at ${address}`;
+    assert.deepEqual(found.map(named).sort(), [bouncer, ...many].map(named).sort());
   });
 
   test(`D14.2 store ${name}: a snapshot and what follows it tell of which list each rule is`, async (t) => {

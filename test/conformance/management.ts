@@ -6,23 +6,12 @@ import { feedState } from '../../src/account/feed.ts';
 import { listState, NO_SETTINGS } from '../../src/account/list.ts';
 import { stateTag } from '../../src/account/tag.ts';
 import { workspaceSettingsJson } from '../../src/account/workspace.ts';
-import type { Page, PageRequest } from '../../src/ports/account-store.ts';
+import { allOf } from '../support/pages.ts';
 import { fixture, KEY, type StoreDriver } from './store.ts';
 
 const BY = { keyId: 'k', actor: 'Жанна' };
 const FEED = { ...NO_SETTINGS, description: null, lists: null };
 const DAY = 86_400_000;
-
-async function allOf<T>(read: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
-  const items: T[] = [];
-  for (let after: string | null | undefined; after !== null; ) {
-    const page: Page<T> = await read({ after: after ?? null, limit: 2 });
-    assert.ok(page.items.length <= 2 && (page.next === null || page.items.length === 2));
-    items.push(...page.items);
-    after = page.next;
-  }
-  return items;
-}
 
 export function managementConformance(driver: StoreDriver): void {
   const { name } = driver;

@@ -551,9 +551,10 @@ suite('management', () => {
     assert.ok(((await get('/history')).body.days as Json[]).length > 0);
     const foreign = await get(`/history?feed=${id}`, stranger);
     assert.deepEqual([foreign.status, foreign.body.message], [404, `there is no list or feed "${id}"`]);
-    assert.deepEqual((await get('/bouncers')).body, { bouncers: [] });
+    assert.deepEqual((await get('/bouncers?limit=2')).body, { bouncers: [], next: null });
     assert.deepEqual((await get('/devices?limit=2&key=x')).body, { devices: [], next: null });
-    for (const path of ['/devices?after=%20', '/history?days=0', '/history?days=367']) assert.equal((await get(path)).status, 400, path);
+    for (const path of ['/devices?after=%20', '/bouncers?after=x', '/history?days=0', '/history?days=367'])
+      assert.equal((await get(path)).status, 400, path);
   });
 
   test('D15.4 an inactive subscription is 402 in every operation', async () => {

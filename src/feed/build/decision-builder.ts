@@ -5,8 +5,10 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
+import type { DecisionNetworks, ListOf } from './covered-networks.ts';
 import { heldText, streamText } from './decision-json.ts';
-import { type DecisionContent, type DecisionNetworks, decisionContent } from './decisions.ts';
+import { type DecisionContent, decisionContent } from './decisions.ts';
+import { KeptCoverage } from './kept-coverage.ts';
 import { SEVERAL } from './lapses.ts';
 import { ListNumbers } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -32,6 +34,9 @@ export class FeedDecisions {
   readonly #store: ToldStore;
   #told: Told | undefined;
   #content: DecisionContent | undefined;
+  /** How many of the decisions are wider than an address. */
+  #wide = 0;
+  readonly #coverage = new KeptCoverage();
   readonly #lists = new ListNumbers();
   /** By number, from 1 on. */
   #listNames: readonly string[] = [];
@@ -52,11 +57,13 @@ export class FeedDecisions {
     const told = await this.#joined(now);
     const { profile } = snapshot.head;
     const entryLimit = profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
-    const content = decisionContent(snapshot, { ...parts, entryLimit, singleAddresses: profile.singleAddresses });
+    const { singleAddresses } = profile;
+    const made = { listOf: this.#numberLists(snapshot), coverage: this.#coverage };
+    const content = decisionContent(snapshot, { ...parts, ...made, entryLimit, singleAddresses });
     if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, until: content.until };
-    this.#nameLists(snapshot, [content.told, content.all]);
     told.take(content.told, now);
     this.#content = content;
+    this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
     await this.#record(told, now);
     const { builder, version } = told.mark;
     return {
@@ -78,12 +85,11 @@ export class FeedDecisions {
         ? streamText(texts, told.since(ask.since))
         : heldText({ ...texts, networks: lapsing(all) }, placesAround(all, ask.network));
     const { v4, v6 } = told.networks;
-    const networks = widerThan(v4.prefixes, 32) + widerThan(v6.prefixes, 128);
-    return { bytes: new TextEncoder().encode(text), mark: told.mark, count: v4.length + v6.length, networks, leftOut };
+    return { bytes: new TextEncoder().encode(text), mark: told.mark, count: v4.length + v6.length, networks: this.#wide, leftOut };
   }
 
-  /** Numbers the lists of networks as before, whatever the snapshot has them numbered as, and notes what they are called now. */
-  #nameLists({ head, lists }: Snapshot, contents: readonly DecisionNetworks[]): void {
+  /** Notes what lists are called now. They keep their numbers, whatever the snapshot has them numbered as. */
+  #numberLists({ head, lists }: Snapshot): ListOf {
     const numbers = new Map<number, number>();
     const names: string[] = [...this.#listNames];
     for (const { id, name } of head.lists) {
@@ -92,9 +98,7 @@ export class FeedDecisions {
       numbers.set(lists!.numberOf(id), number);
     }
     this.#listNames = names;
-    for (const { coverage } of new Set(contents)) {
-      for (const [i, list] of coverage.lists.entries()) if (list !== SEVERAL) coverage.lists[i] = numbers.get(list) ?? SEVERAL;
-    }
+    return (list) => numbers.get(list) ?? SEVERAL;
   }
 
   /** What bouncers were told, with what other processes have told them since. While the store does not answer, what is known here. */

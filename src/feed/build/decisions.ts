@@ -1,22 +1,23 @@
 /** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
 import { type AddressSet, addressSet, subtract } from '../../network/address-set.ts';
-import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6, countV4, countV6 } from '../../network/coalesce.ts';
-import { sortPairs } from '../../network/radix.ts';
+import { type CidrsV4, type CidrsV6, countV4, countV6 } from '../../network/coalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
 import { ActiveRules } from './active-rules.ts';
 import { exceptionsOf, feedContent, takenOut } from './content.ts';
-import { type Coverage, type CoveringRules, coverageOf } from './lapses.ts';
+import {
+  addressesOf,
+  bigOf,
+  blockingNetworks,
+  blockingRules,
+  coveredBy,
+  type DecisionNetworks,
+  type ListOf,
+  type NetworkRules,
+} from './covered-networks.ts';
+import type { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** Networks of both families, sorted, IPv4 first, with what holds for each. */
-export interface DecisionNetworks {
-  readonly v4: CidrsV4;
-  readonly v6: CidrsV6;
-  /** IPv4 first: when each lapses, whole seconds (Infinity: never), and the list that it is of, from 1 on, or SEVERAL. */
-  readonly coverage: Coverage;
-}
 
 export interface DecisionContent {
   /** What bouncers are told. */
@@ -43,24 +44,28 @@ interface DecisionParts {
   readonly entryLimit: number;
   /** Networks of up to so many addresses are told as single addresses, wider ones not at all; null: networks are told. */
   readonly singleAddresses: number | null;
+  readonly listOf: ListOf;
+  /** What is known of the last content of the feed. */
+  readonly coverage: KeptCoverage;
 }
 
 const NOTHING = { networks: 0, addresses: 0 };
 
 /** The decisions of a feed's snapshot, or how many there would be where those are more than the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
-  const { asOf, geo, guarded, entryLimit, singleAddresses } = parts;
+  const { asOf, geo, guarded, entryLimit, singleAddresses, listOf, coverage } = parts;
   const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
   const { classes, count, until } = feedContent(snapshot, query, geo);
   if (singleAddresses === null && count > entryLimit) return { count, until };
   const { v4, v6 } = classes[0] ?? networksOf([]);
   const active = new ActiveRules(snapshot, asOf, geo, 'both');
-  const rules = activeNetworks(active);
-  const all = coveredBy(rules, v4, v6);
+  const blocking = blockingRules(active);
+  const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, listOf });
   if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, until };
 
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.kept.ranges(active, { ...query, role: exceptions }, geo);
+  const rules = blockingNetworks(active, blocking, listOf);
   const bits = Math.floor(Math.log2(singleAddresses));
   const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
   const single = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
@@ -78,91 +83,12 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   };
 }
 
-/** Rules on networks of one family, as columns. */
-class NetworkColumns<A> {
-  length = 0;
-  readonly addresses: A[] = [];
-  prefixes: Uint8Array;
-  /** Whole seconds; Infinity: never. */
-  expires: Float64Array;
-  lists: Uint16Array;
-
-  constructor(capacity: number) {
-    this.prefixes = new Uint8Array(capacity);
-    this.expires = new Float64Array(capacity);
-    this.lists = new Uint16Array(capacity);
-  }
-
-  add(address: A, prefix: number, expires: number, list: number): void {
-    if (this.length === this.prefixes.length) this.#grow();
-    this.addresses.push(address);
-    this.prefixes[this.length] = prefix;
-    this.expires[this.length] = expires === 0 ? Number.POSITIVE_INFINITY : expires;
-    this.lists[this.length] = list;
-    this.length += 1;
-  }
-
-  #grow(): void {
-    const { prefixes, expires, lists } = this;
-    const capacity = 2 * this.length + 64;
-    this.prefixes = new Uint8Array(capacity);
-    this.prefixes.set(prefixes);
-    this.expires = new Float64Array(capacity);
-    this.expires.set(expires);
-    this.lists = new Uint16Array(capacity);
-    this.lists.set(lists);
-  }
-
-  /** Those whose prefix has at least this length. */
-  from(prefix: number): NetworkColumns<A> {
-    const narrow = new NetworkColumns<A>(this.length);
-    for (let i = 0; i < this.length; i++) {
-      if (this.prefixes[i] >= prefix) narrow.add(this.addresses[i], this.prefixes[i], this.expires[i], this.lists[i]);
-    }
-    return narrow;
-  }
-}
-
-interface NetworkRules {
-  readonly v4: NetworkColumns<number>;
-  readonly v6: NetworkColumns<readonly number[]>;
-}
-
-/** The rules that block, those on countries and ASNs as one for each of their networks. */
-function activeNetworks(active: ActiveRules): NetworkRules {
-  const { v4: tableV4, v6: tableV6, geo } = active.tables;
-  const rules: NetworkRules = { v4: new NetworkColumns(tableV4.length), v6: new NetworkColumns(tableV6.length) };
-  active.each(tableV4, 'block', (row) => rules.v4.add(tableV4.words[row], tableV4.prefixes[row], tableV4.expires[row], tableV4.lists[row]));
-  active.each(tableV6, 'block', (row) =>
-    rules.v6.add([...tableV6.words.subarray(4 * row, 4 * row + 4)], tableV6.prefixes[row], tableV6.expires[row], tableV6.lists[row]),
-  );
-  active.eachTarget('block', (target, _tag, row) => {
-    const ranges = addressSet([]);
-    active.addRanges(ranges, target);
-    const [v4, v6] = [coalesceV4(ranges.v4), coalesceV6(ranges.v6)];
-    for (let i = 0; i < v4.length; i++) rules.v4.add(v4.addresses[i], v4.prefixes[i], geo.expires[row], geo.lists[row]);
-    for (let i = 0; i < v6.length; i++)
-      rules.v6.add([...v6.words.subarray(4 * i, 4 * i + 4)], v6.prefixes[i], geo.expires[row], geo.lists[row]);
-  });
-  return rules;
-}
-
-function addressesOf({ v4, v6 }: NetworkRules): AddressSet {
-  const set = addressSet([]);
-  for (let i = 0; i < v4.length; i++) set.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
-  for (let i = 0; i < v6.length; i++) set.v6.pushNetwork(v6.addresses[i], 0, v6.prefixes[i]);
-  return set;
-}
-
 function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSet {
   if (taken !== undefined) subtract(set, taken);
   set.v4.merge();
   set.v6.merge();
   return set;
 }
-
-const bigOf = (words: ArrayLike<number>, at: number): bigint =>
-  (BigInt(words[at]) << 96n) | (BigInt(words[at + 1]) << 64n) | (BigInt(words[at + 2]) << 32n) | BigInt(words[at + 3]);
 
 /** How many addresses a merged set has. */
 function addressCount({ v4, v6 }: AddressSet): number {
@@ -191,69 +117,4 @@ function hostsV6({ v6 }: AddressSet): CidrsV6 {
   }
   const length = words.length / 4;
   return { length, words: Uint32Array.from(words), prefixes: new Uint8Array(length).fill(128) };
-}
-
-/** Networks with what the rules that cover them say. */
-function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6): DecisionNetworks {
-  const ofV4 = coverageOf(coveringV4(rules.v4), boundsV4(v4.addresses, v4.prefixes));
-  const ofV6 = coverageOf(coveringV6(rules.v6), boundsV6(v6));
-  const count = v4.length + v6.length;
-  const coverage = { lapses: new Float64Array(count), lists: new Int32Array(count) };
-  for (const name of ['lapses', 'lists'] as const) {
-    coverage[name].set(ofV4[name]);
-    coverage[name].set(ofV6[name], v4.length);
-  }
-  return { v4, v6, coverage };
-}
-
-function boundsV4(addresses: ArrayLike<number>, prefixes: ArrayLike<number>) {
-  const [starts, ends] = [new Float64Array(addresses.length), new Float64Array(addresses.length)];
-  for (let i = 0; i < starts.length; i++) {
-    starts[i] = addresses[i];
-    ends[i] = addresses[i] + 2 ** (32 - prefixes[i]);
-  }
-  return { starts, ends };
-}
-
-/** By address, then by prefix length. */
-function coveringV4({ addresses, prefixes, expires, lists, length }: NetworkColumns<number>): CoveringRules<number> {
-  const pairs = new Uint32Array(2 * length);
-  for (let i = 0; i < length; i++) {
-    pairs[2 * i] = prefixes[i];
-    pairs[2 * i + 1] = i;
-  }
-  // The sort is stable.
-  sortPairs(pairs, length);
-  for (let i = 0; i < length; i++) pairs[2 * i] = addresses[pairs[2 * i + 1]];
-  sortPairs(pairs, length);
-  const sorted = {
-    starts: new Float64Array(length),
-    ends: new Float64Array(length),
-    expires: new Float64Array(length),
-    lists: new Uint16Array(length),
-  };
-  for (let i = 0; i < length; i++) {
-    const rule = pairs[2 * i + 1];
-    sorted.starts[i] = pairs[2 * i];
-    sorted.ends[i] = pairs[2 * i] + 2 ** (32 - prefixes[rule]);
-    sorted.expires[i] = expires[rule];
-    sorted.lists[i] = lists[rule];
-  }
-  return sorted;
-}
-
-function boundsV6({ length, words, prefixes }: CidrsV6) {
-  const starts = Array.from({ length }, (_, i) => bigOf(words, 4 * i));
-  return { starts, ends: starts.map((start, i) => start + (1n << BigInt(128 - prefixes[i]))) };
-}
-
-function coveringV6({ addresses, prefixes, expires, lists }: NetworkColumns<readonly number[]>): CoveringRules<bigint> {
-  const rules = addresses.map((words, i) => ({ start: bigOf(words, 0), prefix: prefixes[i], expires: expires[i], list: lists[i] }));
-  rules.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.prefix - b.prefix));
-  return {
-    starts: rules.map(({ start }) => start),
-    ends: rules.map(({ start, prefix }) => start + (1n << BigInt(128 - prefix))),
-    expires: rules.map(({ expires: each }) => each),
-    lists: rules.map(({ list }) => list),
-  };
 }

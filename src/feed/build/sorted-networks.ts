@@ -1,5 +1,5 @@
 /** Finding networks among sorted ones of both families, IPv4 first. */
-import { firstAddressV4, maskHostBits } from '../../network/bounds.ts';
+import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from '../../network/bounds.ts';
 import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
 import type { Network } from '../../network/network.ts';
 import { compareV6 } from '../../network/words.ts';
@@ -14,6 +14,47 @@ export const compareAtV4 = (a: CidrsV4, i: number, b: CidrsV4, j: number): numbe
   a.addresses[i] - b.addresses[j] || a.prefixes[i] - b.prefixes[j];
 export const compareAtV6 = (a: CidrsV6, i: number, b: CidrsV6, j: number): number =>
   compareV6(a.words, 4 * i, b.words, 4 * j) || a.prefixes[i] - b.prefixes[j];
+
+/** For each of some networks its place among others; -1 where it is none of them. Takes one pass over both. */
+export function placesIn(others: SortedNetworks, { v4, v6 }: SortedNetworks): Int32Array {
+  const places = new Int32Array(v4.length + v6.length).fill(-1);
+  for (let i = 0, j = 0; i < others.v4.length && j < v4.length; ) {
+    const sign = compareAtV4(others.v4, i, v4, j);
+    if (sign === 0) places[j] = i;
+    if (sign <= 0) i++;
+    if (sign >= 0) j++;
+  }
+  for (let i = 0, j = 0; i < others.v6.length && j < v6.length; ) {
+    const sign = compareAtV6(others.v6, i, v6, j);
+    if (sign === 0) places[v4.length + j] = others.v4.length + i;
+    if (sign <= 0) i++;
+    if (sign >= 0) j++;
+  }
+  return places;
+}
+
+/** The places of the networks that overlap this one, `to` exclusive. No two of them may overlap. */
+export function placesOverlapping(networks: SortedNetworks, network: Network): { readonly from: number; readonly to: number } {
+  const before = placeBefore(networks, network);
+  const offset = network.family === 4 ? 0 : networks.v4.length;
+  const from =
+    before === undefined
+      ? offset
+      : prefixAt(networks, before) <= network.prefix && isWithin(networks, before, network)
+        ? before
+        : before + 1;
+  const last = placeBefore(networks, lastHostOf(network));
+  return { from, to: Math.max(from, last === undefined ? offset : last + 1) };
+}
+
+/** The last address of a network, as a network. */
+function lastHostOf(network: Network): Network {
+  if (network.family === 4) return { family: 4, address: lastAddressV4(network.address, network.prefix), prefix: 32 };
+  const last = new Uint32Array(4);
+  lastAddressV6(network.address, 0, network.prefix, last, 0);
+  const [a, b, c, d] = last;
+  return { family: 6, address: [a, b, c, d], prefix: 128 };
+}
 
 /** The place of this very network; undefined when it is not one of them. */
 export function placeOf(networks: SortedNetworks, network: Network): number | undefined {

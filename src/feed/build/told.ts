@@ -5,9 +5,9 @@
  */
 import { secondOf } from '../../clock.ts';
 import type { DecisionMark } from '../decisions.ts';
-import type { DecisionNetworks } from './decisions.ts';
+import type { DecisionNetworks } from './covered-networks.ts';
 import { keyAt, type NetworkKey, networkOf, networksOf } from './network-key.ts';
-import { compareAtV4, compareAtV6, placeOf } from './sorted-networks.ts';
+import { placeOf, placesIn } from './sorted-networks.ts';
 import { readTold, ToldWriter } from './told-log.ts';
 
 /** How long it is known that a network is gone, s, and of how many at most. */
@@ -48,6 +48,8 @@ export class Told {
   readonly #builder: string;
   #version = 0;
   #networks = NOTHING;
+  /** The earliest of their instants, whole seconds. */
+  #earliest = Number.POSITIVE_INFINITY;
   /** The version before the first change that is known, and the changes since. */
   #known = 0;
   #changes: (readonly NetworkKey[])[] = [];
@@ -78,8 +80,7 @@ export class Told {
 
   /** Whole seconds: when a network has to be told again, and the version moves, though nothing else changes. */
   get nextDue(): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (const until of this.#networks.until) if (until < next) next = until;
+    let next = this.#earliest;
     for (const due of this.#dues.keys()) if (due < next) next = due;
     return next;
   }
@@ -106,6 +107,7 @@ export class Told {
     const networks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists: new Int32Array(v4.length + v6.length) };
     for (let i = 0; i < networks.until.length; i++) networks.until[i] = told.get(keyAt(networks, i))!;
     this.#networks = networks;
+    for (const until of networks.until) this.#earliest = Math.min(this.#earliest, until);
   }
 
   /** Takes in what another process has told the same bouncers. `now` in ms. */
@@ -154,12 +156,17 @@ export class Told {
       // Who wants some scenarios only may have to be told.
       if (before.lists[from] !== 0 && before.lists[from] !== lists[to] && until > second) touched.push(keyAt(networks, to));
     };
-    compare(before.v4.length, v4.length, (i, j) => compareAtV4(before.v4, i, v4, j), { removed, added, stays });
-    compare(before.v6.length, v6.length, (i, j) => compareAtV6(before.v6, i, v6, j), {
-      removed: (i) => removed(before.v4.length + i),
-      added: (j) => added(v4.length + j),
-      stays: (i, j) => stays(before.v4.length + i, v4.length + j),
-    });
+    const places = placesIn(before, networks);
+    let next = 0;
+    this.#earliest = Number.POSITIVE_INFINITY;
+    for (let at = 0; at < places.length; at++) {
+      const from = places[at];
+      while (next < from) removed(next++);
+      if (from < 0) added(at);
+      else stays(next++, at);
+      if (networks.until[at] < this.#earliest) this.#earliest = networks.until[at];
+    }
+    while (next < before.until.length) removed(next++);
     this.#networks = networks;
     for (const [due, keys] of this.#dues) {
       if (due > second) continue;
@@ -245,22 +252,6 @@ export class Told {
 
   #find(key: NetworkKey): number | undefined {
     return placeOf(this.#networks, networkOf(key));
-  }
-}
-
-/** Goes through two sorted rows, of which `order` compares two places. */
-function compare(
-  before: number,
-  after: number,
-  order: (i: number, j: number) => number,
-  on: { removed(i: number): void; added(j: number): void; stays(i: number, j: number): void },
-): void {
-  let [i, j] = [0, 0];
-  while (i < before || j < after) {
-    const sign = i === before ? 1 : j === after ? -1 : order(i, j);
-    if (sign === 0) on.stays(i++, j++);
-    else if (sign < 0) on.removed(i++);
-    else on.added(j++);
   }
 }
 

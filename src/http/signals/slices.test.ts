@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { inSlices } from './slices.ts';
 
 function* busy(steps: number, ms: number): Generator<undefined, string> {
@@ -27,4 +28,23 @@ test('4.2 a batch that is judged quickly is judged in one go', async () => {
   });
   assert.equal(await inSlices(busy(10, 0)), 'done');
   assert.equal(turned, false);
+});
+
+test('D3.28 batches that arrive together and batches that wait share the time of one turn', async () => {
+  let steps = 0;
+  function* counted(): Generator<undefined, void> {
+    for (const step of busy(10, 0.5)) {
+      steps += 1;
+      yield step;
+    }
+  }
+  const all = Promise.all(Array.from({ length: 20 }, () => inSlices(counted())));
+  const ofTurns = [];
+  for (let done = 0; done < 200; done = steps) {
+    await turn();
+    ofTurns.push(steps - done);
+  }
+  await all;
+  // 2 ms, and the step that goes over it.
+  assert.ok(Math.max(...ofTurns) <= 5, `steps of 0.5 ms in each turn: ${ofTurns}`);
 });

@@ -1,11 +1,11 @@
 /** How long the work of all batches together may hold up other requests in one turn of the event loop, ms. */
-const TURN = 4;
+const TURN = 2;
 /** How long one batch works before the next one gets on, ms. */
 const SLICE = 1;
 
 /** What is being worked on, in the order in which it gets on next. */
 const waiting: (() => boolean)[] = [];
-/** Work of this turn of the event loop, ms. */
+/** Work of this turn of the event loop so far, ms. */
 let spent = 0;
 let turnPlanned = false;
 
@@ -45,11 +45,11 @@ function planTurn(): void {
   turnPlanned = true;
   setImmediate(() => {
     turnPlanned = false;
-    spent = 0;
     while (waiting.length > 0 && spent < TURN) {
       const advance = waiting.shift()!;
       if (advance()) waiting.push(advance);
     }
+    spent = 0;
     if (waiting.length > 0) planTurn();
   });
 }

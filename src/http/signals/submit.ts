@@ -5,7 +5,7 @@ import type { ActivityCounter } from '../../ports/activity.ts';
 import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
-import { type BatchFault, batchSteps, type ScannedBatch, scanSteps } from '../../signal/batch.ts';
+import { type BatchFault, batchSteps, type ScannedBatch, scanSteps, schemaSteps } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
 import { warningsOf } from '../../signal/rate-limit.ts';
@@ -113,6 +113,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
   } = parts;
   const defaultLists = new Map<string, string>();
   const oneByOne = queue();
+  void inSlices(schemaSteps());
 
   return async ({ version, caller, query, body, traceparent }) => {
     const options = readOptions(query);

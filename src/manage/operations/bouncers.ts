@@ -5,7 +5,7 @@ import { gapOf } from '../../feed/enforcement-gap.ts';
 import { Type } from '../../json-schema.ts';
 import type { Bouncer } from '../../ports/bouncer-store.ts';
 import { type Operation, operation } from '../operation.ts';
-import { MOST_ITEMS } from '../page.ts';
+import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
 /** A bouncer as JSON has it. */
 export const bouncerJson = (bouncer: Bouncer) => ({
@@ -60,13 +60,17 @@ const BouncerSchema = Type.Object({
 export const BOUNCER_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'listBouncers',
-    summary: 'The bouncers of the last 30 days, and what they cannot enforce; 1,000 at most',
+    summary: 'The bouncers of the last 30 days, and what they cannot enforce',
     method: 'GET',
     path: '/bouncers',
     permission: 'rules:read',
-    answer: Type.Object({ bouncers: Type.Array(BouncerSchema) }, { title: 'Bouncers', examples: [{ bouncers: [BOUNCER_EXAMPLE] }] }),
+    query: Type.Object(PAGE_QUERY),
+    answer: pageSchema('Bouncers', 'bouncers', BouncerSchema, BOUNCER_EXAMPLE),
     audit: null,
-    run: ({ store, workspaceId }) => store.bouncers(workspaceId),
-    show: (bouncers) => ({ body: { bouncers: bouncers.slice(0, MOST_ITEMS).map(bouncerJson) } }),
+    run: ({ store, workspaceId }, { query }) => store.bouncerPage(workspaceId, pageRequest(query, BY_BOUNCER)),
+    show: (page) => ({ body: pageBody('bouncers', page, bouncerJson) }),
   }),
 ];
+
+/** The place at which pages of bouncers go on: a key, an address, a name. */
+const BY_BOUNCER = /^[\w-]+ [\w.:%]+ [\t -\uffff]*$/;

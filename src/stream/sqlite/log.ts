@@ -34,7 +34,7 @@ type StoredBatch = readonly [
 ];
 
 /** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
-export const ROW = 1 << 19;
+export const ROW = 1 << 18;
 const READ = 1 << 19;
 
 /** The text form of a batch of at least one message. */

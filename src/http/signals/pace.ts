@@ -1,0 +1,36 @@
+/** How much of all request bodies together is read in one turn of the event loop: other requests wait for no more than that. */
+import type { Readable } from 'node:stream';
+
+/** Bytes of a turn. A socket would give up to 2 MiB in one go, and there may be hundreds of them. */
+const TURN = 1024 * 1024;
+/** Bytes that a body gives at least, once it is read on: a piece that waits, and the next one. */
+const PIECE = 64 * 1024;
+
+/** Bodies that wait for a turn, in the order in which they are read on. */
+const waiting = new Set<Readable>();
+let left = TURN;
+let turnPlanned = false;
+
+/** Counts a piece that a body has given. Where a turn has had its bytes, the body is paused; a later turn resumes it. */
+export function countPiece(body: Readable, bytes: number): void {
+  left -= bytes;
+  if (left <= 0) {
+    body.pause();
+    waiting.add(body);
+  }
+  planTurn();
+}
+
+function planTurn(): void {
+  if (turnPlanned) return;
+  turnPlanned = true;
+  setImmediate(() => {
+    turnPlanned = false;
+    left = TURN;
+    for (const body of [...waiting].slice(0, TURN / PIECE)) {
+      waiting.delete(body);
+      body.resume();
+    }
+    if (waiting.size > 0) planTurn();
+  });
+}
