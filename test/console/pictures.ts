@@ -65,6 +65,7 @@ try {
     for (const [name, { path, heading }] of Object.entries(PAGES)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
       await page.show(path, heading);
+      await page.seesNot('Loading…');
       await new Promise((resolve) => setTimeout(resolve, 1500));
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
       await page.look(width, Math.min(3000, Math.max(900, height)), scheme);
@@ -96,7 +97,12 @@ async function fill(url: string): Promise<void> {
   await manage('POST', '/feeds', { name: 'mail-gateway', lists: ['mail-abuse', 'analysts'], format: 'plain', family: 'v4' });
   for (const [list, batches] of Object.entries({ scanners: 8, 'mail-abuse': 4, analysts: 4 })) await send(url, list, batches);
   const places = [{ country: 'KP' }, { country: 'IR' }, { asn: 14061 }];
-  const blocks = places.map((target) => ({ kind: 'access_rule', op: 'upsert', rule: { action: 'block', target } }));
+  const blocks = places.map((target) => ({
+    kind: 'access_rule',
+    op: 'upsert',
+    reason: 'case 2026-114',
+    rule: { action: 'block', target },
+  }));
   await postSignals(
     url,
     KEY,
