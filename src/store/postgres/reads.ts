@@ -72,9 +72,12 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           if (found === undefined || found === 'too_far') return found;
           const onList = (pk: number) => sink.list(keyOf(pk), true);
           const { whole } = found;
-          for (const pk of whole) onList(pk);
-          if (whole.length === 1) await session.copy(scanQuery(whole, at), scanInto(sink));
-          else if (whole.length > 0) await session.copy(scanQuery(whole, at, true), scanInto(sink, onList));
+          const withoutRules = new Set(found.lists.filter(({ isEmpty }) => isEmpty).map(({ pk }) => pk));
+          const [empty, filled] = [whole.filter((pk) => withoutRules.has(pk)), whole.filter((pk) => !withoutRules.has(pk))];
+          // The rules of a single list follow without telling of it.
+          for (const pk of [...empty, ...filled]) onList(pk);
+          if (filled.length === 1) await session.copy(scanQuery(filled, at), scanInto(sink));
+          else if (filled.length > 0) await session.copy(scanQuery(filled, at, true), scanInto(sink, onList));
           if (found.head.profile.subtractAllow === 'workspace') {
             sink.list(EXCEPTIONS_KEY, true);
             await session.copy(exceptionsQuery(found.workspacePk, at), scanInto(sink));
@@ -105,7 +108,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
 
 /** Hands the access rules of a source that are active at `now` (ms) to the sink. */
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: RuleSink): Promise<void> {
-  for (const [levels, group] of Map.groupBy(lists, (list) => list.levels)) {
+  const filled = lists.filter(({ isEmpty }) => !isEmpty);
+  for (const [levels, group] of Map.groupBy(filled, (list) => list.levels)) {
     const pks = group.map(({ pk }) => pk);
     await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
   }
