@@ -2,10 +2,10 @@
 import type { Caller } from '../account/caller.ts';
 import { hasCode } from '../errors.ts';
 import { LIMITS } from '../signal/limits.ts';
-import { entrySignals, type LineFault, readContent } from './lists/content.ts';
-import type { ListDefaults } from './lists/entry.ts';
-import { type Format, findForm } from './lists/form.ts';
-import { arrayOf, type FileSignal } from './lists/items.ts';
+import { entrySignals, type LineFault, readContent } from './plain-lists/content.ts';
+import type { ListDefaults } from './plain-lists/entry.ts';
+import { type Form, findForm } from './plain-lists/form.ts';
+import { arrayOf, type FileSignal } from './plain-lists/items.ts';
 import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
 
 /** Entries of one import at most. */
@@ -21,7 +21,7 @@ export interface ImportRequest {
   /** The name of the file, whose end may tell its form. */
   readonly file: string;
   /** undefined: found out. */
-  readonly format: Format | undefined;
+  readonly format: Form | undefined;
   /** UUID or name; undefined: the default list. */
   readonly list: string | undefined;
   /** What is said of all entries. */

@@ -3,8 +3,8 @@ import type { ChangeSink, SnapshotHead, SnapshotMark } from '../ports/rule-store
 import { roleOf, targetOf } from './columns.ts';
 import { withLevels } from './list-levels.ts';
 import { type RuleSource, ruleSource } from './lists.ts';
-import { rowsOf } from './operations.ts';
 import type { Row } from './rows.ts';
+import { rowsOf } from './rule-operations.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes of one list than this cost as much as reading all of its rules. */
