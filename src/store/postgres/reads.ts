@@ -92,7 +92,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
 
 /** Hands the access rules of a source that are active at `now` (ms) to the sink. */
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: RuleSink): Promise<void> {
-  for (const [levels, group] of Map.groupBy(lists, (list) => list.levels)) {
+  const filled = lists.filter(({ isEmpty }) => !isEmpty);
+  for (const [levels, group] of Map.groupBy(filled, (list) => list.levels)) {
     const pks = group.map(({ pk }) => pk);
     const idOf = new Map(group.map(({ pk, id }) => [pk, id]));
     const onList = sink.list && ((pk: number) => sink.list!(idOf.get(pk)!));
