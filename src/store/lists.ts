@@ -123,15 +123,14 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
   if (source === undefined) return undefined;
   const { lists, ...own } = source;
   const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
-  const mark = { change: Number(workspace.last_seq ?? 0), lists: lists.map(({ pk, levels }) => `${pk} ${levels}`).join() };
   const head = {
     ...own,
     revision,
     expressionRevision: Number(workspace.expression_revision),
     workspaceCreatedAt: Number(workspace.created_at),
-    mark,
+    change: Number(workspace.last_seq ?? 0),
     guardRails: guardRailsOf(workspace),
-    lists: lists.map(({ id, name }) => ({ id, name })),
+    lists: lists.map(({ pk, id, name, levels }) => ({ id, name, key: keyOf(pk), levels })),
     takenAt: Number(workspace.taken_at),
   };
   return { workspacePk, head, lists };
@@ -183,6 +182,9 @@ function* proposedSource(workspacePk: number, { profile, lists: members }: Propo
   const lists = rows.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) }));
   return { kind: 'composed', profile, revision: 0, lists };
 }
+
+/** `SnapshotList.key`. */
+export const keyOf = (pk: number): string => String(pk);
 
 const placeOf = (row: Row) => ({
   pk: Number(row.pk),
