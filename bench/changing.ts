@@ -25,7 +25,13 @@ const keyText = (n: number) => `changing-workspace-key-${n}`;
 const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
 console.error(`filling ${WORKSPACES} workspaces …`);
 await fillWorkspaces(dir, { workspaces: WORKSPACES, rules: RULES, keys: Array.from({ length: WORKSPACES }, (_, n) => keyText(n)) });
-const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: 'changing-bootstrap-key-0123456789', LOG_LEVEL: 'error' });
+const weir = await startWeir({
+  DATA_DIR: dir,
+  BOOTSTRAP_API_KEY: 'changing-bootstrap-key-0123456789',
+  LOG_LEVEL: 'error',
+  // Less than the time between two polls of a feed: each first one is of a feed made anew, as with the default in the long run.
+  FEED_REBUILD_SECONDS: '5',
+});
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const tags = new Map<number, string>();
 const latencies = { 200: [] as number[], 304: [] as number[] };
