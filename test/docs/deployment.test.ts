@@ -1,7 +1,7 @@
 /** The files that weir is deployed with: hardened, exact, the same as the documents show, and working. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,7 @@ const run = promisify(execFile);
 
 interface Package {
   readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
   readonly optionalDependencies: Record<string, string>;
 }
 
@@ -73,6 +74,18 @@ test('docs: no package runs a script when it is installed', () => {
     assert.equal(hasInstallScript, undefined, `${path} would need one`);
     assert.match(integrity ?? '', /^sha512-/, path);
   }
+});
+
+test('docs: the image lacks no package that weir loads: what is there for types alone is a package of development', () => {
+  const { dependencies, devDependencies } = json<Package>('package.json');
+  const loaded = new Map<string, string>();
+  for (const file of globSync('src/**/*.ts', { cwd: ROOT, exclude: ['**/*.test.ts'] })) {
+    for (const [, name] of read(file).matchAll(/^(?:import|export) (?!type )(?:[\w{},*\s]+ from )?'((?:@[\w-]+\/)?[\w-]+)[^']*'/gm))
+      loaded.set(name!, file);
+  }
+  for (const name of ['fastify', 'pg', 'csv-parse']) assert.ok(loaded.has(name), name);
+  for (const [name, file] of loaded) assert.ok(name === 'node' || Object.hasOwn(dependencies, name), `${file} loads ${name}`);
+  assert.ok(Object.hasOwn(devDependencies, 'typebox') && !loaded.has('typebox'));
 });
 
 test('docs: npm run -s sbom prints a CycloneDX document of what weir depends on, without a network', async () => {
