@@ -4,7 +4,7 @@ import type { AccessList } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
 import { entrySignals, type LineFault, type PlacedEntry } from '../manage/lists/content.ts';
 import type { ListAction } from '../manage/lists/entry.ts';
-import { type PresentRules, presentRules, removals, wantedRules } from '../manage/lists/replace.ts';
+import { notSure, planReplacement } from '../manage/lists/replace.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Context } from './context.ts';
 import { untilLanded } from './landed.ts';
@@ -31,51 +31,36 @@ export async function replaceList(
 ): Promise<void> {
   const all = await Array.fromAsync(entries);
   const found = all.flatMap((each) => ('entry' in each ? [each.entry] : []));
-  if (action === 'unblock' || found.some((entry) => entry.action === 'unblock')) {
-    throw new WeirError('USAGE', 'with --replace a file holds the rules that the list shall have, and unblock is none');
-  }
-  const wanted = wantedRules(found, Date.now());
-  const { list, present } = await rulesOf(context, key, name, new Set([action, ...found.map((entry) => entry.action)]));
-  if (!isSure && wanted.size * 2 < present.byValue.size) {
-    throw new WeirError(
-      'USAGE',
-      `the list "${list.name}" has ${present.byValue.size} rules and the file ${wanted.size}: when that is meant, say so with --yes`,
-    );
-  }
+  const { reads, workspaceId, list } = await listOf(context, key, name);
+  const plan = await planReplacement(reads, workspaceId, { listId: list.id, entries: found, action, now: Date.now() });
+  if (plan.isLarge && !isSure) throw new WeirError('USAGE', notSure(list.name, plan, '--yes'));
   await sender.send(entrySignals(each(all), sayExpired(sender)));
   if (sender.failed() > 0) {
     sender.say('nothing was removed from the list, because entries of the file failed');
     return;
   }
-  const gone = removals(present, wanted);
-  await sender.send(each(gone));
-  sender.say(`${gone.length} rules of the list "${list.name}" were not in the file and are removed`);
-  const refs = new Set(found.map((entry) => entry.ruleRef));
-  const staying = [...present.byRef.values()].flat().filter(({ ruleRef }) => !refs.has(ruleRef ?? undefined)).length;
-  if (staying > 0) sender.say(`${staying} rules with a rule_ref stay as they are`);
+  await sender.send(each(plan.removals));
+  sender.say(`${plan.removals.length} rules of the list "${list.name}" were not in the file and are removed`);
+  if (plan.staying > 0) sender.say(`${plan.staying} rules with a rule_ref stay as they are`);
 }
 
-/** The list that a key writes to with its active rules, all that was accepted before included. */
-async function rulesOf(
+/** The list that a key writes to, in a store where all that was accepted before has landed. */
+async function listOf(
   context: Context,
   key: string,
   name: string | undefined,
-  actions: ReadonlySet<string>,
-): Promise<{ readonly list: AccessList; readonly present: PresentRules }> {
-  const store = await context.reads();
-  const caller = await store.findCaller(keyParts(key).hash);
+): Promise<{ readonly reads: StoreReads; readonly workspaceId: string; readonly list: AccessList }> {
+  const reads = await context.reads();
+  const caller = await reads.findCaller(keyParts(key).hash);
   if (caller === undefined) {
     throw new WeirError('USAGE', 'the store does not know the key: --replace needs the settings of the server, such as DATA_DIR');
   }
-  const left = await untilLanded(context, await context.stream(), store);
+  const left = await untilLanded(context, await context.stream(), reads);
   if (left > 0) throw new WeirError('USAGE', `${left} messages of the stream have not landed: run weir with the role consumer first`);
-  const list = await listOf(store, caller.workspaceId, caller.listId ?? name);
-  return { list, present: await presentRules(store, caller.workspaceId, { listId: list.id, actions, now: Date.now() }) };
-}
-
-async function listOf(store: StoreReads, workspaceId: string, name: string | undefined): Promise<AccessList> {
-  const { lists } = (await store.directory(workspaceId))!;
-  return name === undefined ? lists.find(({ isDefault }) => isDefault)! : pick(lists, name, 'list');
+  const { workspaceId, listId } = caller;
+  const { lists } = (await reads.directory(workspaceId))!;
+  const ref = listId ?? name;
+  return { reads, workspaceId, list: ref === undefined ? lists.find(({ isDefault }) => isDefault)! : pick(lists, ref, 'list') };
 }
 
 async function* each<T>(values: readonly T[]): AsyncGenerator<T> {

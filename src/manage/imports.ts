@@ -1,15 +1,23 @@
-/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.3, D15.36). */
+/** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.4, D15.36, D15.41). */
 import type { Caller } from '../account/caller.ts';
-import { hasCode } from '../errors.ts';
+import { hasCode, WeirError } from '../errors.ts';
+import type { StoredRule } from '../ports/rule-store.ts';
+import type { StoreReads } from '../ports/store.ts';
 import { LIMITS } from '../signal/limits.ts';
-import { entrySignals, type LineFault, readContent } from './lists/content.ts';
-import type { ListDefaults } from './lists/entry.ts';
+import { findList } from './find.ts';
+import { entrySignals, type LineFault, type PlacedEntry, readContent } from './lists/content.ts';
+import type { ListDefaults, ListEntry } from './lists/entry.ts';
 import { type Format, findForm } from './lists/form.ts';
 import { arrayOf, type FileSignal } from './lists/items.ts';
+import { notSure, planReplacement, type Replacement } from './lists/replace.ts';
 import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
 
 /** Entries of one import at most. */
 export const MOST_IMPORTED = 10_000;
+/** Rules of a list that an import replaces at most. */
+export const MOST_REPLACED = 50_000;
+/** Rules that are read before other work gets its turn. */
+const RULES_READ = 1000;
 /** Faults that are told at most. */
 const MOST_TOLD = 1000;
 /** Bytes that are read before other work gets its turn. */
@@ -28,6 +36,29 @@ export interface ImportRequest {
   readonly defaults: ListDefaults;
   /** Whether nothing is published. */
   readonly preview: boolean;
+  /** Whether the rules of the list go that the file does not have. */
+  readonly replace: boolean;
+  /** Whether those may be more than half of its rules. */
+  readonly isSure: boolean;
+}
+
+/** What an import works with. */
+export interface ImportPorts {
+  readonly submission: Submission;
+  readonly store: Pick<StoreReads, 'rules' | 'findNamed' | 'defaultList'>;
+  readonly now: () => number;
+  untilLanded(): Promise<number>;
+  pause(): Promise<void>;
+}
+
+/** What an import that replaces does to the rules that the file does not have. */
+export interface Replaced {
+  /** Rules of the list that are removed: none where an entry failed. */
+  readonly removed: number;
+  /** Rules with a `rule_ref`, which stay. */
+  readonly kept: number;
+  /** Whether more than half of the list would go, which has to be confirmed. */
+  readonly needs_confirmation: boolean;
 }
 
 /** What is wrong with an entry, and where it stands, such as `line 7`. */
@@ -46,40 +77,101 @@ export interface Imported extends FeedFields {
   /** What agents would silently ignore; previews only. */
   readonly warnings: readonly string[];
   readonly batches: readonly string[];
+  readonly replaced?: Replaced;
 }
 
-/** Reads a file and sends its entries in batches; those that are good are taken whatever is wrong with others. */
-export async function importFile(
-  { submission, pause }: { readonly submission: Submission; pause(): Promise<void> },
-  request: ImportRequest,
-): Promise<Imported | RefusedBatch> {
-  const { batches, faults, expired } = await readBatches(request, pause);
-  const sent: SignalBatch[] = [];
-  const { caller, list } = request;
-  for (const signals of batches) {
-    sent.push({ version: signals[0]!.version, caller, list, body: arrayOf(signals) });
-    await pause();
-  }
-  const { results, feeds } = request.preview
-    ? await submission.preview(sent)
-    : { results: await submitAll(submission, sent), feeds: undefined };
+/**
+ * Reads a file and sends its entries in batches; those that are good are taken whatever is wrong with others. Where it replaces a list, what
+ * removes the other rules follows, unless an entry failed. Rejects with REFUSED when too much would go.
+ */
+export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | RefusedBatch> {
+  const { submission, pause } = ports;
+  const file = await readBatches(request, pause);
+  const { batches, faults, expired } = file;
+  const replacement = request.replace ? await replacementBy(ports, request, file) : undefined;
+  const entries = await written(batches, request, pause);
+  const removals = await written(replacement === undefined ? [] : inBatches(replacement.removals), request, pause);
+  let done: Sent = request.preview ? await submission.preview(entries) : { results: await submitAll(submission, entries) };
+  const { results } = done;
   const [first] = results;
   // The list, the key or the limits are at fault: nothing was taken.
   if (first !== undefined && 'status' in first && first.status !== 400) return first;
+  const failed = results.reduce((sum, result, i) => sum + failedOf(result, batches[i]!.length), faults.length);
+  if (removals.length > 0 && failed === 0) {
+    done = request.preview
+      ? await submission.preview([...entries, ...removals])
+      : { results: [...results, ...(await submitAll(submission, removals))] };
+  }
   const errors = [...faults, ...results.flatMap((result, i) => faultsOf(result, batches[i]!))];
-  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, faults.length);
-  const failed = sum(results.map((result, i) => failedOf(result, batches[i]!.length)));
-  const entries = sum(batches.map(({ length }) => length));
+  const read = batches.reduce((sum, { length }) => sum + length, faults.length);
   return {
-    accepted: entries - failed,
+    accepted: read - failed,
     failed,
     expired,
     errors: errors.slice(0, MOST_TOLD),
     errors_left_out: Math.max(0, errors.length - MOST_TOLD),
     warnings: results.flatMap((result) => ('status' in result ? [] : result.warnings)).slice(0, MOST_TOLD),
-    batches: results.flatMap((result) => ('status' in result || result.batchId === null ? [] : [result.batchId])),
-    ...feeds,
+    batches: done.results.flatMap((result) => ('status' in result || result.batchId === null ? [] : [result.batchId])),
+    ...(replacement !== undefined && { replaced: replacedBy(replacement, failed, done.results.slice(results.length)) }),
+    ...done.feeds,
   };
+}
+
+/** What became of batches that were sent or tried. */
+interface Sent {
+  readonly results: readonly (TakenBatch | RefusedBatch)[];
+  readonly feeds?: FeedFields;
+}
+
+/** What the removals came to, of which the first so many batches are told. */
+function replacedBy({ removals, staying, isLarge }: Replacement, failed: number, results: Sent['results']): Replaced {
+  const batches = inBatches(removals);
+  const lost = results.reduce((sum, result, i) => sum + failedOf(result, batches[i]!.length), 0);
+  return { removed: failed > 0 ? 0 : removals.length - lost, kept: staying, needs_confirmation: isLarge };
+}
+
+/** Plans what a file replaces. Rejects with USAGE for a file of signals, with REFUSED where nobody is sure or the list is too large. */
+async function replacementBy(
+  { store, now, untilLanded, pause }: ImportPorts,
+  { caller: { workspaceId }, list: ref, defaults: { action }, preview, isSure }: ImportRequest,
+  { entries }: ReadFile,
+): Promise<Replacement> {
+  if (entries === undefined) throw new WeirError('USAGE', 'replace is for plain lists, and this file holds signals');
+  const list = await findList(store, workspaceId, ref ?? (await store.defaultList(workspaceId))!);
+  const left = await untilLanded();
+  if (left > 0) throw new WeirError('REFUSED', `${left} messages that were accepted before have not landed: try again`);
+  const reads: Pick<StoreReads, 'rules'> = { rules: (...asked) => few(store.rules(...asked), list.name, pause) };
+  const plan = await planReplacement(reads, workspaceId, { listId: list.id, entries, action, now: now() });
+  if (plan.isLarge && !isSure && !preview) throw new WeirError('REFUSED', notSure(list.name, plan, 'confirmed'));
+  return plan;
+}
+
+/** The rules with pauses. Rejects with REFUSED when they are too many. */
+async function* few(rules: AsyncIterable<StoredRule>, list: string, pause: () => Promise<void>): AsyncGenerator<StoredRule> {
+  let count = 0;
+  for await (const rule of rules) {
+    count += 1;
+    if (count > MOST_REPLACED) {
+      const message = `the list "${list}" has more than ${MOST_REPLACED} rules, which an import does not replace: use weir send --replace`;
+      throw new WeirError('REFUSED', message);
+    }
+    if (count % RULES_READ === 0) await pause();
+    yield rule;
+  }
+}
+
+/** The batches as they are sent. */
+async function written(
+  batches: readonly (readonly FileSignal[])[],
+  { caller, list }: ImportRequest,
+  pause: () => Promise<void>,
+): Promise<SignalBatch[]> {
+  const sent: SignalBatch[] = [];
+  for (const signals of batches) {
+    sent.push({ version: signals[0]!.version, caller, list, body: arrayOf(signals) });
+    await pause();
+  }
+  return sent;
 }
 
 /** One batch after the other; those behind one that is not taken because of the service are not sent. */
@@ -110,6 +202,8 @@ interface ReadFile {
   readonly batches: readonly (readonly FileSignal[])[];
   readonly faults: readonly ImportFault[];
   readonly expired: number;
+  /** undefined for a file of signals. */
+  readonly entries: readonly ListEntry[] | undefined;
 }
 
 /** The signals of a file in batches of one version. What makes the rest unreadable is a fault of its own. */
@@ -117,24 +211,34 @@ async function readBatches({ bytes, file, format, defaults }: ImportRequest, pau
   const batches: FileSignal[][] = [];
   const faults: ImportFault[] = [];
   let expired = 0;
-  let entries = 0;
+  let count = 0;
+  let entries: ListEntry[] | undefined;
   try {
     const content = await readContent(await findForm(pieces(bytes, pause), file, format), defaults);
-    const found = 'signals' in content ? content.signals : entrySignals(content.entries, (count) => (expired = count));
+    entries = 'signals' in content ? undefined : [];
+    const found = 'signals' in content ? content.signals : entrySignals(noting(content.entries, entries!), (number) => (expired = number));
     for await (const each of found) {
-      entries += 1;
-      if (entries > MOST_IMPORTED) {
-        faults.push({ place: placeOf(each, entries), message: `an import has ${MOST_IMPORTED} entries at most; the rest was not read` });
+      count += 1;
+      if (count > MOST_IMPORTED) {
+        faults.push({ place: placeOf(each, count), message: `an import has ${MOST_IMPORTED} entries at most; the rest was not read` });
         break;
       }
       if ('fault' in each) faults.push({ place: each.place, message: each.fault });
-      else add(batches, { ...each, place: placeOf(each, entries) });
+      else add(batches, { ...each, place: placeOf(each, count) });
     }
   } catch (error) {
     if (!hasCode(error, 'USAGE')) throw error;
     faults.push({ place: 'file', message: error.message });
   }
-  return { batches, faults, expired };
+  return { batches, faults, expired, entries };
+}
+
+/** The same, each entry noted. */
+async function* noting(entries: AsyncIterable<PlacedEntry | LineFault>, noted: ListEntry[]): AsyncGenerator<PlacedEntry | LineFault> {
+  for await (const each of entries) {
+    if ('entry' in each) noted.push(each.entry);
+    yield each;
+  }
 }
 
 const placeOf = (each: FileSignal | LineFault, number: number): string => each.place ?? `entry ${number - 1}`;
@@ -143,6 +247,12 @@ function add(batches: FileSignal[][], signal: FileSignal): void {
   const last = batches.at(-1);
   if (last === undefined || last.length === LIMITS.batchEntries || last[0]!.version !== signal.version) batches.push([signal]);
   else last.push(signal);
+}
+
+function inBatches(signals: readonly FileSignal[]): FileSignal[][] {
+  const batches: FileSignal[][] = [];
+  for (const signal of signals) add(batches, signal);
+  return batches;
 }
 
 async function* pieces(bytes: Uint8Array, pause: () => Promise<void>): AsyncGenerator<Buffer> {

@@ -150,6 +150,23 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_00
     assert.deepEqual(await active('185.1.1.2'), ['185.1.1.2']);
   });
 
+  test('D18.41 a list that is pasted may replace the list; who takes away more than half of it says so', async () => {
+    const make = async (path: string, body: string) =>
+      JSON.parse((await ask(weir.url, `/v1/manage${path}`, { method: 'POST', headers: bearer(KEY), body })).text);
+    const { id } = await make('/lists', '{"name":"pasted"}');
+    await make(`/imports?list=${id}`, '185.2.1.1\n185.2.1.2\n185.2.1.3\n');
+    await page.show('/rules/access', 'Rules');
+    await page.click('Paste a list');
+    await page.fill('Entries', '185.2.1.1');
+    await page.fill('List', id);
+    await page.fill('Replace the list: rules that are not pasted are removed', 'true');
+    await page.sees(/2 rules of the list are removed[\s\S]*That is more than half of the list/);
+    await page.fill('More than half of the rules of the list shall go', 'true');
+    await page.click('Take 1 entry');
+    await page.sees('1 entry of the list was taken, and 2 rules removed.');
+    assert.deepEqual([await active('185.2.1.1'), await active('185.2.1.2')], [['185.2.1.1'], []]);
+  });
+
   test('D18.42 a bad expression is shown with carets; D18.41 a rule is changed with what changes', async () => {
     await page.show('/rules/waf', 'Rules');
     await page.click('Try an expression');

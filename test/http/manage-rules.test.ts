@@ -265,6 +265,53 @@ suite('management of rules', () => {
     assert.equal((await post('/imports?expires_in=long', '192.0.2.1')).body.details[0]!.field, 'expires_in');
   });
 
+  test('D15.41 an import that replaces makes the list equal to the file; more than half goes only where it is confirmed', async () => {
+    const { done, post, targetsOf } = await space('replace');
+    const targets = async () => (await targetsOf('')).sort();
+    const hosts = Array.from({ length: 10 }, (_, n) => `192.0.2.${n}`);
+    await done('/imports', hosts.join('\n'));
+    const named = { kind: 'access_rule', op: 'upsert', rule_ref: 'r-1', rule: { target: { ip: '198.51.100.1' }, action: 'block' } };
+    await done('/imports', JSON.stringify([named]));
+    const all = [...hosts, '198.51.100.1'];
+    assert.deepEqual(await targets(), all);
+
+    const most = [...hosts.slice(0, 6), '192.0.2.77'].join('\n');
+    const preview = await done('/imports?replace=1&preview=1', most);
+    assert.deepEqual([preview.replaced, preview.batches], [{ removed: 4, kept: 1, needs_confirmation: false }, []]);
+    // A /29, a /31 and a host; then a /30, a /31 and two hosts.
+    assert.deepEqual(
+      preview.feeds.map((feed) => [feed.entries_before, feed.entries_after]),
+      [
+        [3, 4],
+        [3, 4],
+      ],
+    );
+    assert.deepEqual(await targets(), all);
+
+    const few = hosts.slice(0, 3).join('\n');
+    assert.deepEqual((await done('/imports?replace=1&preview=1', few)).replaced, { removed: 7, kept: 1, needs_confirmation: true });
+    const refused = await post('/imports?replace=1', few);
+    assert.equal(refused.status, 409);
+    assert.match(refused.body.message, /the list "default" has 10 rules and the file 3: when that is meant, say so with confirmed$/);
+    const faulty = await done('/imports?replace=1', `${most}\nnonsense`);
+    assert.deepEqual([faulty.failed, faulty.replaced], [1, { removed: 0, kept: 1, needs_confirmation: false }]);
+    assert.deepEqual(await targets(), [...hosts, '192.0.2.77', '198.51.100.1'].sort());
+
+    const replaced = await done('/imports?replace=1', most);
+    assert.deepEqual([replaced.replaced, replaced.batches.length], [{ removed: 4, kept: 1, needs_confirmation: false }, 2]);
+    assert.deepEqual(await targets(), [...hosts.slice(0, 6), '192.0.2.77', '198.51.100.1']);
+    await done('/imports?replace=1&confirmed=1', few);
+    assert.deepEqual(await targets(), [...hosts.slice(0, 3), '198.51.100.1']);
+
+    for (const [path, body, says] of [
+      ['/imports?replace=1&action=unblock', few, /unblock is none/],
+      ['/imports?replace=1', JSON.stringify([named]), /this file holds signals/],
+    ] as const) {
+      assert.match((await post(path, body)).body.details[0]!.message, says);
+    }
+    assert.equal((await post('/imports?replace=1&list=nothing', few)).status, 404);
+  });
+
   test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {
     const { get, post, done, targetsOf } = await space('undo');
     const ids: string[] = [];

@@ -1,7 +1,7 @@
-/** Importing files of entries or signals (SPEC D15.36). */
+/** Importing files of entries or signals (SPEC D15.36, D15.41). */
 import { Type } from '../../json-schema.ts';
 import { readDuration } from '../duration.ts';
-import { type Imported, importFile, MOST_IMPORTED } from '../imports.ts';
+import { type Imported, importFile, MOST_IMPORTED, MOST_REPLACED } from '../imports.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../lists/entry.ts';
 import { FORMATS, type Format } from '../lists/form.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
@@ -18,6 +18,12 @@ const QUERY = Type.Object({
   expires_in: Type.Optional(Type.String({ maxLength: 20, description: 'Of entries that name none: 3600, 12h, 7d.' })),
   reason: Type.Optional(Type.String({ maxLength: 2048 })),
   label: Type.Optional(Type.String({ maxLength: 2048, description: 'name:value, of all entries.' })),
+  replace: Type.Optional(
+    Type.Boolean({
+      description: 'true: the list becomes equal to the file. Rules that the file does not have are removed, unless an entry failed.',
+    }),
+  ),
+  confirmed: Type.Optional(Type.Boolean({ description: 'true: `replace` may take away more than half of the list.' })),
   preview: PREVIEW,
 });
 
@@ -39,7 +45,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'importFile',
     summary: 'Import a file: a plain list (text, CSV, JSON, NDJSON) or signals',
-    description: `The body is the file, ${MOST_IMPORTED} entries at most. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds.`,
+    description: `The body is the file, ${MOST_IMPORTED} entries at most. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list, of ${MOST_REPLACED} rules at most, becomes equal to a plain list.`,
     method: 'POST',
     path: '/imports',
     permission: 'rules:write',
@@ -54,6 +60,16 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
         errors_left_out: Type.Integer(),
         warnings: Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' }),
+        replaced: Type.Optional(
+          Type.Object(
+            {
+              removed: Type.Integer({ description: 'Rules that the file does not have. None are removed where an entry failed.' }),
+              kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
+              needs_confirmation: Type.Boolean({ description: 'More than half of the list would go.' }),
+            },
+            { description: 'With `replace` only.' },
+          ),
+        ),
         preview: Type.Boolean(),
         ...CHANGE,
         ...FEED_FIELDS,
@@ -77,18 +93,34 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     ),
     audit: 'file imported',
     creates: 'elsewhere',
-    refusals: { 404: 'No such access-rules list' },
+    refusals: { 404: 'No such access-rules list', 409: 'Most of the list would go' },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
-      const { list, format, file = '', preview = false } = query;
+      const { list, format, file = '', preview = false, replace = false, confirmed: isSure = false } = query;
       const { caller } = context;
-      const request = { caller, bytes, file, format: format as Format | undefined, list, defaults: defaultsOf(query), preview };
+      const request = {
+        caller,
+        bytes,
+        file,
+        format: format as Format | undefined,
+        list,
+        defaults: defaultsOf(query),
+        preview,
+        replace,
+        isSure,
+      };
       const done = await importFile(context, request);
       if ('status' in done) return refused(done);
       const { accepted, failed } = done;
       return {
         ...done,
         preview,
-        ...(await landed(context, 'file imported', done.batches, { list: list ?? null, file, accepted, failed })),
+        ...(await landed(context, 'file imported', done.batches, {
+          list: list ?? null,
+          file,
+          accepted,
+          failed,
+          ...(replace && { removed: done.replaced?.removed }),
+        })),
       };
     },
     show: changeOutcome,

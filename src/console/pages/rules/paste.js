@@ -8,7 +8,7 @@ import { useWork } from '../../data.js';
 import { count, counted } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { CheckField, SelectField, TextField } from '../../ui/field.js';
 import { Failed, Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
@@ -25,24 +25,30 @@ const ACTIONS = [
 /** Faults that are shown; the answer has more. */
 const SHOWN = 50;
 
-/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[] }} ImportAnswer */
+/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], replaced?: { removed: number, kept: number, needs_confirmation: boolean } }} ImportAnswer */
 
 /** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
   const [text, setText] = useState('');
   const [form, setForm] = useState({ action: 'block', list: '', expires: '', reason: '', file: '' });
   const set = (/** @type {string} */ field) => (/** @type {string} */ value) => setForm((before) => ({ ...before, [field]: value }));
+  const [isReplacing, setReplacing] = useState(false);
+  const [isSure, setSure] = useState(false);
   const [once] = useState(() => crypto.randomUUID());
   const { busy, error, run } = useWork();
   const { action, list, expires, reason, file } = form;
-  const query = { list, action, expires_in: expires, reason, file };
+  const replaces = isReplacing && action !== 'unblock';
+  const query = { list, action, expires_in: expires, reason, file, ...(replaces && { replace: true }) };
   const isGiven = text.trim() !== '';
   const preview = usePreview(manage('/imports', { ...query, preview: true }), isGiven ? text : undefined);
   const takes = preview.answer?.accepted ?? 0;
+  const isLarge = preview.answer?.replaced?.needs_confirmation === true;
+  const change = manage('/imports', { ...query, ...(isLarge && { confirmed: true }) });
   const submit = () =>
     run(async () => {
-      const { body } = await ask(manage('/imports', query), { method: 'POST', once, body: text });
-      toast(`${counted(body.accepted, 'entry', 'entries')} of the list ${body.accepted === 1 ? 'was' : 'were'} taken.`);
+      const { body } = await ask(change, { method: 'POST', once, body: text });
+      const removed = body.replaced === undefined ? '' : `, and ${counted(body.replaced.removed, 'rule', 'rules')} removed`;
+      toast(`${counted(body.accepted, 'entry', 'entries')} of the list ${body.accepted === 1 ? 'was' : 'were'} taken${removed}.`);
       onDone();
       onClose();
     });
@@ -55,7 +61,7 @@ export function PasteForm({ names, onClose, onDone }) {
   return html`
     <${Dialog}
       title="Paste a list" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0}>${takes === 0 ? 'Take the entries' : `Take ${counted(takes, 'entry', 'entries')}`}<//>`}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (isLarge && !isSure)}>${takes === 0 ? 'Take the entries' : `Take ${counted(takes, 'entry', 'entries')}`}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <${TextField}
@@ -70,20 +76,26 @@ export function PasteForm({ names, onClose, onDone }) {
         <${ExpiryField} value=${expires} onValue=${set('expires')} usual=${action === 'block' ? '1 day, as usual' : 'Never'} />
         <${TextField} label="Reason" value=${reason} onValue=${set('reason')} maxlength="2048" />
       </div>
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(manage('/imports', query), file === '' ? 'list.txt' : file)}>
+      ${
+        action !== 'unblock' &&
+        html`<${CheckField} label="Replace the list: rules that are not pasted are removed" checked=${isReplacing} onValue=${setReplacing} />`
+      }
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
         ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
+      ${isLarge && html`<${CheckField} label="More than half of the rules of the list shall go" checked=${isSure} onValue=${setSure} />`}
     <//>
   `;
 }
 
 /** @param {{ answer: ImportAnswer }} props */
-function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings } }) {
+function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings, replaced } }) {
   const more = Math.max(0, errors.length - SHOWN) + leftOut;
   return html`
     <p role="status">
       ${counted(accepted, 'entry is', 'entries are')} good${failed > 0 && html`, <strong>${count(failed)} ${failed === 1 ? 'is' : 'are'} not</strong> and will be left out`}${expired > 0 && `, ${count(expired)} ${expired === 1 ? 'has' : 'have'} expired`}.
     </p>
+    ${replaced !== undefined && html`<${WhatGoes} ...${replaced} failed=${failed} />`}
     ${
       errors.length > 0 &&
       html`<div class="scrolls"><${Table} label="What is wrong" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)}
@@ -93,6 +105,14 @@ function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: 
     ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
   `;
 }
+
+/** @param {{ removed: number, kept: number, needs_confirmation: boolean, failed: number }} props */
+const WhatGoes = ({ removed, kept, needs_confirmation: isLarge, failed }) => html`
+  <p>
+    ${failed > 0 ? 'No rule of the list is removed while an entry is wrong' : html`<strong>${counted(removed, 'rule', 'rules')}</strong> of the list ${removed === 1 ? 'is' : 'are'} removed`}${kept > 0 && `; ${counted(kept, 'rule', 'rules')} with a reference ${kept === 1 ? 'stays' : 'stay'}`}.
+  </p>
+  ${isLarge && html`<${Notice} kind="bad">That is more than half of the list.<//>`}
+`;
 
 /** @type {import('../../ui/table.js').Column<{ place: string, message: string }>[]} */
 const COLUMNS = [
