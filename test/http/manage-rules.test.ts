@@ -121,6 +121,7 @@ suite('management of rules', () => {
     for (const [query, field] of [
       ['address=x.y', 'address'],
       ['address=NL&match=covered', 'match'],
+      ['match=covered', 'match'],
       ['kind=waf_rule&list=edge', 'list'],
       ['type=custom', 'type'],
       ['label=x', 'label'],
@@ -133,6 +134,22 @@ suite('management of rules', () => {
     }
     assert.equal((await get('/rules?list=nothing')).status, 404);
     assert.equal((await getFeed(server.url, key)).status, 200);
+  });
+
+  test('D15.31, D15.35 a page goes on behind a list that was deleted since the one before', async () => {
+    const { get, post, done, call, targetsOf } = await space('gone');
+    const [list] = [(await post('/lists', { name: 'edge' })).body.id, await post('/lists', { name: 'last' })];
+    for (const [value, name] of Object.entries({ '192.0.2.1': 'edge', '192.0.2.2': 'edge', '192.0.2.3': 'last' }))
+      await done('/rules', { value, list: name, labels: { source: 'soc' } });
+    for (const conditions of ['', '&label=source:soc']) {
+      const { rules, next } = (await get(`/rules?limit=1${conditions}`)).body;
+      assert.deepEqual([rules[0]!.target, next], ['192.0.2.1', `${next!.split('/')[0]}/${rules[0]!.id}`]);
+    }
+    const { next } = (await get('/rules?limit=1')).body;
+    assert.equal((await call('DELETE', `/lists/${list}`, undefined, { 'if-match': '*' })).status, 200);
+    const after = encodeURIComponent(next!);
+    for (const conditions of ['', '&label=source:soc']) assert.deepEqual(await targetsOf(`after=${after}${conditions}`), ['192.0.2.3']);
+    assert.equal((await done('/rules/delete', { label: 'source:soc', after: next, preview: true })).deleted, 1);
   });
 
   test('D15.31, D15.32 expression rules come in the order of enforcement, by type, with what agents ignore of them', async () => {
@@ -200,7 +217,9 @@ suite('management of rules', () => {
       ['192.0.2.1', '192.0.2.2'],
     );
     assert.equal((await targetsOf('')).length, 4);
-    assert.equal((await done('/rules/delete', { ids: [first!.id, 999_999] })).deleted, 1);
+    const ids = [first!.id, first!.id, 999_999];
+    assert.equal((await done('/rules/delete', { ids, preview: true })).deleted, 1);
+    assert.equal((await done('/rules/delete', { ids })).deleted, 1);
     assert.equal((await call('DELETE', `/rules/access_rule/${second!.id}`)).body.deleted, 1);
     assert.equal((await call('DELETE', `/rules/access_rule/${second!.id}`)).status, 404);
     assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
@@ -214,6 +233,9 @@ suite('management of rules', () => {
     for (const body of [{}, { kind: 'waf_rule' }, { ids: [1], label: 'source:a' }]) {
       assert.deepEqual([(await post('/rules/delete', body)).body.details[0]!.field], ['ids']);
     }
+    for (const match of ['exact', 'covering', 'covered'])
+      assert.equal((await post('/rules/delete', { match })).body.details[0]!.field, 'match');
+    assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
   });
 
   test('D15.36 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {

@@ -145,7 +145,9 @@ async function meantRules(
   ids: readonly number[] | undefined,
   after: string | undefined,
 ): Promise<{ readonly rules: readonly StoredRule[]; readonly next: string | null }> {
-  if (ids !== undefined) return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, ids), next: null };
+  if (ids !== undefined) {
+    return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, [...new Set(ids)]), next: null };
+  }
   const rules: StoredRule[] = [];
   let next = after ?? null;
   do {
