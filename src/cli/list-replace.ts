@@ -2,8 +2,9 @@
 import { keyParts } from '../account/key.ts';
 import type { AccessList } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
-import { entrySignals, type LineFault, type PlacedEntry } from '../manage/lists/content.ts';
+import { entrySignals, type PlacedEntry } from '../manage/lists/content.ts';
 import type { ListAction } from '../manage/lists/entry.ts';
+import type { LineFault } from '../manage/lists/items.ts';
 import { notSure, planReplacement } from '../manage/lists/replace.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Context } from './context.ts';

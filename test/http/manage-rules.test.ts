@@ -276,6 +276,37 @@ suite('management of rules', () => {
     const signals = [{ schema_version: 2, kind: 'access_rule', op: 'delete', rule: { target: { ip: '192.0.2.1' }, action: 'block' } }];
     assert.equal((await done('/imports', JSON.stringify(signals))).accepted, 1);
     assert.deepEqual(await targetsOf(''), ['AS64500']);
+    const line = (ip: string, more: Json = {}) => JSON.stringify({ type: 'access_rules', action: 'block', ip, ...more });
+    const unblock = { kind: 'access_rule', op: 'delete', rule: { target: { ip: '198.51.100.1' } } };
+    const waf = {
+      kind: 'waf_rule',
+      op: 'upsert',
+      rule_ref: 'r',
+      rule: { type: 'odd', expression: 'ip.src eq 192.0.2.1', action: 'block' },
+    };
+    const lines = [
+      ...[line('198.51.100.1'), '{oops}', line('198.51.100.2'), '7', line('198.51.100.3', { type: 'nope' }), '{"ip":"192.0.2.1"}'],
+      ...[line('198.51.100.4', { action: 'zap' }), line('10.0.0.1'), JSON.stringify(unblock), JSON.stringify(waf)],
+    ];
+    const told = [
+      [2, /^is not JSON$/],
+      [4, /^is not an object$/],
+      [5, /^type: must be one of: access_rules$/],
+      [6, /^has neither "kind" \(v2\) nor "type" \(v1\)$/],
+      [7, /^action: must be one of: block, unblock$/],
+      [8, /overlaps the protected network/],
+      [10, /^rule\.type: rule\.type is required/],
+    ] as const;
+    const mixed = await done('/imports', lines.join('\n'));
+    const byLine = mixed.errors.toSorted((a, b) => Number(a.place.slice(5)) - Number(b.place.slice(5)));
+    assert.deepEqual(
+      byLine.map(({ place }) => place),
+      told.map(([number]) => `line ${number}`),
+    );
+    for (const [i, [, says]] of told.entries()) assert.match(byLine[i]!.message, says);
+    assert.deepEqual([mixed.accepted, mixed.failed, await targetsOf('')], [3, 7, ['AS64500', '198.51.100.2']]);
+    const array = await done('/imports', `[${line('198.51.100.5')}, 7, ${line('198.51.100.6', { type: 'nope' })}]`);
+    assert.deepEqual([array.accepted, array.errors.map(({ place }) => place)], [1, ['entry 1', 'entry 2']]);
     const broken = await done('/imports?format=json', '["192.0.2.7", {');
     assert.deepEqual([broken.accepted, broken.failed], [1, 1]);
     const many = await done('/imports?preview=1', Array.from({ length: 10_001 }, (_, n) => `198.18.${n >> 8}.${n & 255}`).join('\n'));
