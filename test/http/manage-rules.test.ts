@@ -170,7 +170,16 @@ suite('management of rules', () => {
     await put('b', { order: 9 });
     assert.deepEqual(await refsOf('limit=10'), ['first', 'a', 'b', 'last']);
     const wrong = await post('/rules/expressions', { kind: 'waf_rule', rule_ref: 'x', expression: 'ip.src eq', action: 'block' });
-    assert.deepEqual([wrong.status, wrong.body.details[0]!.field], [400, 'rule.expression']);
+    assert.deepEqual([wrong.status, wrong.body.details[0]!.field], [400, 'expression']);
+    for (const [more, field] of [
+      [{ action: 'zap' }, 'action'],
+      [{ phase: 'noon' }, 'phase'],
+      [{ kind: 'smart_firewall_rule', phase: 'request', action: 'block' }, 'phase'],
+    ] as const) {
+      const given = { kind: 'waf_rule', rule_ref: 'x', expression: 'ip.src eq 192.0.2.1', action: 'block', ...more };
+      const { status, body: fault } = await post('/rules/expressions', given);
+      assert.deepEqual([status, fault.details[0]!.field], [400, field]);
+    }
     const preview = await done('/rules/expressions', {
       ...{ kind: 'waf_rule', rule_ref: 'y', expression: 'ip.src eq 192.0.2.1', action: 'ratelimit', preview: true },
     });
@@ -190,19 +199,26 @@ suite('management of rules', () => {
     await done('/rules', { value: '192.0.2.1', action: 'unblock' });
     assert.deepEqual(await targetsOf(''), []);
     for (const [body, field, text] of [
-      [{ value: '10.1.2.3' }, 'rule.target.ip', /overlaps the protected network 10\.0\.0\.0\/8/],
-      [{ value: 'AS99999999' }, 'rule.target.asn', /./],
+      [{ value: '10.1.2.3' }, 'value', /overlaps the protected network 10\.0\.0\.0\/8/],
+      [{ value: 'AS99999999' }, 'value', /./],
       [{ value: 'example.org' }, 'value', /must be an address, a network, an AS number or a country/],
       [{ value: '192.0.2.1', expires: '2020-01-01' }, 'expires', /past/],
-      [{ value: '192.0.2.1', expires: 'soon' }, 'value', /neither a duration/],
+      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /neither a duration/],
+      [{ value: '192.0.2.1', expires: '99999999999' }, 'expires', /./],
+      [{ value: '192.0.2.1', list: '' }, 'list', /must not be empty/],
+      [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /none of labels, config/],
+      [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /goes with a block/],
       [{ value: '192.0.2.1', rule_ref: 'a b' }, 'rule_ref', /./],
-      [{ value: '192.0.2.1', confidence: 'sure' }, 'rule.config.confidence', /./],
+      [{ value: '192.0.2.1', confidence: 'sure' }, 'confidence', /./],
     ] as const) {
       const { status, body: fault } = await post('/rules', body);
       assert.deepEqual([status, fault.details[0]!.field], [400, field], fault.message);
       assert.match(fault.details[0]!.message, text);
     }
     assert.equal((await post('/rules', { value: '192.0.2.1', list: 'nothing' })).status, 404);
+    await done('/rules', { value: '192.0.2.2', name: 'scanner', reason: 'scan', labels: null });
+    const [named] = (await get('/rules')).body.rules;
+    assert.deepEqual([named!.target, named!.name, named!.reason], ['192.0.2.2', 'scanner', 'scan']);
   });
 
   test('D15.35 rules are deleted by their ids or by conditions, after a preview with a sample', async () => {
@@ -450,7 +466,10 @@ suite('management of rules', () => {
     assert.equal(String((await get(`/dead-letters/${future!.id}`)).body.value).length, 557);
     assert.equal((await get(`/dead-letters/${broken!.id - 100}`)).status, 404);
     assert.equal((await post('/dead-letter-replays', { ids: [future!.id, 999_999] })).status, 404);
-    assert.deepEqual((await post('/dead-letter-replays', { ids: [future!.id] })).body.replayed, [future!.id]);
+    // Of three at once one sends it.
+    const replays = await Promise.all([1, 2, 3].map(() => post('/dead-letter-replays', { ids: [future!.id] })));
+    assert.deepEqual(replays.map(({ status }) => status).sort(), [200, 404, 404]);
+    assert.deepEqual(replays.find(({ status }) => status === 200)!.body.replayed, [future!.id]);
     assert.equal((await call('DELETE', `/dead-letters/${broken!.id}`)).body.dropped, true);
     // It can still not be landed.
     const again = await eventually(async () => {
