@@ -1,5 +1,5 @@
 /** Figures against their limits: a table for people, JSON for `npm run test:hold`. */
-import { printTable } from './load.ts';
+import { type Cell, printTable } from './load.ts';
 
 /**
  * One figure; `limit` is what it may be at most, with `least` what it has to be at least. The limits of times are those of an idle machine:
@@ -23,7 +23,7 @@ export const limitText = ({ limit, least, machine }: Figure): string =>
 const asJson = () => process.argv.includes('--json');
 
 /** Prints the rows (the first is the heading), or with `--json` the figures on one line; a missed limit makes the exit code 1. */
-export function report(rows: readonly (readonly (string | number)[])[], figures: readonly Figure[]): void {
+export function report(rows: readonly (readonly Cell[])[], figures: readonly Figure[]): void {
   if (asJson()) console.log(JSON.stringify(figures));
   else printTable(rows);
   const missed = figures.filter((figure) => !holds(figure));

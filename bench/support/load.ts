@@ -49,9 +49,22 @@ export function quantile(numbers: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** A table for people: first row is the heading. */
-export function printTable(rows: readonly (readonly (string | number)[])[]): void {
-  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? String(Math.round(cell * 1000) / 1000) : cell)));
+/** A text, a figure, or the figures of all rounds. */
+export type Cell = string | number | readonly number[];
+
+/** A table for people: first row is the heading. Of rounds it shows the median, and in brackets the least and the most. */
+export function printTable(rows: readonly (readonly Cell[])[]): void {
+  const cells = rows.map((row) => row.map(cellText));
   const widths = cells[0].map((_, i) => Math.max(...cells.map((row) => row[i].length)));
   for (const row of cells) console.log(row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '));
 }
+
+function cellText(cell: Cell): string {
+  if (typeof cell === 'string') return cell;
+  if (typeof cell === 'number') return figureText(cell);
+  const [median, least, most] = [quantile(cell, 0.5), Math.min(...cell), Math.max(...cell)].map(figureText);
+  return least === most ? median : `${median} (${least}–${most})`;
+}
+
+/** Three digits after the point of what is small, none of what is large. */
+const figureText = (figure: number) => String(Math.abs(figure) >= 1000 ? Math.round(figure) : Math.round(figure * 1000) / 1000);

@@ -12,20 +12,18 @@ import { Toasts } from './ui/toast.js';
 
 /** @typedef {import('./session.js').Session} Session */
 
-function App() {
-  const [session, setSession] = useState(/** @type {Session | null | undefined} */ (undefined));
-  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+/** @param {{ signedIn: Session | null | undefined, failure: Error | undefined }} props What the service has said of the session. */
+function App({ signedIn, failure }) {
+  const [session, setSession] = useState(signedIn);
 
   useEffect(() => {
-    readSession().then(setSession, setError);
     // Any request may find that the session has ended.
     const onEnd = () => setSession(null);
     addEventListener('weir-session-ended', onEnd);
     return () => removeEventListener('weir-session-ended', onEnd);
   }, []);
 
-  if (error !== undefined) return html`<main class="page"><${Failed} error=${error} /></main>`;
-  if (session === undefined) return null;
+  if (session === undefined) return html`<main class="page"><${Failed} error=${failure} /></main>`;
   return html`
     ${session === null ? html`<${SignIn} onSignIn=${setSession} />` : html`<${Shell} session=${session} />`}
     <${Toasts} />
@@ -33,4 +31,11 @@ function App() {
 }
 
 applyTheme();
-render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));
+// Until it is known who is signed in, the page shows what it came with (opening/).
+const known = await readSession().then(
+  (signedIn) => ({ signedIn, failure: undefined }),
+  (failure) => ({ signedIn: undefined, failure }),
+);
+const root = /** @type {HTMLElement} */ (document.getElementById('app'));
+root.replaceChildren();
+render(html`<${App} ...${known} />`, root);

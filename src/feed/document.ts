@@ -55,8 +55,6 @@ interface DocumentRow {
   readonly networks: boolean;
   /** The kinds whose rules it holds as they are stored. */
   readonly kinds: readonly Kind[];
-  /** Whether it tells of which list each network is. */
-  readonly lists?: true;
 }
 
 const RULES = Object.fromEntries(KINDS.map((kind) => [kind, { networks: false, kinds: [kind] }])) as unknown as Record<Kind, DocumentRow>;
@@ -66,7 +64,7 @@ export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentRow>> = {
   feed: { networks: true, kinds: [] },
   ...RULES,
   config: { networks: true, kinds: EXPRESSION_KINDS },
-  decisions: { networks: true, kinds: [], lists: true },
+  decisions: { networks: true, kinds: [] },
 };
 
 /** The revision of a document: moves with everything that it is made from. */

@@ -84,11 +84,35 @@ export class V4Ranges {
   united(others: V4Ranges): V4Ranges {
     this.merge();
     others.merge();
-    const all = new V4Ranges();
-    const { words, length } = uniteV4({ words: this.#pairs, length: this.#length }, { words: others.#pairs, length: others.#length });
-    all.#pairs = words;
-    all.#length = length;
-    return all;
+    return this.#of(uniteV4({ words: this.#pairs, length: this.#length }, { words: others.#pairs, length: others.#length }));
+  }
+
+  /** These addresses but those of other ranges, merged. Merges both in place. */
+  without(others: V4Ranges): V4Ranges {
+    this.merge();
+    others.merge();
+    return this.#of(subtractV4(this.#pairs, this.#length, others.#pairs, others.#length));
+  }
+
+  /** Adds those ranges of others that have an address in common with a range of `touched`. Merges both in place. */
+  pushOverlapping(others: V4Ranges, touched: V4Ranges): void {
+    others.merge();
+    touched.merge();
+    let at = 0;
+    for (let i = 0; i < 2 * touched.length; i += 2) {
+      const [start, end] = [touched.#pairs[i], touched.#pairs[i + 1]];
+      const first = firstReaching(others.length, (each) => others.#pairs[2 * each + 1] >= start);
+      for (at = Math.max(at, 2 * first); at < 2 * others.length && others.#pairs[at] <= end; at += 2) {
+        this.push(others.#pairs[at], others.#pairs[at + 1]);
+      }
+    }
+  }
+
+  #of({ words, length }: { readonly words: Uint32Array<ArrayBuffer>; readonly length: number }): V4Ranges {
+    const ranges = new V4Ranges();
+    ranges.#pairs = words;
+    ranges.#length = length;
+    return ranges;
   }
 
   /** Whether an address from `start` to `end` is in one of the ranges. Merges them in place. */
@@ -160,11 +184,34 @@ export class V6Ranges {
   united(others: V6Ranges): V6Ranges {
     this.merge();
     others.merge();
-    const all = new V6Ranges();
-    const { words, length } = uniteV6({ words: this.#words, length: this.#length }, { words: others.#words, length: others.#length });
-    all.#words = words;
-    all.#length = length;
-    return all;
+    return this.#of(uniteV6({ words: this.#words, length: this.#length }, { words: others.#words, length: others.#length }));
+  }
+
+  /** These addresses but those of other ranges, merged. Merges both in place. */
+  without(others: V6Ranges): V6Ranges {
+    this.merge();
+    others.merge();
+    return this.#of(subtractV6(this.#words, this.#length, others.#words, others.#length));
+  }
+
+  /** Adds those ranges of others that have an address in common with a range of `touched`. Merges both in place. */
+  pushOverlapping(others: V6Ranges, touched: V6Ranges): void {
+    others.merge();
+    touched.merge();
+    let at = 0;
+    for (let i = 0; i < 8 * touched.length; i += 8) {
+      const first = firstReaching(others.length, (each) => compareV6(others.#words, 8 * each + 4, touched.#words, i) >= 0);
+      for (at = Math.max(at, 8 * first); at < 8 * others.length && compareV6(others.#words, at, touched.#words, i + 4) <= 0; at += 8) {
+        this.push(others.#words, at);
+      }
+    }
+  }
+
+  #of({ words, length }: { readonly words: Uint32Array<ArrayBuffer>; readonly length: number }): V6Ranges {
+    const ranges = new V6Ranges();
+    ranges.#words = words;
+    ranges.#length = length;
+    return ranges;
   }
 
   /** Whether an address of the range whose eight words begin at `words[at]` is in one of the ranges. Merges them in place. */

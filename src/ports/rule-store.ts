@@ -87,8 +87,6 @@ export interface FoundFeed extends FeedProfile {
  * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
-  /** The rules that follow are of this list. Absent where nobody wants to know. */
-  readonly list?: ((listId: string) => void) | undefined;
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
   /** `bytes` holds 16 bytes from `at` on; they are only valid during the call. */
   v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
@@ -107,17 +105,36 @@ export interface WholeRules {
   take(rule: StoredRule): void;
 }
 
-/** Receives what has changed since a snapshot: first each rule that was changed, as gone, then those of them that are active. */
-export interface ChangeSink extends RuleSink {
+/** Rules of a workspace that are known already. */
+export interface KnownRules {
+  /** `SnapshotHead.change` of the read that all of them are of. */
+  readonly change: number;
+  /** The lists that they are of, by their keys. */
+  readonly lists: Pick<ReadonlySet<string>, 'has' | 'size'>;
+}
+
+/**
+ * Receives the active access rules of lists that were not known, and what has changed in those that were. Levels are the rule's own;
+ * what a list stores is `SnapshotList.levels`.
+ */
+export interface ListSink extends RuleSink {
+  /** What follows is of this list: all of its rules, or what has changed in it. May be told several times of a list. */
+  list(key: string, isWhole: boolean): void;
+  /** A rule of the list was changed or deleted. All of these come before those of them that are active. */
   gone(id: number): void;
 }
 
-/** What a snapshot was made of. */
-export interface SnapshotMark {
-  /** The number of the last change in the workspace (D9), 0 = none is known. */
-  readonly change: number;
-  /** Names the lists that were read, and what their rules have where they say nothing. */
-  readonly lists: string;
+/** The key under which `follow` hands over the never-block rules of a whole workspace, always all of them. */
+export const EXCEPTIONS_KEY = 'exceptions';
+
+/** A list whose rules a feed has. */
+export interface SnapshotList {
+  readonly id: string;
+  readonly name: string;
+  /** Names the list for `follow`: one that is made anew under the same UUID has another. */
+  readonly key: string;
+  /** `levelCode` of what its rules have in this feed where they say nothing; 0 = what the feed says. */
+  readonly levels: number;
 }
 
 /** What a snapshot read found besides the rules; all from the same read transaction. */
@@ -127,14 +144,15 @@ export interface SnapshotHead {
   /** Of the workspace; the service's come on top. */
   readonly guardRails: GuardRails;
   /** The lists whose rules it has. */
-  readonly lists: readonly { readonly id: string; readonly name: string }[];
+  readonly lists: readonly SnapshotList[];
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** Moves with the workspace's expression rules. */
   readonly expressionRevision: number;
   /** The workspace's creation, ms. */
   readonly workspaceCreatedAt: number;
-  readonly mark: SnapshotMark;
+  /** The number of the last change in the workspace (D9), 0 = none is known. */
+  readonly change: number;
   /** The store's clock at the read, ms. */
   readonly takenAt: number;
 }
@@ -283,15 +301,16 @@ export interface RuleReads {
     whole?: WholeRules,
   ): Promise<SnapshotHead | undefined>;
   /**
-   * What has changed since a snapshot of the same feed: afterwards its rules are those that `snapshot` would read now. `too_far` when
-   * that is not known any more, or costs more than reading all: then what the sink was given means nothing.
+   * What a feed's rules are at `now` (ms), beyond those that are known, in one read transaction: all rules of those of its lists that are
+   * not known, and what has changed in every known list of the workspace, the feed's or not; where that is too much, all of its rules.
+   * `too_far` when the changes since then are not known any more: then the sink was given nothing.
    */
   follow(
     workspaceId: string,
     feedId: string | null,
     now: number,
-    since: SnapshotMark,
-    sink: ChangeSink,
+    known: KnownRules,
+    sink: ListSink,
   ): Promise<SnapshotHead | 'too_far' | undefined>;
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;

@@ -14,7 +14,7 @@ const GATHER = 200;
 const NAME = /^status-\d+\.json$/;
 
 export interface StatusFile {
-  /** Writes it before its time. */
+  /** Writes it before its time; nothing once it has stopped. */
   soon(): void;
   /** Stops writing and deletes the file. */
   stop(): Promise<void>;
@@ -29,6 +29,7 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
   let early: NodeJS.Timeout | undefined;
   let written = '';
   let failed = false;
+  let over = false;
   let writing = Promise.resolve();
 
   async function write(): Promise<void> {
@@ -55,9 +56,11 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
   const timer = setInterval(next, EVERY).unref();
   return {
     soon() {
-      early ??= setTimeout(next, GATHER).unref();
+      // What closes behind this still tells of changes, and nobody would delete the file again.
+      if (!over) early ??= setTimeout(next, GATHER).unref();
     },
     async stop() {
+      over = true;
       clearInterval(timer);
       clearTimeout(early);
       await writing;

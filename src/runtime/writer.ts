@@ -86,7 +86,7 @@ export async function startEmbeddedEngine(data: WriterData, log: Log, onTraced: 
     name: 'writer',
     workerData: data,
     // Far more than it needs at any time; the less it may have, the earlier garbage is collected (MB).
-    resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 1024 },
+    resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1024 },
   });
   worker.on('message', (news: WriterNews | object) => {
     if ('log' in news) log(news.log.level, news.log.message);

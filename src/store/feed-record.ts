@@ -1,7 +1,7 @@
 /** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
 import { WeirError } from '../errors.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
-import { one, type Work } from './work.ts';
+import { oneByKey, type Work } from './work.ts';
 
 // The column list_pk has 0 for the workspace's feed, and -pk for a composed one.
 // One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`.
@@ -19,7 +19,7 @@ const RECORD = `INSERT INTO feed_records AS stored (workspace_pk, list_pk, forma
 /** `recordFeed` of the port; one statement, which needs no transaction around it. */
 export function* recordFeed(...[workspaceId, key, seen]: Parameters<RuleWrites['recordFeed']>): Work<FeedRecord> {
   const { feedId, format, family, action } = key;
-  const row = yield* one(RECORD, workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
+  const row = yield* oneByKey(RECORD, workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }

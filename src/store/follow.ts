@@ -1,15 +1,14 @@
-/** What has changed in a feed's rules since a snapshot: the changes alone, the same in both dialects (D5.22). */
-import type { ChangeSink, SnapshotHead, SnapshotMark } from '../ports/rule-store.ts';
+/** What has changed in lists since they were read: the changes alone, the same in both dialects (D5.22). */
+import type { KnownRules, ListSink, RuleSink } from '../ports/rule-store.ts';
 import { roleOf, targetOf } from './columns.ts';
-import { withLevels } from './list-levels.ts';
-import { type RuleSource, ruleSource } from './lists.ts';
+import { keyOf, type RuleSource, ruleSource } from './lists.ts';
 import { rowsOf } from './operations.ts';
 import type { Row } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes of one list than this cost as much as reading all of its rules. */
 const MOST = 20_000;
-/** Changes are kept for a week (D9.7); a snapshot whose last change is nearly as old is read anew, ms. */
+/** Changes are kept for a week (D9.7); rules whose last change is nearly as old are read anew, ms. */
 const KEPT = 6 * 86_400_000;
 /** Ids that one statement names. */
 const ASKED = 500;
@@ -17,25 +16,30 @@ const ASKED = 500;
 const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
 const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
-/** `follow` of the port. `now` is the store's clock as an expression, `at` (ms) the instant at which rules have to be active. */
+/** What `follow` has found: whole lists, by their primary keys, are for the driver to read. */
+interface Followed extends RuleSource {
+  readonly whole: readonly number[];
+}
+
+/**
+ * `follow` of the port, but for the lists that are to be read whole. `now` is the store's clock as an expression, `at` (ms) the instant
+ * at which rules have to be active.
+ */
 export function* follow(
   now: string,
-  { workspaceId, feedId, at, since }: { workspaceId: string; feedId: string | null; at: number; since: SnapshotMark },
-  sink: ChangeSink,
-): Work<SnapshotHead | 'too_far' | undefined> {
+  { workspaceId, feedId, at, known }: { workspaceId: string; feedId: string | null; at: number; known: KnownRules },
+  sink: ListSink,
+): Work<Followed | 'too_far' | undefined> {
   const source = yield* ruleSource(now, workspaceId, feedId);
   if (source === undefined) return undefined;
-  const { head, workspacePk } = source;
-  // The exceptions of a whole workspace are not followed.
-  if (head.mark.lists !== since.lists || head.profile.subtractAllow === 'workspace') return 'too_far';
-  if (head.mark.change === since.change) return head;
-  if (!(yield* isKept(workspacePk, since.change, head.takenAt))) return 'too_far';
-  const touched = yield* touchedLists(workspacePk, since.change);
-  for (const list of source.lists.filter(({ pk }) => touched.has(pk))) {
-    sink.list?.(list.id);
-    if (!(yield* followList(list, since.change, at, sink))) return 'too_far';
+  const { head, workspacePk, lists } = source;
+  const whole = lists.map(({ pk }) => pk).filter((pk) => !known.lists.has(keyOf(pk)));
+  if (known.lists.size === 0 || head.change === known.change) return { ...source, whole };
+  if (!(yield* isKept(workspacePk, known.change, head.takenAt))) return 'too_far';
+  for (const pk of yield* touchedLists(workspacePk, known.change)) {
+    if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) whole.push(pk);
   }
-  return head;
+  return { ...source, whole };
 }
 
 /** Whether every change after this one is still known. */
@@ -58,7 +62,7 @@ function* touchedLists(workspacePk: number, change: number): Work<Set<number>> {
 }
 
 /** False when there is too much. */
-function* followList({ pk, levels }: RuleSource['lists'][number], change: number, at: number, sink: ChangeSink): Work<boolean> {
+function* followList(pk: number, change: number, at: number, sink: ListSink): Work<boolean> {
   const changed = yield* all(`SELECT DISTINCT id FROM access_rules_before WHERE list_pk = $1 AND changed > $2 LIMIT ${MOST}`, pk, change);
   const made = yield* all(
     `SELECT ${COLUMNS} FROM access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE} ORDER BY id LIMIT ${MOST}`,
@@ -68,9 +72,9 @@ function* followList({ pk, levels }: RuleSource['lists'][number], change: number
   );
   if (changed.length === MOST || made.length === MOST) return false;
   const ids = changed.map((row) => Number(row.id));
+  sink.list(keyOf(pk), false);
   for (const id of ids) sink.gone(id);
-  const filled = withLevels(sink, levels);
-  for (const row of made) handOver(row, filled);
+  for (const row of made) handOver(row, sink);
   const older = ids.filter((id) => id <= change);
   for (let from = 0; from < older.length; from += ASKED) {
     const slice = older.slice(from, from + ASKED);
@@ -82,12 +86,12 @@ function* followList({ pk, levels }: RuleSource['lists'][number], change: number
       at,
       ...slice,
     );
-    for (const row of rows) handOver(row, filled);
+    for (const row of rows) handOver(row, sink);
   }
   return true;
 }
 
-function handOver({ id, action, v4, v6, expires_at, levels, target }: Row, sink: Pick<ChangeSink, 'v4' | 'v6' | 'geo'>): void {
+function handOver({ id, action, v4, v6, expires_at, levels, target }: Row, sink: RuleSink): void {
   const expires = expires_at === null ? 0 : Math.ceil(Number(expires_at) / 1000);
   const rule = [Number(id), roleOf(Number(action))] as const;
   if (v4 !== null) sink.v4(...rule, Math.floor(Number(v4) / 64), Number(v4) % 64, expires, Number(levels));

@@ -5,7 +5,7 @@ import { levelCode } from '../feed/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/storable-text.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from './rows.ts';
-import { all, one, type Work } from './work.ts';
+import { all, allByKey, one, oneByKey, type Work } from './work.ts';
 
 /** A list that rules are read from. */
 interface SourceList {
@@ -14,6 +14,8 @@ interface SourceList {
   readonly name: string;
   /** `levelCode` of what its rules have where they say nothing. */
   readonly levels: number;
+  /** Whether it is known to have no rules: then nobody needs to look for them. */
+  readonly isEmpty: boolean;
 }
 
 /** What the rules of a feed are read from. */
@@ -48,7 +50,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function* findNamed(now: string, workspaceId: string, ref: string): Work<NamedDirectory | undefined> {
   // Nothing has an empty name.
   const name = isStorableText(ref) ? ref : '';
-  const rows = yield* all(find(now), workspaceId, name.toLowerCase(), name);
+  const rows = yield* allByKey(find(now), workspaceId, name.toLowerCase(), name);
   if (rows.length === 0) return undefined;
   const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at }] = rows as [Row];
   const found = rows.filter(({ pk }) => pk !== null);
@@ -82,7 +84,7 @@ function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<N
 /** The row of FEEDS of the feed with the UUID, else of the one with the name. */
 export function* findFeed(workspacePk: number, id: string, name: string): Work<Row | undefined> {
   // Most names are of no feed: this costs less than FEEDS.
-  const found = yield* all(FIND_FEED, workspacePk, id, name);
+  const found = yield* allByKey(FIND_FEED, workspacePk, id, name);
   const row = found.find((each) => each.id === id) ?? found[0];
   return row && (yield* one(`${FEEDS} f.pk = $1`, Number(row.pk)));
 }
@@ -109,7 +111,7 @@ const sourceQuery = (now: string) => `SELECT w.*, ${now} AS taken_at,
 
 /** The source of the feed with that UUID, of the workspace's (null), or of one that is not stored. Undefined when there is no such workspace, list or feed. */
 export function* ruleSource(now: string, workspaceId: string, feed: string | null | ProposedFeed): Work<RuleSource | undefined> {
-  const workspace = yield* one(sourceQuery(now), workspaceId);
+  const workspace = yield* oneByKey(sourceQuery(now), workspaceId);
   if (workspace === undefined) return undefined;
   const workspacePk = Number(workspace.pk);
   const source =
@@ -121,15 +123,14 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
   if (source === undefined) return undefined;
   const { lists, ...own } = source;
   const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
-  const mark = { change: Number(workspace.last_seq ?? 0), lists: lists.map(({ pk, levels }) => `${pk} ${levels}`).join() };
   const head = {
     ...own,
     revision,
     expressionRevision: Number(workspace.expression_revision),
     workspaceCreatedAt: Number(workspace.created_at),
-    mark,
+    change: Number(workspace.last_seq ?? 0),
     guardRails: guardRailsOf(workspace),
-    lists: lists.map(({ id, name }) => ({ id, name })),
+    lists: lists.map(({ pk, id, name, levels }) => ({ id, name, key: keyOf(pk), levels })),
     takenAt: Number(workspace.taken_at),
   };
   return { workspacePk, head, lists };
@@ -147,8 +148,11 @@ function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.revision), lists };
 }
 
+const LIST = `SELECT *, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = lists.pk) AS has_rules
+  FROM lists WHERE id = $1 AND workspace_pk = $2`;
+
 function* listSource(workspacePk: number, id: string): Work<Source | undefined> {
-  const row = yield* one('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+  const row = yield* oneByKey(LIST, id, workspacePk);
   if (row === undefined) return undefined;
   // The feed's profile has the list's levels.
   return { kind: 'list', profile: profileOf(row), revision: Number(row.revision), lists: [{ ...placeOf(row), levels: 0 }] };
@@ -179,5 +183,13 @@ function* proposedSource(workspacePk: number, { profile, lists: members }: Propo
   return { kind: 'composed', profile, revision: 0, lists };
 }
 
-const placeOf = (row: Row) => ({ pk: Number(row.pk), id: String(row.id), name: String(row.name) });
+/** `SnapshotList.key`. */
+export const keyOf = (pk: number): string => String(pk);
+
+const placeOf = (row: Row) => ({
+  pk: Number(row.pk),
+  id: String(row.id),
+  name: String(row.name),
+  isEmpty: Number(row.has_rules ?? 1) === 0,
+});
 const levelsOfList = ({ confidence, severity }: ListSettings) => levelCode(confidence, severity);

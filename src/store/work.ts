@@ -13,6 +13,8 @@ export interface Statement {
   readonly values: readonly Value[];
   /** Whether its rows are wanted. */
   readonly reads: boolean;
+  /** Whether it is planned once for each connection, whatever its values: it comes often, and finds its rows by keys. */
+  readonly plannedOnce?: boolean;
 }
 
 export interface Outcome {
@@ -48,4 +50,14 @@ export function* all(text: string, ...values: Value[]): Work<Row[]> {
 /** The first row of a statement. */
 export function* one(text: string, ...values: Value[]): Work<Row | undefined> {
   return (yield* all(text, ...values))[0];
+}
+
+/** The rows of a statement that is planned once. */
+export function* allByKey(text: string, ...values: Value[]): Work<Row[]> {
+  return (yield { text, values, reads: true, plannedOnce: true }).rows;
+}
+
+/** The first row of a statement that is planned once. */
+export function* oneByKey(text: string, ...values: Value[]): Work<Row | undefined> {
+  return (yield* allByKey(text, ...values))[0];
 }

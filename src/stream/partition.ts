@@ -90,7 +90,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
     if (records.length > 0) {
       begun = performance.now();
       const to = records[records.length - 1].offset + 1;
-      const { items, poison, defects } = decodeRecords(records);
+      const { items, poison, defects } = await decodeRecords(records);
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
       if (result === 'fenced') return 'fenced';
       onLanded(records.length);
@@ -134,12 +134,16 @@ interface DecodedRecords {
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
+/** Records that are decoded in one turn of the event loop: with PostgreSQL requests are answered in this thread. */
+const DECODED = 500;
+
 /** Decodes what was read: items to land, and poison with its reason. */
-function decodeRecords(records: readonly StreamRecord[]): DecodedRecords {
+async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedRecords> {
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];
   const defects: { offset: number; defect: unknown }[] = [];
-  for (const record of records) {
+  for (const [i, record] of records.entries()) {
+    if (i % DECODED === 0) await turn();
     const decoded = decodeSignalRecord(record);
     if (!('poison' in decoded)) {
       const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;

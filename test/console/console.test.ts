@@ -14,6 +14,8 @@ import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
 /** Bytes that the whole console may have on the way, compressed. */
 const MOST_BYTES = 250_000;
+/** Bytes of what the first paint waits for, compressed. */
+const MOST_FIRST_BYTES = 10_000;
 const HOSTILE = `<script>alert(1)</script>"'\u202e`;
 
 suite('D18 the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
@@ -66,8 +68,31 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
     assert.equal((await ask(weir.url, `${files}../../../package.json`)).status, 404);
     const { readConsole } = await import('../../src/http/console/files.ts');
     const { files: all, page: index } = readConsole();
-    const bytes = [...all.values(), index].reduce((sum, file) => sum + file.gzip().length, 0);
+    const bytes = [...all.values(), ...Object.values(index)].reduce((sum, file) => sum + file.gzip().length, 0);
     assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
+  });
+
+  test('D18.8 the first thing to be seen comes with the page: it waits for one style sheet and a line of script, not for modules or data', async () => {
+    const cookie = cookieOf(await signIn(KEY, 'Jana Novák'));
+    const [nobody, somebody] = [await ask(weir.url, '/console/'), await ask(weir.url, '/console/', { headers: { cookie } })];
+    assert.match(nobody.text, /<div id="app"><main class="sign-in">[\s\S]*<h1>Sign in<\/h1>/);
+    assert.match(somebody.text, /<div id="app"><div class="shell"[\s\S]*Loading…/);
+    assert.notEqual(nobody.headers.etag, somebody.headers.etag);
+    assert.match(somebody.headers.vary!, /Cookie/);
+    for (const { text } of [nobody, somebody]) {
+      const awaited = [...text.matchAll(/<link rel="stylesheet" href="([^"]+)"|<script src="([^"]+)"/g)].map(
+        ([, sheet, script]) => sheet ?? script!,
+      );
+      assert.deepEqual(
+        awaited.map((path) => path.replace(/^\/console\/files\/\w+/, '')),
+        ['/styles.css', '/opening/theme.js'],
+      );
+      const answers = await Promise.all(
+        ['/console/', ...awaited].map((path) => ask(weir.url, path, { headers: { 'accept-encoding': 'gzip' } })),
+      );
+      const bytes = answers.reduce((sum, { headers }) => sum + Number(headers['content-length']), 0);
+      assert.ok(bytes <= MOST_FIRST_BYTES, `${bytes} bytes`);
+    }
   });
 
   test('D18.2 a session is a cookie that scripts cannot read, and names the person in the audit log', async () => {

@@ -66,6 +66,11 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_00
     assert.ok(commands.includes(wanted), `${wanted} is not in\n${commands}`);
   };
 
+  test('D18.47 where no device has pulled yet, the page of devices says so', async () => {
+    await page.show('/devices', 'Devices');
+    await page.sees('No device has pulled a feed yet');
+  });
+
   test('D18.40 a signal that is posted appears; an address finds what covers it; hostile texts are texts', async () => {
     await page.click('Rules');
     await page.sees('8.8.4.0/24');
@@ -297,10 +302,9 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_00
 
   test('D18.47, D18.7 every page is sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
     const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-    await page.show('/devices', 'Devices');
-    await page.sees('No device has pulled a feed yet');
     const { batches } = await read('/batches');
     const places = [
+      ['/devices', 'Devices'],
       ['/rules', 'Rules'],
       ['/batches', 'Batches'],
       [`/batches/${batches.at(-1).id}`, 'Batch'],

@@ -27,6 +27,14 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
   keys: { path: '/keys', heading: 'Keys' },
   audit: { path: '/audit', heading: 'Audit' },
 };
+const REASONS = [
+  'port scan',
+  'SSH brute force',
+  'login attempts with leaked passwords',
+  'spam',
+  'phishing page',
+  'probes for /wp-login.php',
+];
 const LOOKS = { light: [1280, 'light'], dark: [1280, 'dark'], phone: [375, 'light'] } as const;
 
 const { below, pick } = seededRandom(7);
@@ -50,13 +58,14 @@ try {
     await page.look(width, 900, scheme);
     if (look === 'light') {
       await page.open(`${weir.url}/console/`);
-      await page.sees('Sign in');
+      await page.sees('API key');
       writeFileSync(join(folder, 'sign-in.png'), await page.picture());
       await page.signIn(KEY);
     }
     for (const [name, { path, heading }] of Object.entries(PAGES)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
       await page.show(path, heading);
+      await page.seesNot('Loading…');
       await new Promise((resolve) => setTimeout(resolve, 1500));
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
       await page.look(width, Math.min(3000, Math.max(900, height)), scheme);
@@ -88,7 +97,12 @@ async function fill(url: string): Promise<void> {
   await manage('POST', '/feeds', { name: 'mail-gateway', lists: ['mail-abuse', 'analysts'], format: 'plain', family: 'v4' });
   for (const [list, batches] of Object.entries({ scanners: 8, 'mail-abuse': 4, analysts: 4 })) await send(url, list, batches);
   const places = [{ country: 'KP' }, { country: 'IR' }, { asn: 14061 }];
-  const blocks = places.map((target) => ({ kind: 'access_rule', op: 'upsert', rule: { action: 'block', target } }));
+  const blocks = places.map((target) => ({
+    kind: 'access_rule',
+    op: 'upsert',
+    reason: 'case 2026-114',
+    rule: { action: 'block', target },
+  }));
   await postSignals(
     url,
     KEY,
@@ -102,8 +116,8 @@ async function send(url: string, list: string, batches: number): Promise<void> {
   const address = () => `${pick([45, 91, 103, 185, 193])}.${below(256)}.${below(256)}.${1 + below(254)}`;
   for (let batch = 0; batch < batches; batch += 1) {
     const entries = Array.from({ length: 950 }, () => ({
-      ...{ kind: 'access_rule', op: 'upsert' },
-      rule: { action: 'block', target: { ip: address() }, expires_in: 3600 + below(86_400 * 6), reason: 'port scan' },
+      ...{ kind: 'access_rule', op: 'upsert', expires_in: 3600 + below(86_400 * 6), reason: pick(REASONS) },
+      rule: { action: 'block', target: { ip: address() } },
     }));
     await postSignals(url, KEY, entries, `/v2/signal?list=${list}`);
   }

@@ -505,13 +505,13 @@ describe('D5 failure', () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.9');
     await replica.get('');
-    const { snapshot } = store;
-    store.snapshot = () => Promise.reject(new Error('broken'));
+    const { follow } = store;
+    store.follow = () => Promise.reject(new Error('broken'));
     store.add(list, '192.0.2.1');
     await clock.advance(30_000);
     const stale = await replica.get('');
     assert.deepEqual([stale.body, stale.headers[STALE]], ['192.0.2.9/32\n', 'Fri, 20 Nov 2026 10:00:00 GMT']);
-    store.snapshot = snapshot;
+    store.follow = follow;
     await clock.advance(1_000);
     const fresh = await replica.get('');
     assert.deepEqual([fresh.body, fresh.headers[STALE]], ['192.0.2.1/32\n192.0.2.9/32\n', undefined]);

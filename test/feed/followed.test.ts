@@ -1,13 +1,14 @@
-/** A feed whose snapshot follows the store has the bytes of one that is read anew, over real landings in the embedded store. */
+/** Feeds whose rules follow the store, shared by those of the same lists, have the bytes of feeds that are read anew, over real landings in the embedded store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
+import { type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
 import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import type { BuildResult } from '../../src/feed/builder.ts';
 import type { Variant } from '../../src/feed/variant.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { GeoDatabase } from '../../src/ports/geo.ts';
-import type { LandingItem } from '../../src/ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type LandingItem } from '../../src/ports/rule-store.ts';
 import type { Target } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/signal-id.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -20,22 +21,43 @@ const VARIANTS: readonly Variant[] = [
   { document: 'feed', format: 'plain', family: 'both', action: 'allow' },
 ];
 
-test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew; work is in proportion to the change', async (t) => {
+test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tags and instants of those that are read anew; each list is read once', async (t) => {
   const store = await openSqliteStore(temporaryFolder(t));
   t.after(() => store.close());
   const workspace = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
   let now = await store.ping();
   const clock = { now: () => now, monotonic: () => now, after: () => () => undefined };
-  const calls = { snapshot: 0, follow: 0 };
+  const levels = { ...NO_SETTINGS, confidence: 'low' as const };
+  const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+  const rated = await store.createList(workspace.id, 'rated', null, levels);
+  const cutting = await store.createList(workspace.id, 'cutting', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+  const feed = (name: string, lists: readonly string[], settings: Partial<ListSettings>) =>
+    store.createFeed(workspace.id, { name, description: null, ...NO_SETTINGS, lists, ...settings });
+  const both = await feed('both', [edge.id, rated.id], { subtractAllow: 'on' });
+  const three = await feed('three', [edge.id, rated.id, cutting.id], { subtractAllow: 'workspace', severity: 'low' });
+  const feeds = [null, edge.id, cutting.id, both.id, three.id];
+  /** How often rules were asked for, and which lists were read whole. */
+  const calls = { follow: 0, snapshot: 0, whole: [] as string[] };
   const counted = {
     ...store,
     snapshot: (...args: Parameters<typeof store.snapshot>) => {
       calls.snapshot += 1;
       return store.snapshot(...args);
     },
-    follow: (...args: Parameters<typeof store.follow>) => {
+    follow: (...[workspaceId, feedId, at, known, sink]: Parameters<typeof store.follow>) => {
       calls.follow += 1;
-      return store.follow(...args);
+      const list = (key: string, isWhole: boolean) => {
+        if (isWhole && key !== EXCEPTIONS_KEY) calls.whole.push(key);
+        sink.list(key, isWhole);
+      };
+      const counting: typeof sink = {
+        list,
+        gone: (...args) => sink.gone(...args),
+        v4: (...args) => sink.v4(...args),
+        v6: (...args) => sink.v6(...args),
+        geo: (...args) => sink.geo(...args),
+      };
+      return store.follow(workspaceId, feedId, at, known, counting);
     },
   };
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
@@ -47,11 +69,12 @@ test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew
   const { pick, below } = random;
   const chance = (percent: number) => below(100) < percent;
 
+  const lists = [null, edge.id, rated.id, cutting.id];
   let position: number | null = null;
   async function land(entries: readonly LandingItem['change'][], batchId: string) {
     const items = entries.map((change, i) => {
       const record = { offset: (position ?? 0) + i, timestamp: now, key: workspace.id, headers: {}, value: '' };
-      return { record, workspaceId: workspace.id, listId: null, receivedAt: now, batchId, keyId: null, change };
+      return { record, workspaceId: workspace.id, listId: pick(lists), receivedAt: now, batchId, keyId: null, change };
     });
     const to: number = (position ?? 0) + items.length;
     assert.equal(await store.apply({ streamId: 's', partition: 0, from: position, to, items, poison: [], now }), 'landed');
@@ -79,12 +102,14 @@ test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew
   };
   const bytesOf = (result: BuildResult) => {
     assert.equal(result.kind, 'feed');
-    return result.kind === 'feed' ? { text: Buffer.from(result.bytes).toString(), hash: result.hash, count: result.entryCount } : undefined;
+    if (result.kind !== 'feed') return undefined;
+    const { bytes, hash, entryCount, lastModified } = result;
+    return { text: Buffer.from(bytes).toString(), hash, entryCount, lastModified };
   };
 
   await land(Array.from({ length: 300 }, entry), newBatchId(now));
   const batches: string[] = [];
-  for (let round = 1; round <= 60; round += 1) {
+  for (let round = 1; round <= 150; round += 1) {
     now += 1000;
     const batchId = newBatchId(now);
     const undone = chance(15) ? pick(batches) : undefined;
@@ -93,7 +118,7 @@ test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew
     const variant = pick(VARIANTS);
     const request = {
       workspaceId: workspace.id,
-      feedId: null,
+      feedId: pick(feeds),
       variant,
       generation: round,
       confirmedAt: 0,
@@ -103,5 +128,6 @@ test('D5.22 a feed whose snapshot follows has the bytes of one that is read anew
     const fresh = feedBuilder({ store, ...parts });
     assert.deepEqual(bytesOf(await following.build(request)), bytesOf(await fresh.build(request)), `round ${round}`);
   }
-  assert.deepEqual(calls, { snapshot: 1, follow: 59 });
+  assert.deepEqual({ ...calls, whole: calls.whole.length }, { follow: 150, snapshot: 0, whole: lists.length });
+  assert.equal(new Set(calls.whole).size, lists.length);
 });

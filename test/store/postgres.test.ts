@@ -438,6 +438,21 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     );
   });
 
+  test('D5 a newer weir that adds a column meanwhile disturbs no poll, although its statements are prepared', async (t) => {
+    const url = await postgres.createDatabase();
+    const store = await opener(t, url)();
+    const { workspaceId } = await store.bootstrap({ hash: Buffer.alloc(32, 1), prefix: 'x', onlyWhenEmpty: true });
+    const read = async () => {
+      const id = (await store.findNamed(workspaceId, 'default'))!.lists[0]!.id;
+      return (await store.snapshot(workspaceId, id, 0, undefined))?.lists;
+    };
+    const before = await read();
+    assert.equal(before?.length, 1);
+    await administer(url, 'ALTER TABLE lists ADD COLUMN later TEXT');
+    await administer(url, 'ALTER TABLE workspaces ADD COLUMN later TEXT');
+    assert.deepEqual(await read(), before);
+  });
+
   test('D4 lost connections are replaced, idle ones and busy ones', async (t) => {
     const { url, store } = await open(t);
     const workspaceId = await makeWorkspace(store);

@@ -1,7 +1,7 @@
-/** Rules that come, go, expire and are renewed, as the tables of a snapshot have them. */
+/** Rules that come, go, expire and are renewed, as the tables of a feed's lists have them. */
 import fc from 'fast-check';
-import type { RuleTables } from '../../src/feed/build/rule-table.ts';
-import { ruleTables } from '../../src/feed/build/snapshot.ts';
+import { ruleTables, type SharedRules, type SnapshotPart } from '../../src/feed/build/snapshot.ts';
+import { levelCode } from '../../src/feed/levels.ts';
 import { FAMILIES } from '../../src/feed/variant.ts';
 import { addressSet } from '../../src/network/address-set.ts';
 import type { Network } from '../../src/network/network.ts';
@@ -19,7 +19,16 @@ const target = fc.oneof(
   { weight: 20, arbitrary: network.map((about) => ({ kind: 'ip' as const, network: about })) },
   { weight: 1, arbitrary: fc.constantFrom('DE', 'FR').map((country) => ({ kind: 'country' as const, country })) },
 );
-const rule = fc.record({ role: fc.constantFrom(...RULE_ROLES), target, expires: fc.constantFrom(0, 0, 0, 5, 7), level: fc.nat(24) });
+/** Lists that the rules are of, and the second of the first step. */
+const LISTS = 5;
+const FIRST = 3;
+const rule = fc.record({
+  list: fc.nat(LISTS - 1),
+  role: fc.constantFrom(...RULE_ROLES),
+  target,
+  expires: fc.constantFrom(0, 0, 0, 5, 7),
+  level: fc.nat(24),
+});
 const step = fc.record({
   removed: fc.array(fc.nat(), { maxLength: 3 }),
   added: fc.array(rule, { maxLength: 3 }),
@@ -62,38 +71,46 @@ export interface AskedOf {
   };
 }
 
-/** Calls what `newCheck` gives, once for each run, with the tables after each of some random steps. */
-export function whateverChanges(newCheck: () => (tables: RuleTables, asked: AskedOf) => void): void {
+/** Calls what `newCheck` gives, once for each run, with the lists of a feed after each of some random steps. */
+export function whateverChanges(newCheck: () => (parts: readonly SnapshotPart[], asked: AskedOf) => void): void {
   fc.assert(
     fc.property(fc.array(rule, { minLength: 40, maxLength: 60 }), fc.array(step, { maxLength: 12 }), (rules, steps) => {
       const check = newCheck();
       let next = 1;
-      const tablesOf = (given: typeof rules): RuleTables => {
+      const tablesOf = (given: typeof rules, list: number): SharedRules => {
         const first = next;
-        next += given.length;
-        const tables = ruleTables(given.map((each, i) => ({ ...each, id: first + i })));
+        const own = given.filter((each) => each.list === list);
+        next += own.length;
+        const tables = ruleTables(
+          own.map((each, i) => ({ ...each, id: first + i })),
+          FIRST,
+        );
         for (const table of [tables.v4, tables.v6, tables.geo]) {
-          for (let row = 0; row < table.length; row++) {
-            table.tags[row] |= given[table.ids[row] - first].level;
-            table.lists[row] = 1 + (table.ids[row] % 3);
-          }
+          for (let row = 0; row < table.length; row++) table.tags[row] |= own[table.ids[row] - first].level;
         }
         return tables;
       };
-      const tables = tablesOf(rules);
-      const all = [tables.v4, tables.v6, tables.geo];
-      let asOf = 3;
+      // The last list has levels of its own.
+      const parts = Array.from({ length: LISTS }, (_, list) => {
+        return { key: String(list), rules: tablesOf(rules, list), levels: list === LISTS - 1 ? levelCode('low', null) : 0 };
+      });
+      let asOf = FIRST;
       for (const { removed, added, renewed, later, query } of steps) {
         const gone = new Set(removed.map((id) => (id % next) + 1));
-        for (const table of all) {
-          table.remove(gone, 0);
-          for (const number of renewed) if (number % 60 < table.length && table.expires[number % 60] !== 0) table.expires[number % 60] += 2;
-        }
-        const more = tablesOf(added);
-        for (const family of ['v4', 'v6', 'geo'] as const) tables[family].addAll(more[family]);
-        tables.geoTargets.push(...more.geoTargets);
         if (later) asOf += 1;
-        check(tables, { asOf, later, query });
+        for (const [list, { rules: tables }] of parts.entries()) {
+          for (const table of [tables.v4, tables.v6, tables.geo]) {
+            table.remove(gone, 0);
+            for (const row of renewed.map((number) => number % 60)) {
+              if (row < table.length && table.expires[row] !== 0) table.renew(row, table.expires[row] + 2);
+            }
+          }
+          const more = tablesOf(added, list);
+          for (const family of ['v4', 'v6', 'geo'] as const) tables[family].addAll(more[family]);
+          tables.geoTargets.push(...more.geoTargets);
+          tables.renewalsAskedThrough = asOf;
+        }
+        check(parts, { asOf, later, query });
       }
     }),
     { numRuns: 300, seed: 5 },

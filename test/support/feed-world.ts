@@ -23,7 +23,15 @@ import type { Network } from '../../src/network/network.ts';
 import { parseNetwork } from '../../src/network/parse.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import type { FeedRecordKey, FoundFeed, RuleState, StoredRule as WholeRule } from '../../src/ports/rule-store.ts';
+import {
+  EXCEPTIONS_KEY,
+  type FeedRecordKey,
+  type FoundFeed,
+  type RuleSink,
+  type RuleState,
+  type StoredRule as WholeRule,
+  type WholeRules,
+} from '../../src/ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { AccessAction, ExpressionRule, Kind, Level, RuleRole, Target } from '../../src/rule.ts';
 
@@ -245,6 +253,16 @@ export class MemoryStore
   }
 
   async snapshot(...[, feedId, now, sink, whole]: Parameters<StoreReads['snapshot']>) {
+    return this.#snapshot(feedId, now, sink, whole, () => undefined);
+  }
+
+  async #snapshot(
+    feedId: Parameters<StoreReads['snapshot']>[1],
+    now: number,
+    sink: RuleSink | undefined,
+    whole: WholeRules | undefined,
+    onList: (key: string) => void,
+  ) {
     await this.#read('snapshot');
     const list = this.#lists.find(({ id }) => id === feedId);
     const feed = this.#feeds.find(({ id }) => id === feedId);
@@ -258,11 +276,12 @@ export class MemoryStore
       ...exceptions.map((rule) => ({ ...rule, role: 'exception' as const })),
     ];
     if (whole?.kinds.includes('waf_rule')) for (const rule of this.#activeWafRules(now)) whole.take(rule);
+    for (const { id } of this.#lists) if (isOfFeed(id)) onList(id);
     for (const rule of sink === undefined ? [] : read) {
       const { id, role, target, expires } = rule;
       const levels = levelCode(rule.confidence, rule.severity);
       if (expires !== 0 && expires * 1000 <= now) continue;
-      sink!.list?.(rule.listId);
+      onList(role === 'exception' ? EXCEPTIONS_KEY : rule.listId);
       if (target.kind !== 'ip') sink!.geo(id, role, target, expires, levels);
       else if (target.network.family === 4) sink!.v4(id, role, target.network.address, target.network.prefix, expires, levels);
       else {
@@ -279,8 +298,8 @@ export class MemoryStore
       kind,
       profile,
       guardRails,
-      lists: this.#lists.filter(({ id }) => isOfFeed(id)).map(({ id, name }) => ({ id, name })),
-      mark: { change: 0, lists: '' },
+      lists: this.#lists.filter(({ id }) => isOfFeed(id)).map(({ id, name }) => ({ id, name, key: id, levels: 0 })),
+      change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
       expressionRevision: this.#expressionRevision,
       workspaceCreatedAt: START,
@@ -288,8 +307,10 @@ export class MemoryStore
     };
   }
 
-  async follow() {
-    return 'too_far' as const;
+  /** Reads all lists of the feed, whatever is known. */
+  async follow(...[, feedId, now, known, sink]: Parameters<StoreReads['follow']>) {
+    if (known.lists.size > 0) return 'too_far' as const;
+    return this.#snapshot(feedId, now, sink, undefined, (key) => sink.list(key, true));
   }
 
   async ruleStates(_workspaceId: string, ids: readonly number[]): Promise<RuleState[]> {

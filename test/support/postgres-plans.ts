@@ -82,17 +82,40 @@ interface Plan {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
-  readonly 'Recheck Cond'?: string;
   readonly 'TID Cond'?: string;
   readonly Plans?: readonly Plan[];
 }
 
-/** The scans of a plan; a condition reads such as `((r.list_pk = given.list_pk) AND (id = ANY ($1)))`. */
+/** The scans of a plan. */
 function searchesOf(plan: Plan): Search[] {
   const below = (plan.Plans ?? []).flatMap(searchesOf);
   const table = plan['Relation Name'];
   if (table === undefined || plan['Node Type'] === 'ModifyTable') return below;
-  const condition = plan['Index Cond'] ?? plan['Recheck Cond'] ?? plan['TID Cond'] ?? '';
+  return [...waysInto(plan).map((way) => ({ table, ...way })), ...below];
+}
+
+type Way = Omit<Search, 'table'>;
+
+/**
+ * How a scan gets at its rows. A bitmap is judged by the conditions of the indexes that it is made of: what is checked again in the
+ * table may be no more than what makes a row part of an index, and then all of the index is read.
+ */
+function waysInto(scan: Plan): Way[] {
+  const isBitmap = ({ 'Node Type': type }: Plan) => type.startsWith('Bitmap');
+  return scan['Node Type'] === 'Bitmap Heap Scan' ? scan.Plans!.filter(isBitmap).flatMap(bitmaps) : [wayOf(scan)];
+}
+
+/** The ways that a bitmap unites; those that it intersects are one. */
+function bitmaps(plan: Plan): Way[] {
+  if (plan['Node Type'] === 'Bitmap Index Scan') return [wayOf(plan)];
+  const ways = plan.Plans!.flatMap(bitmaps);
+  if (plan['Node Type'] === 'BitmapOr') return ways;
+  return [{ index: ways.map(({ index }) => index).join(), columns: ways.flatMap(({ columns }) => columns) }];
+}
+
+/** A condition reads such as `((r.list_pk = given.list_pk) AND (id = ANY ($1)))`. */
+function wayOf(plan: Plan): Way {
+  const condition = plan['Index Cond'] ?? plan['TID Cond'] ?? '';
   const columns = [...condition.matchAll(/(\w+)\)?(?:::\w+)? (?:=|<|>|<=|>=) /g)].map(([, column]) => column);
-  return [{ table, index: plan['Index Name'] ?? '', columns }, ...below];
+  return { index: plan['Index Name'] ?? '', columns };
 }

@@ -3,6 +3,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+/** As `weir`, the unit and the image start Node. */
+const NODE_FLAGS = ['--max-semi-space-size=8'];
 /** What Node is started with. */
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export const KEY = 'weir-test-key-0123456789';
@@ -32,7 +34,10 @@ process.on('exit', () => {
 
 /** Starts `weir serve` and resolves with its address at the ready line; rejects when it ends before. */
 export async function startWeir(settings: Environment): Promise<Weir> {
-  const child = spawn(process.execPath, [MAIN, 'serve'], { env: testEnvironment(settings), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], {
+    env: testEnvironment(settings),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let stdout = '';
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

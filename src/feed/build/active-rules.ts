@@ -5,26 +5,26 @@ import type { GeoTarget } from '../geo-cost.ts';
 import type { Family } from '../variant.ts';
 import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from './rule-table.ts';
 
-/** The rules of one feed as a read found them. */
-export interface RuleSnapshot extends RuleTables {
+/** The rules of one list, or of several that nobody needs apart. */
+export interface ListRules extends RuleTables {
   /** Whole seconds: the store was asked for every rule that expires up to here. One that still has such an expiry was not renewed. */
-  readonly renewalsAskedThrough: number;
+  renewalsAskedThrough: number;
 }
 
-/** The rules of a snapshot that are active at a second. */
+/** Rules of a list that are active at a second. */
 export class ActiveRules {
   /** The next second at which one of the rules that were asked for expires, so far as the store was not asked for it yet. */
   until = Number.POSITIVE_INFINITY;
-  readonly tables: RuleSnapshot;
-  readonly #asOf: number;
+  readonly tables: ListRules;
+  /** Whole seconds: rules that expire then or before are left out. */
+  readonly asOf: number;
   readonly #geo: GeoDatabase;
   readonly #withV4: boolean;
   readonly #withV6: boolean;
 
-  /** `asOf` in whole seconds: rules that expire then or before are left out. */
-  constructor(tables: RuleSnapshot, asOf: number, geo: GeoDatabase, family: Family) {
+  constructor(tables: ListRules, asOf: number, geo: GeoDatabase, family: Family) {
     this.tables = tables;
-    this.#asOf = asOf;
+    this.asOf = asOf;
     this.#geo = geo;
     this.#withV4 = family !== 'v6';
     this.#withV6 = family !== 'v4';
@@ -59,7 +59,7 @@ export class ActiveRules {
       const expires = table.expires[row];
       if (expires !== 0) {
         if (expires > renewalsAskedThrough && expires < this.until) this.until = expires;
-        if (expires <= this.#asOf) continue;
+        if (expires <= this.asOf) continue;
       }
       take(row, tag);
     }

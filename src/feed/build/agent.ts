@@ -11,8 +11,8 @@ import type { ConfigVariant } from '../document.ts';
 import { contentHash, PLACEHOLDER } from '../formats/stamp.ts';
 import type { GeoTarget } from '../geo-cost.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
-import { ActiveRules } from './active-rules.ts';
 import { exceptionsOf, takenOut } from './content.ts';
+import { type ActivePart, activeParts, untilOf } from './feed-ranges.ts';
 import type { OverCap, RenderedFeed } from './render.ts';
 import { activeRules } from './rules.ts';
 import { MOST_RULES, type Snapshot } from './snapshot.ts';
@@ -30,13 +30,13 @@ interface ConfigParts {
  */
 export function renderConfig(snapshot: Snapshot, { expand }: ConfigVariant, parts: ConfigParts): RenderedFeed | OverCap {
   const { workspaceId, asOf, geo, guarded } = parts;
-  const active = new ActiveRules(snapshot, asOf, geo, 'both');
+  const active = activeParts(snapshot.parts, { asOf, family: 'both' }, geo);
   const exceptions = exceptionsOf(snapshot);
-  const allowed = exceptions && snapshot.kept.ranges(active, { role: exceptions, classes: undefined, family: 'both' }, geo);
+  const allowed = exceptions && snapshot.ranges.ranges(active, { role: exceptions, classes: undefined, family: 'both' }, geo);
   const taken = takenOut(allowed, guarded);
   const allow = networksOf(active, 'allow', undefined, expand);
   const block = networksOf(active, 'block', taken, expand);
-  let until = active.until;
+  let until = untilOf(active);
   let largest = 0;
   const documents = [...snapshot.stored].map(([kind, { count }]) => {
     const found = activeRules(snapshot, kind, asOf);
@@ -84,16 +84,17 @@ interface Networks {
 }
 const NONE: Networks = { v4: null, v6: null };
 
-function networksOf(active: ActiveRules, action: AccessAction, taken: AddressSet | undefined, expand: boolean): AgentNetworks {
+function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: AddressSet | undefined, expand: boolean): AgentNetworks {
   const set = addressSet([]);
-  active.collectDirect(action, () => set);
+  for (const { active } of parts) active.collectDirect(action, () => set);
   const direct = coalesced(set, taken);
   const targets = new Map<string, GeoTarget>();
-  active.eachTarget(action, (target) => targets.set(target.kind === 'asn' ? `AS${target.asn}` : target.country, target));
+  for (const { active } of parts)
+    active.eachTarget(action, (target) => targets.set(target.kind === 'asn' ? `AS${target.asn}` : target.country, target));
   const named = [...targets].flatMap(([name, target]) => {
     if (!expand) return [{ name, target, networks: NONE }];
     const ranges = addressSet([]);
-    active.addRanges(ranges, target);
+    parts[0].active.addRanges(ranges, target);
     const networks = coalesced(ranges, taken);
     // An agent that went by the name alone would enforce what has no range here, or what is taken out of it.
     return countOf(networks) === 0 ? [] : [{ name, target, networks }];

@@ -2,7 +2,7 @@ import type { FeedKind } from '../../account/feed.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { countNetworks, type GeoCost, geoName } from '../geo-cost.ts';
 import type { Variant } from '../variant.ts';
-import { ROLE_MASK, type RuleTable, roleTag } from './rule-table.ts';
+import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** How many targets a hint names, the most expensive first. */
@@ -21,7 +21,7 @@ const RAISE: Readonly<Record<FeedKind, string>> = {
  */
 export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase, cost: number): string {
   const costs = geoCosts(snapshot, variant, asOf, geo);
-  const addresses = { v4: matching(snapshot.v4, variant, asOf).length, v6: matching(snapshot.v6, variant, asOf).length };
+  const addresses = addressRules(snapshot, variant, asOf);
   const direct = (variant.family === 'v6' ? 0 : addresses.v4) + (variant.family === 'v4' ? 0 : addresses.v6);
   const sources = [
     ...costs.slice(0, NAMED).map(({ name, networks }) => `${name} (${plural(networks, 'network')})`),
@@ -43,15 +43,24 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
 /** The countries and ASNs of the rules that make a variant, each with its networks, the most expensive first. */
 export function geoCosts(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): GeoCost[] {
   const targets = new Map(
-    matching(snapshot.geo, variant, asOf).map((row) => [geoName(snapshot.geoTargets[row]), snapshot.geoTargets[row]] as const),
+    snapshot.parts.flatMap(({ rules: { geo: table, geoTargets } }) =>
+      matching(table, variant, asOf).map((row) => [geoName(geoTargets[row]), geoTargets[row]] as const),
+    ),
   );
   return [...targets]
     .map(([name, target]) => ({ name, networks: countNetworks(geo.ranges(target), variant.family) }))
     .sort((a, b) => b.networks - a.networks || (a.name < b.name ? -1 : 1));
 }
 
+/** How many rules on addresses and networks of each family a variant has. */
+export function addressRules({ parts }: Snapshot, variant: Variant, asOf: number): { v4: number; v6: number } {
+  const count = (tableOf: (rules: RuleTables) => RuleTable) =>
+    parts.reduce((sum, { rules }) => sum + matching(tableOf(rules), variant, asOf).length, 0);
+  return { v4: count(({ v4 }) => v4), v6: count(({ v6 }) => v6) };
+}
+
 /** The rows of the rules of a variant that are active at the second `asOf`. */
-export function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
+function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
   const rows: number[] = [];
   const wanted = roleTag(variant.action);
   for (let row = 0; row < table.length; row++) {

@@ -1,17 +1,19 @@
 import type { SubtractAllow } from '../../account/list.ts';
-import { type AddressSet, difference, united } from '../../network/address-set.ts';
+import { type AddressSet, united } from '../../network/address-set.ts';
 import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, RuleRole } from '../../rule.ts';
 import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
 import type { Family } from '../variant.ts';
-import { ActiveRules, type RuleSnapshot } from './active-rules.ts';
-import { type ClassRanges, KeptRanges } from './kept-ranges.ts';
+import { activeParts, type FeedPart, FeedRanges, untilOf } from './feed-ranges.ts';
+import type { ClassRanges } from './kept-ranges.ts';
 
 /** Rules that a feed is made of, and which never-block rules are cut out of them. */
-export interface ContentRules extends RuleSnapshot {
+export interface ContentRules {
+  readonly parts: readonly FeedPart[];
   /** What builds of these rules share; none for rules that are built once. */
-  readonly kept?: KeptRanges;
+  readonly ranges?: FeedRanges;
   readonly head: { readonly profile: { readonly subtractAllow: SubtractAllow | null } };
 }
 
@@ -51,32 +53,33 @@ function contentOf(
   geo: GeoDatabase,
   exceptions: RuleRole | undefined,
 ): Content {
-  const kept = snapshot.kept ?? new KeptRanges();
-  const active = new ActiveRules(snapshot, asOf, geo, family);
-  const ranges = kept.ranges(active, { role: action, classes, family }, geo);
+  const kept = snapshot.ranges ?? new FeedRanges();
+  const parts = activeParts(snapshot.parts, { asOf, family }, geo);
+  const ranges = kept.ranges(parts, { role: action, classes, family }, geo);
   const isCut = action === 'block';
-  const allowed =
-    isCut && exceptions !== undefined ? kept.ranges(active, { role: exceptions, classes: undefined, family }, geo) : undefined;
+  const allowed = isCut && exceptions !== undefined ? kept.ranges(parts, { role: exceptions, classes: undefined, family }, geo) : undefined;
   const made = kept.content(
     `content ${action} ${exceptions} ${classes !== undefined} ${family}`,
-    `${ranges.version}, ${allowed?.version}`,
-    isCut ? guarded : undefined,
+    [ranges.v4.length, ...ranges.v4, ...ranges.v6, allowed?.v4[0], allowed?.v6[0], isCut ? guarded : undefined],
     () => {
       const taken = isCut ? takenOut(allowed, guarded) : undefined;
-      return ranges.sets().flatMap((each, index): NetworkClass[] => {
-        if (each === undefined) return [];
-        const left = taken === undefined ? each : difference(each, taken);
-        const [v4, v6] = [coalesceV4(left.v4), coalesceV6(left.v6)];
-        return v4.length + v6.length === 0 ? [] : [{ index, v4, v6 }];
-      });
+      return Array.from({ length: Math.max(ranges.v4.length, ranges.v6.length) }, (_, index): NetworkClass => {
+        const { v4 = new V4Ranges(), v6 = new V6Ranges() } = { v4: ranges.v4[index], v6: ranges.v6[index] };
+        return {
+          index,
+          v4: coalesceV4(taken === undefined ? v4 : v4.without(taken.v4)),
+          v6: coalesceV6(taken === undefined ? v6 : v6.without(taken.v6)),
+        };
+      }).filter(({ v4, v6 }) => v4.length + v6.length > 0);
     },
   );
-  return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until: active.until };
+  return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until: untilOf(parts) };
 }
 
 /** What a block feed does not contain; undefined for nothing. */
 export function takenOut(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
-  const set = allowed?.sets()[0];
+  const [v4, v6] = [allowed?.v4[0], allowed?.v6[0]];
+  const set = v4 === undefined && v6 === undefined ? undefined : { v4: v4 ?? new V4Ranges(), v6: v6 ?? new V6Ranges() };
   return set !== undefined && guarded !== undefined ? united(set, guarded) : (set ?? guarded);
 }
 

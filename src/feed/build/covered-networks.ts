@@ -4,6 +4,7 @@ import { lastAddressV4, lastAddressV6 } from '../../network/bounds.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
 import { sortPairs } from '../../network/radix.ts';
 import type { ActiveRules } from './active-rules.ts';
+import type { ActivePart } from './feed-ranges.ts';
 import { type Coverage, type CoveringRules, coverageOf } from './lapses.ts';
 import type { RuleTable } from './rule-table.ts';
 
@@ -66,17 +67,20 @@ export interface NetworkRules {
   readonly v6: NetworkColumns<readonly number[]>;
 }
 
-/** The number of a list by its number in the snapshot; SEVERAL for one that has none. */
-export type ListOf = (list: number) => number;
+/** The number of the list that a part of the feed is of, by the part's place; SEVERAL for one that has none. */
+export type ListOf = (part: number) => number;
 
-/** For each row until when its rule blocks, whole seconds (Infinity: without end); 0 where it does not. */
+/** For each row of a part until when its rule blocks, whole seconds (Infinity: without end); 0 where it does not. */
 export interface BlockingRules {
   readonly v4: Float64Array;
   readonly v6: Float64Array;
   readonly geo: Float64Array;
 }
 
-export function blockingRules(active: ActiveRules): BlockingRules {
+/** Those of each part. */
+export const blockingRules = (parts: readonly ActivePart[]): BlockingRules[] => parts.map(({ active }) => blockingOf(active));
+
+function blockingOf(active: ActiveRules): BlockingRules {
   const of = (table: RuleTable) => {
     const until = new Float64Array(table.length);
     active.each(table, 'block', (row) => {
@@ -89,12 +93,20 @@ export function blockingRules(active: ActiveRules): BlockingRules {
 }
 
 /** The rules that block, those on countries and ASNs as one for each of their networks; with `within` only those that overlap it. */
-export function blockingNetworks(active: ActiveRules, rules: BlockingRules, listOf: ListOf, within?: AddressSet): NetworkRules {
-  const { v4: tableV4, v6: tableV6, geo, geoTargets } = active.tables;
-  const found: NetworkRules = {
-    v4: new NetworkColumns(within === undefined ? tableV4.length : 0),
-    v6: new NetworkColumns(within === undefined ? tableV6.length : 0),
-  };
+export function blockingNetworks(
+  parts: readonly ActivePart[],
+  rules: readonly BlockingRules[],
+  listOf: ListOf,
+  within?: AddressSet,
+): NetworkRules {
+  const capacity = (family: 'v4' | 'v6') => (within === undefined ? rules.reduce((sum, each) => sum + each[family].length, 0) : 0);
+  const found: NetworkRules = { v4: new NetworkColumns(capacity('v4')), v6: new NetworkColumns(capacity('v6')) };
+  for (const [place, { active }] of parts.entries()) addBlocking(found, active, rules[place], listOf(place), within);
+  return found;
+}
+
+function addBlocking(found: NetworkRules, active: ActiveRules, rules: BlockingRules, list: number, within: AddressSet | undefined): void {
+  const { v4: tableV4, v6: tableV6, geoTargets } = active.tables;
   const ends = new Uint32Array(8);
   for (let row = 0; row < tableV4.length; row++) {
     const until = rules.v4[row];
@@ -102,7 +114,7 @@ export function blockingNetworks(active: ActiveRules, rules: BlockingRules, list
     const address = tableV4.words[row];
     const prefix = tableV4.prefixes[row];
     if (within?.v4.overlaps(address, lastAddressV4(address, prefix)) === false) continue;
-    found.v4.add(address, prefix, until, listOf(tableV4.lists[row]));
+    found.v4.add(address, prefix, until, list);
   }
   for (let row = 0; row < tableV6.length; row++) {
     const until = rules.v6[row];
@@ -111,7 +123,7 @@ export function blockingNetworks(active: ActiveRules, rules: BlockingRules, list
     for (let word = 0; word < 4; word++) ends[word] = tableV6.words[4 * row + word];
     lastAddressV6(ends, 0, prefix, ends, 4);
     if (within?.v6.overlaps(ends, 0) === false) continue;
-    found.v6.add([...ends.subarray(0, 4)], prefix, until, listOf(tableV6.lists[row]));
+    found.v6.add([...ends.subarray(0, 4)], prefix, until, list);
   }
   for (const [row, until] of rules.geo.entries()) {
     if (until === 0) continue;
@@ -119,11 +131,9 @@ export function blockingNetworks(active: ActiveRules, rules: BlockingRules, list
     active.addRanges(ranges, geoTargets[row]);
     const { v4, v6 } = within === undefined ? ranges : intersection(ranges, within);
     const [cidrsV4, cidrsV6] = [coalesceV4(v4), coalesceV6(v6)];
-    const list = listOf(geo.lists[row]);
     for (let i = 0; i < cidrsV4.length; i++) found.v4.add(cidrsV4.addresses[i], cidrsV4.prefixes[i], until, list);
     for (let i = 0; i < cidrsV6.length; i++) found.v6.add([...cidrsV6.words.subarray(4 * i, 4 * i + 4)], cidrsV6.prefixes[i], until, list);
   }
-  return found;
 }
 
 export function addressesOf({ v4, v6 }: NetworkRules): AddressSet {

@@ -10,7 +10,6 @@ import { heldText, streamText } from './decision-json.ts';
 import { type DecisionContent, decisionContent } from './decisions.ts';
 import { KeptCoverage } from './kept-coverage.ts';
 import { SEVERAL } from './lapses.ts';
-import { ListNumbers } from './rule-table.ts';
 import type { Snapshot } from './snapshot.ts';
 import { placeAround } from './sorted-networks.ts';
 import { Told, type ToldNetworks } from './told.ts';
@@ -37,7 +36,8 @@ export class FeedDecisions {
   /** How many of the decisions are wider than an address. */
   #wide = 0;
   readonly #coverage = new KeptCoverage();
-  readonly #lists = new ListNumbers();
+  /** The numbers of lists, by UUID. */
+  readonly #lists = new Map<string, number>();
   /** By number, from 1 on. */
   #listNames: readonly string[] = [];
   /** The last record that was read, and those of this object that are later. */
@@ -88,17 +88,18 @@ export class FeedDecisions {
     return { bytes: new TextEncoder().encode(text), mark: told.mark, count: v4.length + v6.length, networks: this.#wide, leftOut };
   }
 
-  /** Notes what lists are called now. They keep their numbers, whatever the snapshot has them numbered as. */
-  #numberLists({ head, lists }: Snapshot): ListOf {
-    const numbers = new Map<number, number>();
+  /** Notes what lists are called now. They keep their numbers, whatever their place in the snapshot. */
+  #numberLists({ head }: Snapshot): ListOf {
+    const numbers: number[] = [];
     const names: string[] = [...this.#listNames];
     for (const { id, name } of head.lists) {
-      const number = this.#lists.numberOf(id);
+      const number = this.#lists.get(id) ?? this.#lists.size + 1;
+      this.#lists.set(id, number);
       names[number - 1] = name;
-      numbers.set(lists!.numberOf(id), number);
+      numbers.push(number);
     }
     this.#listNames = names;
-    return (list) => numbers.get(list) ?? SEVERAL;
+    return (part) => numbers[part] ?? SEVERAL;
   }
 
   /** What bouncers were told, with what other processes have told them since. While the store does not answer, what is known here. */

@@ -3,7 +3,6 @@ import { type AddressSet, addressSet, subtract } from '../../network/address-set
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '../../network/coalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
-import { ActiveRules } from './active-rules.ts';
 import { exceptionsOf, feedContent, takenOut } from './content.ts';
 import {
   addressesOf,
@@ -15,6 +14,7 @@ import {
   type ListOf,
   type NetworkRules,
 } from './covered-networks.ts';
+import { activeParts } from './feed-ranges.ts';
 import type { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -58,13 +58,13 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const { classes, count, until } = feedContent(snapshot, query, geo);
   if (singleAddresses === null && count > entryLimit) return { count, until };
   const { v4, v6 } = classes[0] ?? networksOf([]);
-  const active = new ActiveRules(snapshot, asOf, geo, 'both');
+  const active = activeParts(snapshot.parts, query, geo);
   const blocking = blockingRules(active);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, listOf });
   if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, until };
 
   const exceptions = exceptionsOf(snapshot);
-  const allowed = exceptions && snapshot.kept.ranges(active, { ...query, role: exceptions }, geo);
+  const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
   const rules = blockingNetworks(active, blocking, listOf);
   const bits = Math.floor(Math.log2(singleAddresses));
   const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };

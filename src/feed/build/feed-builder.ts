@@ -21,11 +21,13 @@ import {
 import { stampFeed } from '../formats/stamp.ts';
 import { FeedDecisions } from './decision-builder.ts';
 import { render } from './document.ts';
+import { FeedRanges } from './feed-ranges.ts';
 import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
 import type { OverCap, RenderedFeed } from './render.ts';
 import { type RenewalReads, renewDueRules } from './renewal.ts';
 import type { PhaseOf } from './rules.ts';
-import { followSnapshot, readSnapshot, type Snapshot } from './snapshot.ts';
+import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { WorkspaceRules } from './workspace-rules.ts';
 
 /** What builds are made with. */
 export interface FeedBuilderOptions {
@@ -48,6 +50,8 @@ const ASK_LIMIT = 2_000;
 /** What the feed thread holds of one feed. */
 interface FeedState {
   snapshot: Snapshot | undefined;
+  /** The rules of its workspace, of which those of its snapshot are a part. */
+  readonly rules: WorkspaceRules;
   /** What its bouncers are told, once they are. */
   decisions: FeedDecisions | undefined;
   /** Resolves when the last build that was asked for is over: the builds of a feed run one after the other. */
@@ -57,10 +61,16 @@ interface FeedState {
 /** Holds the snapshots of feeds and other documents in the calling thread, and builds variants from them. */
 export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
   const feeds = new Map<string, FeedState>();
+  const workspaces = new Map<string, WorkspaceRules>();
+  const rulesOf = (workspaceId: string): WorkspaceRules => {
+    const rules = workspaces.get(workspaceId) ?? new WorkspaceRules(options.clock);
+    workspaces.set(workspaceId, rules);
+    return rules;
+  };
   return {
     async build(request) {
       const key = feedKey(request.workspaceId, request.variant.document, request.feedId);
-      const feed = feeds.get(key) ?? newFeed();
+      const feed = feeds.get(key) ?? newFeed(rulesOf(request.workspaceId));
       feeds.set(key, feed);
       if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed, feed.snapshot, request, options);
       const build = feed.lastBuild.then(() => buildFeed(feed, request, options));
@@ -72,12 +82,24 @@ export function feedBuilder(options: FeedBuilderOptions): FeedBuilder {
       return feed?.decisions?.answer(request, options.clock.now());
     },
     async forget(workspaceId, document, feedId) {
-      feeds.delete(feedKey(workspaceId, document, feedId));
+      const key = feedKey(workspaceId, document, feedId);
+      const feed = feeds.get(key);
+      feeds.delete(key);
+      if (feed === undefined) return;
+      // A build that is under way would give it a snapshot again.
+      await feed.lastBuild;
+      feed.rules.release(feed.snapshot?.parts ?? []);
+      if (feed.rules.isIdle && workspaces.get(workspaceId) === feed.rules) workspaces.delete(workspaceId);
     },
   };
 }
 
-const newFeed = (): FeedState => ({ snapshot: undefined, decisions: undefined, lastBuild: Promise.resolve() });
+const newFeed = (rules: WorkspaceRules): FeedState => ({
+  snapshot: undefined,
+  rules,
+  decisions: undefined,
+  lastBuild: Promise.resolve(),
+});
 const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
 /** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
@@ -87,16 +109,33 @@ async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBu
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
   if (snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall) {
     const wanted = { ...request, generation: Math.max(request.generation, snapshot?.generation ?? 0) };
-    const now = instantOf(clock);
-    const limited = <T>(read: Promise<T>) => within(read, READ_LIMIT, 'the store', clock);
     const { document } = request.variant;
-    const canFollow = snapshot !== undefined && DOCUMENTS[document].kinds.length === 0 && clock.now() >= snapshot.readAt.wall;
-    const { workspaceId, feedId } = request;
-    const read: Parameters<typeof followSnapshot>[3] = (since, sink) => limited(store.follow(workspaceId, feedId, now.wall, since, sink));
-    const followed = canFollow ? await followSnapshot(snapshot, wanted.generation, now, read) : 'too_far';
-    feed.snapshot = followed === 'too_far' ? await limited(readSnapshot(store, wanted, now, document)) : followed;
+    const isShared = DOCUMENTS[document].kinds.length === 0;
+    const read = isShared
+      ? sharedSnapshot(feed, wanted, options)
+      : within(readSnapshot(store, wanted, instantOf(clock), document), READ_LIMIT, 'the store', clock);
+    feed.snapshot = await read;
   }
   return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed, feed.snapshot, request, options);
+}
+
+/** A snapshot whose lists are shared with the other feeds of the workspace. */
+async function sharedSnapshot(
+  { rules, snapshot }: FeedState,
+  { workspaceId, feedId, generation }: BuildRequest,
+  { store, clock }: FeedBuilderOptions,
+): Promise<Snapshot | undefined> {
+  // Reads wait for each other.
+  const deadline = clock.monotonic() + READ_LIMIT;
+  const found = await rules.read(
+    (now, known, sink) =>
+      within(store.follow(workspaceId, feedId, now.wall, known, sink), Math.max(0, deadline - clock.monotonic()), 'the store', clock),
+    snapshot?.parts ?? [],
+  );
+  if (found === undefined) return undefined;
+  const ranges = snapshot?.ranges ?? new FeedRanges();
+  ranges.forgetUnused();
+  return { ...found, generation, takenAt: found.head.takenAt, stored: new Map(), ranges };
 }
 
 async function buildFrom(feed: FeedState, snapshot: Snapshot, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {

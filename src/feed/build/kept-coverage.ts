@@ -4,13 +4,14 @@ import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
 import type { Network } from '../../network/network.ts';
 import type { ActiveRules } from './active-rules.ts';
 import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks, type ListOf } from './covered-networks.ts';
+import type { ActivePart } from './feed-ranges.ts';
 import type { RuleTable } from './rule-table.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
 
 interface Kept {
-  /** The tables whose rows `rules` speaks of: those that follow a snapshot stay the same objects. */
-  readonly table: RuleTable;
-  readonly rules: BlockingRules;
+  /** The tables whose rows `rules` speaks of, one of each part: those that follow a snapshot stay the same objects. */
+  readonly tables: readonly RuleTable[];
+  readonly rules: readonly BlockingRules[];
   readonly geoVersion: string;
   readonly networks: DecisionNetworks;
 }
@@ -25,42 +26,38 @@ export class KeptCoverage {
 
   /** These networks, which the active rules cover, with their coverage. */
   of(
-    active: ActiveRules,
-    rules: BlockingRules,
+    parts: readonly ActivePart[],
+    rules: readonly BlockingRules[],
     networks: SortedNetworks,
     { geoVersion, listOf }: { readonly geoVersion: string; readonly listOf: ListOf },
   ): DecisionNetworks {
-    const changed = this.#changedSince(active, rules, geoVersion);
+    const changed = this.#changedSince(parts, rules, geoVersion);
     const covered =
       changed === undefined
-        ? coveredBy(blockingNetworks(active, rules, listOf), networks.v4, networks.v6)
-        : this.#coveredAgain(active, rules, networks, changed, listOf);
-    this.#kept = { table: active.tables.v4, rules, geoVersion, networks: covered };
+        ? coveredBy(blockingNetworks(parts, rules, listOf), networks.v4, networks.v6)
+        : this.#coveredAgain(parts, rules, networks, changed, listOf);
+    this.#kept = { tables: parts.map(({ active }) => active.tables.v4), rules, geoVersion, networks: covered };
     return covered;
   }
 
   /** The networks of the rules that have come, gone or another end; undefined when those are many, or not known. */
-  #changedSince({ tables }: ActiveRules, rules: BlockingRules, geoVersion: string): Network[] | undefined {
+  #changedSince(parts: readonly ActivePart[], rules: readonly BlockingRules[], geoVersion: string): Network[] | undefined {
     const kept = this.#kept;
-    if (kept === undefined || kept.table !== tables.v4 || kept.geoVersion !== geoVersion) return undefined;
-    if (changedRows(kept.rules.geo, rules.geo, 0) === undefined) return undefined;
-    const most = (rules.v4.length + rules.v6.length) * MOST_CHANGED;
-    const v4 = changedRows(kept.rules.v4, rules.v4, most);
-    const v6 = changedRows(kept.rules.v6, rules.v6, most);
-    if (v4 === undefined || v6 === undefined) return undefined;
-    const { words, prefixes } = tables.v6;
-    return [
-      ...v4.map((row): Network => ({ family: 4, address: tables.v4.words[row], prefix: tables.v4.prefixes[row] })),
-      ...v6.map((row): Network => {
-        const [a, b, c, d] = words.subarray(4 * row, 4 * row + 4);
-        return { family: 6, address: [a, b, c, d], prefix: prefixes[row] };
-      }),
-    ];
+    const isSame = kept?.tables.length === parts.length && kept.tables.every((table, place) => table === parts[place].active.tables.v4);
+    if (kept === undefined || !isSame || kept.geoVersion !== geoVersion) return undefined;
+    const most = rules.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0) * MOST_CHANGED;
+    const changed: Network[] = [];
+    for (const [place, { active }] of parts.entries()) {
+      const found = changedIn(active, kept.rules[place], rules[place], most - changed.length);
+      if (found === undefined) return undefined;
+      changed.push(...found);
+    }
+    return changed;
   }
 
   #coveredAgain(
-    active: ActiveRules,
-    rules: BlockingRules,
+    parts: readonly ActivePart[],
+    rules: readonly BlockingRules[],
     { v4, v6 }: SortedNetworks,
     changed: readonly Network[],
     listOf: ListOf,
@@ -87,13 +84,29 @@ export class KeptCoverage {
     const within = addressSet([]);
     for (let i = 0; i < part.v4.length; i++) within.v4.pushNetwork(part.v4.addresses[i], part.v4.prefixes[i]);
     for (let i = 0; i < part.v6.length; i++) within.v6.pushNetwork(part.v6.words, 4 * i, part.v6.prefixes[i]);
-    const anew = coveredBy(blockingNetworks(active, rules, listOf, within), part.v4, part.v6).coverage;
+    const anew = coveredBy(blockingNetworks(parts, rules, listOf, within), part.v4, part.v6).coverage;
     for (const [i, at] of again.entries()) {
       coverage.lapses[at] = anew.lapses[i];
       coverage.lists[at] = anew.lists[i];
     }
     return { v4, v6, coverage };
   }
+}
+
+/** The networks of a part's rules that differ; undefined when those are more than `most`, or on countries and ASNs. */
+function changedIn({ tables }: ActiveRules, before: BlockingRules, rules: BlockingRules, most: number): Network[] | undefined {
+  if (changedRows(before.geo, rules.geo, 0) === undefined) return undefined;
+  const v4 = changedRows(before.v4, rules.v4, most);
+  const v6 = changedRows(before.v6, rules.v6, most);
+  if (v4 === undefined || v6 === undefined) return undefined;
+  const { words, prefixes } = tables.v6;
+  return [
+    ...v4.map((row): Network => ({ family: 4, address: tables.v4.words[row], prefix: tables.v4.prefixes[row] })),
+    ...v6.map((row): Network => {
+      const [a, b, c, d] = words.subarray(4 * row, 4 * row + 4);
+      return { family: 6, address: [a, b, c, d], prefix: prefixes[row] };
+    }),
+  ];
 }
 
 /** The rows that differ; undefined when those are more than `most`. */

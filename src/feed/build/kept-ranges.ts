@@ -1,13 +1,11 @@
 /**
- * The addresses of a snapshot's rules as sorted ranges, kept from one build to the next: a build sorts what has changed since the last
- * and goes over the rest. Formats and families of a feed share them.
+ * The addresses of a list's rules as sorted ranges, kept from one build to the next: a build sorts what has changed since the last and
+ * goes over the rest. All feeds that have the list share them, with their formats and families.
  */
-import { type AddressSet, addressSet, united } from '../../network/address-set.ts';
 import { lastAddressV4, lastAddressV6 } from '../../network/bounds.ts';
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleRole } from '../../rule.ts';
-import type { NetworkClass } from '../formats/format.ts';
 import type { Family } from '../variant.ts';
 import type { ActiveRules } from './active-rules.ts';
 import { levelsOfTag, type RuleTable } from './rule-table.ts';
@@ -19,121 +17,104 @@ export interface RangesQuery {
   readonly family: Family;
 }
 
-/** Addresses by class; do not write to them. */
-interface ClassSets {
-  readonly sets: readonly (AddressSet | undefined)[];
-  readonly version: string;
-}
-
-/** Addresses by class. What is equal in `version` is equal. */
+/** Addresses by class. What was not changed is the same object as before; do not write to it. */
 export interface ClassRanges {
-  /** Makes them: who has content of this version need not ask. Do not write to them. */
-  sets(): readonly (AddressSet | undefined)[];
-  readonly version: string;
+  readonly v4: readonly (V4Ranges | undefined)[];
+  readonly v6: readonly (V6Ranges | undefined)[];
 }
 
 /** A part of the rules that changed beyond which sorting all of them is no dearer. */
 const MOST_CHANGED = 1 / 8;
+/** Ranges that no build has asked for are kept so long, s. */
+const KEPT_SECONDS = 300;
 
-/** Coalesced networks of a class, and what they were made from. */
-interface KeptContent {
-  readonly key: string;
-  readonly from: unknown;
-  readonly classes: readonly NetworkClass[];
+interface Kept {
+  /** Whole seconds. */
+  usedAt: number;
 }
 
-/** What one snapshot's builds share. */
-export class KeptRanges {
-  #used = new Set<string>();
-  readonly #networks = new Map<string, { readonly v4: KeptTable<V4Ranges>; readonly v6: KeptTable<V6Ranges> }>();
-  readonly #places = new Map<string, ClassSets>();
-  readonly #contents = new Map<string, KeptContent>();
+interface KeptNetworks extends Kept {
+  readonly v4: KeptTable<V4Ranges>;
+  readonly v6: KeptTable<V6Ranges>;
+}
 
-  /** The addresses of the active rules of a role. */
-  ranges(active: ActiveRules, query: RangesQuery, geo: GeoDatabase): ClassRanges {
-    const networks = this.#networksOf(active, query);
-    const places = this.#placesOf(active, query, geo);
+interface KeptPlaces extends Kept {
+  readonly version: string;
+  readonly ranges: ClassRanges;
+}
+
+/** What the builds of one list's rules share. */
+export class KeptRanges {
+  readonly #networks = new Map<string, KeptNetworks>();
+  readonly #places = new Map<string, KeptPlaces>();
+
+  /** The active networks of a role. */
+  networks(active: ActiveRules, { role, classes, family }: RangesQuery): ClassRanges {
+    const name = `${role} ${classes ?? ''}`;
+    const { v4, v6 } = active.tables;
+    const kept = this.#networks.get(name) ?? { v4: keptV4(v4), v6: keptV6(v6), usedAt: 0 };
+    kept.usedAt = active.asOf;
+    this.#networks.set(name, kept);
     return {
-      version: `${networks.version} ${places.version}`,
-      sets: () =>
-        Array.from({ length: Math.max(networks.sets.length, places.sets.length) }, (_, index) => {
-          const [one, other] = [networks.sets[index], places.sets[index]];
-          return one !== undefined && other !== undefined ? united(one, other) : (one ?? other);
-        }),
+      v4: family === 'v6' ? [] : kept.v4.update(active, v4, role, classes),
+      v6: family === 'v4' ? [] : kept.v6.update(active, v6, role, classes),
     };
   }
 
-  /** What `make` gives, unless it was made of the same before: `key` and `from` say of what. */
-  content(name: string, key: string, from: unknown, make: () => readonly NetworkClass[]): readonly NetworkClass[] {
-    this.#used.add(name);
-    const kept = this.#contents.get(name);
-    if (kept?.key === key && kept.from === from) return kept.classes;
-    const classes = make();
-    this.#contents.set(name, { key, from, classes });
-    return classes;
-  }
-
-  /** Lets go of what no build has asked for since the last call. */
-  forgetUnused(): void {
-    for (const kept of [this.#networks, this.#places, this.#contents]) {
-      for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);
-    }
-    this.#used = new Set();
-  }
-
-  #networksOf(active: ActiveRules, { role, classes, family }: RangesQuery): ClassSets {
-    const name = `networks ${role} ${classes !== undefined}`;
-    this.#used.add(name);
-    const kept = this.#networks.get(name) ?? { v4: keptV4(active.tables.v4), v6: keptV6(active.tables.v6) };
-    this.#networks.set(name, kept);
-    const v4 = family === 'v6' ? [] : kept.v4.update(classesOfRows(active, active.tables.v4, role, classes));
-    const v6 = family === 'v4' ? [] : kept.v6.update(classesOfRows(active, active.tables.v6, role, classes));
-    const none = addressSet([]);
-    const sets = Array.from({ length: Math.max(v4.length, v6.length) }, (_, index) =>
-      v4[index] === undefined && v6[index] === undefined ? undefined : { v4: v4[index] ?? none.v4, v6: v6[index] ?? none.v6 },
-    );
-    return { sets, version: `${kept.v4.version}.${kept.v6.version}` };
-  }
-
-  /** The same of the rules on countries and ASNs. */
-  #placesOf(active: ActiveRules, { role, classes, family }: RangesQuery, geo: GeoDatabase): ClassSets {
-    const name = `places ${role} ${classes !== undefined} ${family}`;
-    this.#used.add(name);
+  /** The networks of the active countries and ASNs of a role. */
+  places(active: ActiveRules, { role, classes, family }: RangesQuery, geo: GeoDatabase): ClassRanges {
+    if (active.tables.geo.length === 0) return NO_RANGES;
+    const name = `${role} ${family} ${classes ?? ''}`;
     const targets: string[] = [];
     active.eachTarget(role, (target, tag) => {
       targets.push(`${classOf(tag, classes)}:${target.kind === 'asn' ? target.asn : target.country}`);
     });
     const version = `${geo.version} ${targets.join(' ')}`;
     const kept = this.#places.get(name);
-    if (kept?.version === version) return kept;
-    const sets: AddressSet[] = [];
-    active.eachTarget(role, (target, tag) => {
-      const index = classOf(tag, classes);
-      sets[index] ??= addressSet([]);
-      active.addRanges(sets[index], target);
-    });
-    const found = { sets, version };
-    this.#places.set(name, found);
-    return found;
+    const ranges = kept?.version === version ? kept.ranges : placeRanges(active, role, classes);
+    this.#places.set(name, { version, ranges, usedAt: active.asOf });
+    return ranges;
   }
+
+  /** Lets go of what no build has asked for lately; `asOf` in whole seconds. */
+  forgetUnused(asOf: number): void {
+    for (const kept of [this.#networks, this.#places]) {
+      for (const [name, { usedAt }] of kept) if (usedAt < asOf - KEPT_SECONDS) kept.delete(name);
+    }
+  }
+}
+
+const NO_RANGES: ClassRanges = { v4: [], v6: [] };
+
+function placeRanges(active: ActiveRules, role: RuleRole, classes: Uint8Array | undefined): ClassRanges {
+  const [v4, v6]: [V4Ranges[], V6Ranges[]] = [[], []];
+  active.eachTarget(role, (target, tag) => {
+    const index = classOf(tag, classes);
+    const set = { v4: v4[index] ?? new V4Ranges(), v6: v6[index] ?? new V6Ranges() };
+    active.addRanges(set, target);
+    v4[index] = set.v4;
+    v6[index] = set.v6;
+  });
+  return { v4, v6 };
 }
 
 const classOf = (tag: number, classes: Uint8Array | undefined) => (classes === undefined ? 0 : classes[levelsOfTag(tag)]);
 
-/** For each row of a table its class and one; 0 for a row that is not meant. */
-function classesOfRows(active: ActiveRules, table: RuleTable, role: RuleRole, classes: Uint8Array | undefined): Uint8Array {
-  const rows = new Uint8Array(table.length);
-  active.each(table, role, (row, tag) => {
-    rows[row] = classOf(tag, classes) + 1;
-  });
-  return rows;
-}
-
 /** Ranges of one family. */
 interface Ranges<R> {
   merge(): void;
-  subtract(others: R): void;
+  without(others: R): R;
   united(others: R): R;
+}
+
+/** What the ranges of a table were made from. */
+interface Made {
+  readonly length: number;
+  readonly removed: number;
+  readonly renewed: number;
+  /** Whole seconds: from `asOf` on, until before the next expiry, the same rules are active. */
+  readonly asOf: number;
+  readonly until: number;
 }
 
 /** How the networks of a table become ranges. */
@@ -146,9 +127,9 @@ interface Reader<R> {
 
 /** The ranges of a table's rows by class. */
 class KeptTable<R extends Ranges<R>> {
-  /** Moves when the ranges do. */
-  version = 0;
   readonly #read: Reader<R>;
+  #made: Made | undefined;
+  /** For each row its class and one; 0 for a row that is not meant. */
   #rows: Uint8Array = new Uint8Array(0);
   #ranges: (R | undefined)[] = [];
 
@@ -156,17 +137,32 @@ class KeptTable<R extends Ranges<R>> {
     this.#read = read;
   }
 
-  /** The ranges as `rows` says now: for each row its class and one, 0 for none. A row's network never changes. */
-  update(rows: Uint8Array): readonly (R | undefined)[] {
+  /** The ranges of the rules that are active now. A row's network never changes. */
+  update(active: ActiveRules, table: RuleTable, role: RuleRole, classes: Uint8Array | undefined): readonly (R | undefined)[] {
+    if (this.#made !== undefined && isSame(this.#made, active, table)) {
+      active.until = Math.min(active.until, this.#made.until);
+      return this.#ranges;
+    }
+    const rows = new Uint8Array(table.length);
+    let until = Number.POSITIVE_INFINITY;
+    active.each(table, role, (row, tag) => {
+      rows[row] = classOf(tag, classes) + 1;
+      const expires = table.expires[row];
+      if (expires !== 0 && expires < until) until = expires;
+    });
+    this.#take(rows);
+    const { length, removed, renewed } = table;
+    this.#made = { length, removed, renewed, asOf: active.asOf, until };
+    return this.#ranges;
+  }
+
+  #take(rows: Uint8Array): void {
     const before = this.#rows;
     const changed: number[] = [];
     const most = rows.length * MOST_CHANGED;
     for (let row = 0; row < rows.length && changed.length <= most; row++) if (rows[row] !== (before[row] ?? 0)) changed.push(row);
-    if (changed.length === 0) return this.#ranges;
-    this.version += 1;
+    if (changed.length > 0) this.#ranges = changed.length > most ? this.#rangesOf(rows) : this.#changed(before, rows, changed);
     this.#rows = rows;
-    this.#ranges = changed.length > most ? this.#rangesOf(rows) : this.#changed(before, rows, changed);
-    return this.#ranges;
   }
 
   /** The ranges of all rows. */
@@ -188,7 +184,8 @@ class KeptTable<R extends Ranges<R>> {
     const ranges = [...this.#ranges];
     for (const [index, each] of gone.entries()) {
       if (each === undefined) continue;
-      ranges[index]!.subtract(each);
+      each.merge();
+      ranges[index] = ranges[index]!.without(each);
       // What other rows have of it comes back.
       this.#read.pushOverlapping(this.#at(added, index + 1), each, rows, index + 1);
     }
@@ -201,6 +198,15 @@ class KeptTable<R extends Ranges<R>> {
     return ranges[classAndOne - 1] as R;
   }
 }
+
+/** Whether the ranges that were made are those that are active now: the store was asked for all that has expired since. */
+const isSame = (made: Made, { asOf, tables }: ActiveRules, { length, removed, renewed }: RuleTable): boolean =>
+  made.length === length &&
+  made.removed === removed &&
+  made.renewed === renewed &&
+  made.asOf <= asOf &&
+  asOf < made.until &&
+  tables.renewalsAskedThrough === asOf;
 
 function merged<R extends Ranges<R>>(ranges: R): R {
   ranges.merge();

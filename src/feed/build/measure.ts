@@ -6,7 +6,7 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { storedVariant, variantOf } from '../variant.ts';
-import { geoCosts, matching } from './cap-hint.ts';
+import { addressRules, geoCosts } from './cap-hint.ts';
 import { measureFeed } from './render.ts';
 import { readSnapshot } from './snapshot.ts';
 
@@ -38,6 +38,7 @@ export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): Feed
     const { protected: guarded } = guard(guardRails);
     const count = (family: typeof variant.family) => measureFeed(snapshot, variantOf({ family }, variant), asOf, geo(), guarded);
     const [v4, v6] = [count('v4'), count('v6')];
+    const direct = addressRules(snapshot, variant, asOf);
     const { family, action, format } = variant;
     return {
       name: profile.name,
@@ -48,7 +49,7 @@ export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): Feed
       v4: v4.entryCount,
       v6: v6.entryCount,
       entryLimit: v4.entryLimit,
-      addressRules: matching(snapshot.v4, variant, asOf).length + matching(snapshot.v6, variant, asOf).length,
+      addressRules: direct.v4 + direct.v6,
       costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
     };
   }

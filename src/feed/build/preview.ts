@@ -112,7 +112,12 @@ const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
   ACCESS_ACTIONS.filter((action) => [...removed, ...added].some((rule) => rule.action === action));
 
 /** Makes a snapshot, which nothing else holds, what it would be after the changes. */
-function applyOverlay({ head, v4, v6, geo, geoTargets }: Snapshot, { removed, added }: Overlay, list: AccessList, hasRules: boolean): void {
+function applyOverlay({ head, parts }: Snapshot, { removed, added }: Overlay, list: AccessList, hasRules: boolean): void {
+  const [
+    {
+      rules: { v4, v6, geo, geoTargets },
+    },
+  ] = parts;
   const gone = new Set(removed.map(({ id }) => id));
   for (const table of [v4, v6, geo]) table.remove(gone, 0);
   // In a composed feed a list's levels stand in where a rule has none; a list's own feed has them in its profile.

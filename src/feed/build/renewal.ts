@@ -1,5 +1,6 @@
 import type { RuleState, StoredRule } from '../../ports/rule-store.ts';
 import type { Kind, Target } from '../../rule.ts';
+import type { ListRules } from './active-rules.ts';
 import { actionOfTag, type RuleTable } from './rule-table.ts';
 import { expiryOf, type Snapshot } from './snapshot.ts';
 
@@ -16,27 +17,31 @@ export interface RenewalReads {
  * `now` is the current second: rules that expire later than that are asked for again when their second has come.
  */
 export async function renewDueRules(snapshot: Snapshot, through: number, now: number, ask: RenewalReads | undefined): Promise<void> {
+  const lists = snapshot.parts.map(({ rules }) => rules);
   // After the clock was set back, seconds that have passed once come again.
-  snapshot.renewalsAskedThrough = Math.min(snapshot.renewalsAskedThrough, now);
-  const due = dueRules(snapshot, through);
+  for (const rules of lists) rules.renewalsAskedThrough = Math.min(rules.renewalsAskedThrough, now);
+  const due = lists.flatMap((rules) => dueRules(rules, through));
   if (due.length > 0 && ask !== undefined) {
-    const states = await ask.states(due.map(({ table, row }) => table.ids[row])).catch((): RuleState[] => []);
+    const ids = due.map(({ table, row }) => table.ids[row]);
+    const states = await ask.states([...new Set(ids)]).catch((): RuleState[] => []);
     const byId = new Map(states.map((state) => [state.id, state]));
-    for (const rule of due) {
+    // The tables are others where another feed has read the list in the meantime.
+    for (const rule of lists.flatMap((rules) => dueRules(rules, through))) {
       const state = byId.get(rule.table.ids[rule.row]);
-      if (state !== undefined && isRenewal(snapshot, rule, state)) rule.table.expires[rule.row] = state.expires;
+      if (state !== undefined && isRenewal(rule, state)) rule.table.renew(rule.row, state.expires);
     }
   }
   if (ask !== undefined) await renewStoredRules(snapshot, through, ask);
-  snapshot.renewalsAskedThrough = Math.max(snapshot.renewalsAskedThrough, Math.min(through, now));
+  for (const rules of lists) rules.renewalsAskedThrough = Math.max(rules.renewalsAskedThrough, Math.min(through, now));
 }
 
 /** The same of whole rules: one that was renewed is replaced by what it is now. */
-async function renewStoredRules(snapshot: Snapshot, through: number, ask: RenewalReads): Promise<void> {
-  for (const [kind, { rules }] of snapshot.stored) {
+async function renewStoredRules({ stored, parts }: Snapshot, through: number, ask: RenewalReads): Promise<void> {
+  const askedThrough = Math.min(...parts.map(({ rules }) => rules.renewalsAskedThrough));
+  for (const [kind, { rules }] of stored) {
     const due = rules.flatMap((rule, at) => {
       const expires = expiryOf(rule);
-      return expires !== 0 && expires <= through && expires > snapshot.renewalsAskedThrough ? [{ at, id: rule.id, expires }] : [];
+      return expires !== 0 && expires <= through && expires > askedThrough ? [{ at, id: rule.id, expires }] : [];
     });
     if (due.length === 0) continue;
     const states = await ask
@@ -55,37 +60,38 @@ async function renewStoredRules(snapshot: Snapshot, through: number, ask: Renewa
 
 /** A rule whose second has come: a row of a table. */
 interface DueRule {
+  readonly rules: ListRules;
   readonly table: RuleTable;
   readonly row: number;
 }
 
-function dueRules(snapshot: Snapshot, through: number): DueRule[] {
+function dueRules(rules: ListRules, through: number): DueRule[] {
   const due: DueRule[] = [];
-  for (const table of [snapshot.v4, snapshot.v6, snapshot.geo]) {
+  for (const table of [rules.v4, rules.v6, rules.geo]) {
     for (let row = 0; row < table.length; row++) {
       const expires = table.expires[row];
-      if (expires !== 0 && expires <= through && expires > snapshot.renewalsAskedThrough) due.push({ table, row });
+      if (expires !== 0 && expires <= through && expires > rules.renewalsAskedThrough) due.push({ rules, table, row });
     }
   }
   return due;
 }
 
 /** Whether the store's state is that of the same rule, action and target too, with a later expiry. */
-function isRenewal(snapshot: Snapshot, { table, row }: DueRule, state: RuleState): boolean {
+function isRenewal({ rules, table, row }: DueRule, state: RuleState): boolean {
   if (state.expires !== 0 && state.expires <= table.expires[row]) return false;
-  return actionOfTag(table.tags[row]) === state.action && isTarget(snapshot, table, row, state.target);
+  return actionOfTag(table.tags[row]) === state.action && isTarget(rules, table, row, state.target);
 }
 
-function isTarget(snapshot: Snapshot, table: RuleTable, row: number, target: Target): boolean {
+function isTarget(rules: ListRules, table: RuleTable, row: number, target: Target): boolean {
   if (target.kind !== 'ip') {
-    const other = snapshot.geoTargets[row];
-    if (table !== snapshot.geo || other.kind !== target.kind) return false;
+    const other = rules.geoTargets[row];
+    if (table !== rules.geo || other.kind !== target.kind) return false;
     return target.kind === 'asn'
       ? other.kind === 'asn' && other.asn === target.asn
       : other.kind === 'country' && other.country === target.country;
   }
   const { network } = target;
   if (network.prefix !== table.prefixes[row]) return false;
-  if (network.family === 4) return table === snapshot.v4 && table.words[row] === network.address;
-  return table === snapshot.v6 && network.address.every((word, i) => table.words[row * 4 + i] === word);
+  if (network.family === 4) return table === rules.v4 && table.words[row] === network.address;
+  return table === rules.v6 && network.address.every((word, i) => table.words[row * 4 + i] === word);
 }

@@ -7,10 +7,14 @@ const FIRST_CAPACITY = 64;
 /** The id and the tag of rows that were removed: no rule has such ones. */
 const NO_RULE = -1;
 const NO_ROLE = 0xff;
+/** The columns of tables without a row: there may be very many lists. */
+const NO_NUMBERS = new Float64Array(0);
+const NO_BYTES = new Uint8Array(0);
+const NO_WORDS = new Uint32Array(0);
 
 /**
  * The rules of a snapshot whose targets are of one kind, as columns of numbers: a million rules must not be a million objects.
- * A rule is a row of 20 bytes, and of `width` 32-bit words in `words` for its address.
+ * A rule is a row of 18 bytes, and of `width` 32-bit words in `words` for its address.
  */
 export class RuleTable {
   readonly width: number;
@@ -18,38 +22,42 @@ export class RuleTable {
   /** Rows that were removed; they stay as rows of no rule. */
   removed = 0;
   #isFilled = false;
-  ids = new Float64Array(FIRST_CAPACITY);
+  /** How many expiries were changed. */
+  renewed = 0;
+  ids = NO_NUMBERS;
   /** Whole seconds, 0 = never. Expiries lie a century ahead and more: beyond 2106 a second no longer fits 32 bits. */
-  expires = new Float64Array(FIRST_CAPACITY);
+  expires = NO_NUMBERS;
   /** Level code and role in one byte: see `roleTag` and `levelsOfTag`. */
-  tags = new Uint8Array(FIRST_CAPACITY);
-  prefixes = new Uint8Array(FIRST_CAPACITY);
-  /** The number of the list that each rule is of, among those of the snapshot; 0 where that is not known. */
-  lists = new Uint16Array(FIRST_CAPACITY);
-  words: Uint32Array;
+  tags = NO_BYTES;
+  prefixes = NO_BYTES;
+  words = NO_WORDS;
 
   constructor(width: number) {
     this.width = width;
-    this.words = new Uint32Array(FIRST_CAPACITY * width);
   }
 
   /** Adds a rule and returns its row; the caller writes the address. */
-  add(id: number, role: RuleRole, prefix: number, expires: number, levels: number, list = 0): number {
+  add(id: number, role: RuleRole, prefix: number, expires: number, levels: number): number {
     // What is added to a read later is little.
-    if (this.length === this.ids.length) this.#resize(this.length + (this.#isFilled ? FIRST_CAPACITY + (this.length >> 4) : this.length));
+    if (this.length === this.ids.length) this.#resize(this.length + (this.#isFilled ? this.length >> 4 : this.length) + FIRST_CAPACITY);
     const row = this.length++;
     this.ids[row] = id;
     this.expires[row] = expires;
     this.tags[row] = levels | roleTag(role);
     this.prefixes[row] = prefix;
-    this.lists[row] = list;
     return row;
   }
 
   /** Gives back the memory beyond the last row. */
   trim(): void {
     this.#isFilled = true;
-    this.#resize(this.length);
+    if (this.length < this.ids.length) this.#resize(this.length);
+  }
+
+  /** Gives a rule another expiry, whole seconds, 0 = never. */
+  renew(row: number, expires: number): void {
+    this.expires[row] = expires;
+    this.renewed += 1;
   }
 
   /** Removes the rules with these ids, and those that have expired at `now` (whole seconds; 0: none has). */
@@ -68,13 +76,26 @@ export class RuleTable {
     }
   }
 
-  /** Adds all rows of a table of the same width. */
+  /** Adds all rules of a table of the same width. */
   addAll(other: RuleTable): void {
     for (let from = 0; from < other.length; from++) {
-      const row = this.add(other.ids[from], 'block', other.prefixes[from], other.expires[from], 0, other.lists[from]);
+      if (other.isRemoved(from)) continue;
+      const row = this.add(other.ids[from], 'block', other.prefixes[from], other.expires[from], 0);
       this.tags[row] = other.tags[from];
       for (let word = 0; word < this.width; word++) this.words[row * this.width + word] = other.words[from * this.width + word];
     }
+  }
+
+  isRemoved(row: number): boolean {
+    return this.tags[row] === NO_ROLE;
+  }
+
+  /** The same rules without the rows of removed ones. */
+  compacted(): RuleTable {
+    const table = new RuleTable(this.width);
+    table.addAll(this);
+    table.trim();
+    return table;
   }
 
   #resize(capacity: number): void {
@@ -82,35 +103,18 @@ export class RuleTable {
     this.expires = resized(this.expires, capacity);
     this.tags = resized(this.tags, capacity);
     this.prefixes = resized(this.prefixes, capacity);
-    this.lists = resized(this.lists, capacity);
     this.words = resized(this.words, capacity * this.width);
   }
 }
 
 /** Rules by the family of their networks, and those on countries and ASNs. */
 export interface RuleTables {
-  readonly v4: RuleTable;
-  readonly v6: RuleTable;
-  readonly geo: RuleTable;
+  v4: RuleTable;
+  v6: RuleTable;
+  geo: RuleTable;
   /** The target of each row of `geo`. */
-  readonly geoTargets: GeoTarget[];
-  /** The numbers of the lists that rules are of, where the document shows them. */
-  readonly lists: ListNumbers | undefined;
+  geoTargets: GeoTarget[];
 }
-
-/** The lists of a snapshot by number, from 1 on; the last number stands for all that are too many to have one. */
-export class ListNumbers {
-  readonly #numbers = new Map<string, number>();
-
-  numberOf(listId: string): number {
-    const number = this.#numbers.get(listId) ?? Math.min(this.#numbers.size + 1, MOST_LISTS);
-    this.#numbers.set(listId, number);
-    return number;
-  }
-}
-
-/** Numbers of lists have 16 bits. */
-const MOST_LISTS = 0xffff;
 
 /** The bits of a tag that hold the role: compare with `tag & ROLE_MASK`. */
 export const roleTag = (role: RuleRole): number => RULE_ROLES.indexOf(role) << LEVEL_BITS;
@@ -120,7 +124,7 @@ export const actionOfTag = (tag: number): AccessAction => ((tag & ROLE_MASK) ===
 /** The level code of a tag. */
 export const levelsOfTag = (tag: number): number => tag & LEVEL_MASK;
 
-function resized<T extends Float64Array | Uint32Array | Uint16Array | Uint8Array>(column: T, length: number): T {
+function resized<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
   const wider = new (column.constructor as new (length: number) => T)(length);
   wider.set(column.length > length ? column.subarray(0, length) : column);
   return wider;

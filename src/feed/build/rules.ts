@@ -31,8 +31,9 @@ export function renderRules(
 const HINT = 'Read the rules of one list (?list=), delete rules that are not needed, or use weir rule ls on the machine of the service.';
 
 /** The rules of a kind that are active at a second, in the order of enforcement, and the next second at which one of them expires. */
-export function activeRules({ stored, renewalsAskedThrough }: Snapshot, kind: Kind, asOf: number): { rules: StoredRule[]; until: number } {
+export function activeRules({ stored, parts }: Snapshot, kind: Kind, asOf: number): { rules: StoredRule[]; until: number } {
   let until = Number.POSITIVE_INFINITY;
+  const { renewalsAskedThrough } = parts[0].rules;
   const rules = (stored.get(kind)?.rules ?? []).filter((rule) => {
     const expires = expiryOf(rule);
     if (expires !== 0 && expires > renewalsAskedThrough && expires < until) until = expires;

@@ -162,8 +162,15 @@ export class Told {
     for (let at = 0; at < places.length; at++) {
       const from = places[at];
       while (next < from) removed(next++);
-      if (from < 0) added(at);
-      else stays(next++, at);
+      if (from < 0) {
+        added(at);
+      } else {
+        next = from + 1;
+        const until = before.until[from];
+        // Almost all stay as they are.
+        if (until > second && lapses[at] >= until && lists[at] === before.lists[from]) networks.until[at] = until;
+        else stays(from, at);
+      }
       if (networks.until[at] < this.#earliest) this.#earliest = networks.until[at];
     }
     while (next < before.until.length) removed(next++);

@@ -126,9 +126,10 @@ function contentOf(
 ): AddressSet {
   const tables = ruleTables(
     rules.map(({ stored, role }) => ({ id: stored.id, role, target: stored.rule.target, expires: expiryOf(stored) })),
+    asOf,
   );
   const query = { family, action, asOf, classes: undefined, guarded: guard.protected };
-  const { classes } = feedContent({ ...tables, head: { profile }, renewalsAskedThrough: asOf }, query, geo);
+  const { classes } = feedContent({ parts: [{ rules: tables, levels: 0 }], head: { profile } }, query, geo);
   const set = addressSet([]);
   for (const { v4, v6 } of classes) {
     for (let i = 0; i < v4.length; i++) set.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);

@@ -13,14 +13,17 @@ export interface ConsoleFile {
   gzip(): Buffer;
 }
 
+/** What a browser paints first: the frame of the pages, or the form to sign in. */
+export type Opening = 'shell' | 'sign-in';
+
 /** The whole console. */
 export interface ConsoleFiles {
   /** Of all files together. */
   readonly version: string;
   /** By path below the address of the version. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
-  /** The one page, at every address of the console. */
-  readonly page: ConsoleFile;
+  /** The one page, at every address of the console: what is to be seen of it before its scripts run, for whoever is signed in or not. */
+  readonly page: Readonly<Record<Opening, ConsoleFile>>;
   /** The CSP source of the page's import map. */
   readonly scriptHash: string;
 }
@@ -43,8 +46,11 @@ const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path:
   htm: { file: 'htm', path: 'lib/htm.js' },
   'htm/preact': { file: 'htm/preact', path: 'lib/htm-preact.js' },
   uplot: { file: 'uplot/dist/uPlot.esm.js', path: 'lib/uplot.js' },
-  'uplot/styles': { file: 'uplot/dist/uPlot.min.css', path: 'lib/uplot.css' },
 };
+
+/** The style sheets in their order. They are sent as one: nothing is painted before the last one is there. */
+const STYLES = ['tokens', 'base', 'shell', 'components', 'pages'].map((name) => new URL(`styles/${name}.css`, FOLDER));
+const STYLE = 'styles.css';
 
 const ENTRY = 'app.js';
 const PAGE = 'index.html';
@@ -53,25 +59,34 @@ const PAGE = 'index.html';
 export function readConsole(): ConsoleFiles {
   const contents = new Map<string, Buffer>();
   for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
-    if (extname(path) in TYPES) contents.set(path, readFileSync(new URL(path, FOLDER)));
+    if (extname(path) in TYPES && extname(path) !== '.css') contents.set(path, readFileSync(new URL(path, FOLDER)));
   }
   for (const { file, path } of Object.values(LIBRARIES)) contents.set(path, readFileSync(fileURLToPath(import.meta.resolve(file))));
-  const template = readFileSync(new URL(PAGE, FOLDER), 'utf8');
+  const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet)));
+  contents.set(STYLE, Buffer.concat(sheets));
+  const read = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
+  const openings = { shell: read('opening/shell.html'), 'sign-in': read('opening/sign-in.html') };
+  const template = read(PAGE);
 
   const all = [...contents].flatMap(([path, bytes]) => [Buffer.from(path), bytes]);
-  const version = hash('sha256', Buffer.concat([Buffer.from(template), ...all]), 'hex').slice(0, 16);
+  const version = hash('sha256', Buffer.concat([Buffer.from(template + Object.values(openings).join('')), ...all]), 'hex').slice(0, 16);
   const address = (path: string) => `${FILES}/${version}/${path}`;
   const imports = Object.fromEntries(Object.entries(LIBRARIES).map(([name, { path }]) => [name, address(path)]));
   const importMap = JSON.stringify({ imports });
-  const preloads = modulesOf(contents, ENTRY).map((path) => `<link rel="modulepreload" href="${address(path)}">`);
-  const page = template
-    .replaceAll('{{files}}', address('').slice(0, -1))
-    .replace('{}', importMap)
-    .replace('<!-- preloads -->', preloads.join('\n'));
+  const preloads = modulesOf(contents, ENTRY).map((path) => `<link rel="modulepreload" fetchpriority="low" href="${address(path)}">`);
+  const page = (opening: Opening) =>
+    Buffer.from(
+      template
+        .replace('<!-- opening -->', openings[opening].trim())
+        .replaceAll('{{files}}', address('').slice(0, -1))
+        .replace('{}', importMap)
+        .replace('<!-- preloads -->', preloads.join('\n')),
+    );
+  const html = 'text/html; charset=utf-8';
   return {
     version,
     files: new Map([...contents].map(([path, bytes]) => [path, fileOf(TYPES[extname(path)]!, bytes)])),
-    page: fileOf('text/html; charset=utf-8', Buffer.from(page)),
+    page: { shell: fileOf(html, page('shell')), 'sign-in': fileOf(html, page('sign-in')) },
     scriptHash: `'sha256-${hash('sha256', importMap, 'base64')}'`,
   };
 }

@@ -7,7 +7,7 @@ import { readActor } from '../manage/identify.ts';
 import { readBody, refuseBody } from '../signals/body.ts';
 import type { BodyBudget } from '../signals/body-budget.ts';
 import { badRequest } from '../signals/submit.ts';
-import { type ConsoleFile, FILES, readConsole } from './files.ts';
+import { type ConsoleFile, FILES, type Opening, readConsole } from './files.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 
 /** What the console needs. */
@@ -35,13 +35,16 @@ export function registerConsole(app: FastifyInstance, { sessions, budget }: Cons
     "base-uri 'none'",
     "form-action 'self'",
   ].join('; ');
-  const pageTag = `"${version}"`;
-  const pageHeaders = ['Cache-Control', 'no-cache', 'ETag', pageTag, 'Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
+  const pageHeaders = ['Cache-Control', 'no-cache', 'Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
   const fileHeaders = ['Cache-Control', `public, max-age=${YEAR}, immutable`, 'Referrer-Policy', 'no-referrer'];
 
   const answerPage = (request: FastifyRequest, reply: FastifyReply) => {
-    if (request.headers['if-none-match'] === pageTag) return send(reply, { status: 304, headers: pageHeaders, body: undefined });
-    return send(reply, fileAnswer(request, page, pageHeaders));
+    // Whether the session is one is found out by the page; this is only what it opens with.
+    const opening: Opening = sessions.claims(request) ? 'shell' : 'sign-in';
+    const tag = `"${version}-${opening}"`;
+    const headers = [...pageHeaders, 'ETag', tag];
+    if (request.headers['if-none-match'] === tag) return send(reply, { status: 304, headers, body: undefined });
+    return send(reply, fileAnswer(request, page[opening], headers, 'Accept-Encoding, Cookie'));
   };
   app.route({ method: METHODS, url: '/console', handler: (_request, reply) => send(reply, movedTo('/console/')) });
   app.route({ method: METHODS, url: '/console/*', handler: answerPage });
@@ -100,11 +103,11 @@ export const movedTo = (address: string): Answer => ({
   body: undefined,
 });
 
-function fileAnswer({ headers }: FastifyRequest, file: ConsoleFile, own: readonly string[]): Answer {
+function fileAnswer({ headers }: FastifyRequest, file: ConsoleFile, own: readonly string[], vary = 'Accept-Encoding'): Answer {
   const isGzip = negotiateCoding(headers['accept-encoding']) === 'gzip';
   const body = isGzip ? file.gzip() : file.bytes;
   const coding = isGzip ? ['Content-Encoding', 'gzip'] : [];
-  const common = ['Content-Type', file.type, 'Content-Length', String(body.length), 'Vary', 'Accept-Encoding', ...NO_SNIFFING];
+  const common = ['Content-Type', file.type, 'Content-Length', String(body.length), 'Vary', vary, ...NO_SNIFFING];
   return { status: 200, headers: [...common, ...coding, ...own], body };
 }
 

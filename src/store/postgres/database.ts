@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
 import type { Row } from '../rows.ts';
@@ -7,9 +8,15 @@ import { connectionFault, PostgresFault, serverFault } from './fault.ts';
 
 type Value = ScalarValue | readonly string[] | readonly number[] | readonly Buffer[];
 
+/** A statement that each connection plans once; a text alone is planned each time. */
+export interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** One connection for the length of a transaction or read. */
 export interface Session {
-  run(text: string, ...values: Value[]): Promise<Outcome>;
+  run(statement: string | Prepared, ...values: Value[]): Promise<Outcome>;
   /** Runs several statements without values. */
   script(text: string): Promise<void>;
   /** The first row of a statement. */
@@ -27,7 +34,7 @@ interface TransactionOptions {
 
 export interface Database {
   /** One statement that may be run twice, tried again on a fresh connection when one is lost; `rows` and `one` are its rows alone. */
-  run(text: string, ...values: Value[]): Promise<Outcome>;
+  run(statement: string | Prepared, ...values: Value[]): Promise<Outcome>;
   rows(text: string, ...values: Value[]): Promise<Row[]>;
   one(text: string, ...values: Value[]): Promise<Row | undefined>;
   /** All or nothing. Tried again when PostgreSQL went away before the commit, or asked for it. */
@@ -99,7 +106,7 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
     }
   }
 
-  async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits = () => {}): Promise<T> {
+  async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits?: () => void): Promise<T> {
     return lease(limit, async (client) => {
       await client.query(
         `${begin}; SET LOCAL statement_timeout = ${limit}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE}; SET LOCAL jit = off`,
@@ -111,14 +118,17 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
         await client.query('ROLLBACK').catch(() => {});
         throw error;
       }
-      commits();
-      await client.query('COMMIT');
+      commits?.();
+      const end = client.query('COMMIT');
+      // Nobody waits for the end of a read; what comes next on the connection does.
+      if (commits === undefined) end.catch(() => {});
+      else await end;
       return result;
     });
   }
 
-  const run = (text: string, ...values: Value[]) =>
-    retrying(() => lease(LIMITS.statement, (client) => sessionOn(client).run(text, ...values)));
+  const run: Session['run'] = (statement, ...values) =>
+    retrying(() => lease(LIMITS.statement, (client) => sessionOn(client).run(statement, ...values)));
 
   return {
     run,
@@ -152,8 +162,20 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
 /** Runs the statements of `work` one after the other. */
 export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {
   let step = work.next();
-  while (!step.done) step = work.next(await session.run(step.value.text, ...step.value.values));
+  while (!step.done) {
+    const { text, values, plannedOnce } = step.value;
+    step = work.next(await session.run(plannedOnce ? prepared(text) : text, ...values));
+  }
   return step.value;
+}
+
+const PREPARED = new Map<string, Prepared>();
+
+/** The statement under a name that follows from its text: a pooler may hand a connection from one process to another. */
+function prepared(text: string): Prepared {
+  const known = PREPARED.get(text) ?? { name: `weir_${createHash('md5').update(text).digest('hex')}`, text };
+  PREPARED.set(text, known);
+  return known;
 }
 
 /** Runs `work` again, after a pause, while its fault and `allowed` say that this may help. */
@@ -170,8 +192,9 @@ async function retrying<T>(work: () => Promise<T>, allowed = () => true): Promis
 }
 
 function sessionOn(client: PoolClient): Session {
-  const run: Session['run'] = async (text, ...values) => {
-    const { rows, rowCount } = await client.query<Row>(text, values);
+  const run: Session['run'] = async (statement, ...values) => {
+    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
+    const { rows, rowCount } = await client.query<Row>({ name, text, values });
     return { rows, count: rowCount ?? 0 };
   };
   return {

@@ -19,6 +19,7 @@ const SQLSTATES: readonly (readonly [prefix: string, meaning: string, again: boo
   ['53', 'is out of resources', true], // disk, memory, connections
   ['40001', 'asks for another try', true], // serialization failure
   ['40P01', 'asks for another try', true], // deadlock
+  ['0A000', 'asks for another try', true], // a migration changed the columns of a prepared statement
   ['25006', 'is read-only', true], // this connection leads to a standby since a failover
   ['25P03', 'does not answer', true], // the transaction idled too long
   ['57014', 'does not answer', false], // statement timeout

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
 import { isExpressionKind } from '../../rule.ts';
 import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
@@ -66,7 +67,11 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
 
 async function writeRules(session: Session, changes: readonly ResolvedChange[], counts: RuleCountChanges): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
-  for (const run of compact(changes)) {
+  // Thousands of rules are a few milliseconds of work at each of these steps: requests are answered in between.
+  await turn();
+  const runs = compact(changes);
+  for (const run of runs) {
+    await turn();
     for (const { text, rows, scope, firstId } of runStatements(run)) {
       const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
       for (const row of outcome.rows) {

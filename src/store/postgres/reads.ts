@@ -1,12 +1,12 @@
 import type { Caller } from '../../account/caller.ts';
-import type { RuleSink, WorkspaceDirectory } from '../../ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type RuleSink, type WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
-import { findNamed, type RuleSource, ruleSource } from '../lists.ts';
+import { findNamed, keyOf, type RuleSource, ruleSource } from '../lists.ts';
 import { pageOf } from '../page.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { takeRules } from '../rule-pages.ts';
@@ -65,9 +65,25 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         () => !begun,
       );
     },
-    follow: (workspaceId, feedId, at, since, sink) =>
+    follow: (workspaceId, feedId, at, known, sink) =>
       db.view(
-        (session) => drive(session, follow(NOW, { workspaceId, feedId, at, since }, sink)),
+        async (session) => {
+          const found = await drive(session, follow(NOW, { workspaceId, feedId, at, known }, sink));
+          if (found === undefined || found === 'too_far') return found;
+          const onList = (pk: number) => sink.list(keyOf(pk), true);
+          const { whole } = found;
+          const withoutRules = new Set(found.lists.filter(({ isEmpty }) => isEmpty).map(({ pk }) => pk));
+          const [empty, filled] = [whole.filter((pk) => withoutRules.has(pk)), whole.filter((pk) => !withoutRules.has(pk))];
+          // The rules of a single list follow without telling of it.
+          for (const pk of [...empty, ...filled]) onList(pk);
+          if (filled.length === 1) await session.copy(scanQuery(filled, at), scanInto(sink));
+          else if (filled.length > 0) await session.copy(scanQuery(filled, at, true), scanInto(sink, onList));
+          if (found.head.profile.subtractAllow === 'workspace') {
+            sink.list(EXCEPTIONS_KEY, true);
+            await session.copy(exceptionsQuery(found.workspacePk, at), scanInto(sink));
+          }
+          return found.head;
+        },
         () => false,
       ),
     async ruleStates(workspaceId, ids) {
@@ -92,11 +108,10 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
 
 /** Hands the access rules of a source that are active at `now` (ms) to the sink. */
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: RuleSink): Promise<void> {
-  for (const [levels, group] of Map.groupBy(lists, (list) => list.levels)) {
+  const filled = lists.filter(({ isEmpty }) => !isEmpty);
+  for (const [levels, group] of Map.groupBy(filled, (list) => list.levels)) {
     const pks = group.map(({ pk }) => pk);
-    const idOf = new Map(group.map(({ pk, id }) => [pk, id]));
-    const onList = sink.list && ((pk: number) => sink.list!(idOf.get(pk)!));
-    await session.copy(scanQuery(pks, now, onList !== undefined), scanInto(withLevels(sink, levels), onList));
+    await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
   }
   if (head.profile.subtractAllow === 'workspace') await session.copy(exceptionsQuery(workspacePk, now), scanInto(sink));
 }

@@ -10,6 +10,9 @@ interface DatabaseOptions {
   readonly timeout?: number;
 }
 
+/** Pages that a connection keeps, KiB. One that only reads forgets them with every commit of another. */
+const CACHE = { writing: 65_536, reading: 8_192 };
+
 /**
  * Opens the store's file with the settings that durability rests on: WAL, a sync at every commit. A checkpoint every 32 MiB instead of 4 lets a third more rules land a second,
  * because landing touches the same pages again and again.
@@ -19,8 +22,9 @@ export function openDatabase(path: string, { readOnly = false, timeout = 5000 }:
     const db = new DatabaseSync(path, { readOnly, timeout, allowUnknownNamedParameters: false });
     if (!readOnly) db.exec('PRAGMA journal_mode = WAL');
     // The last one reads the file: a connection that only reads finds out here, too, that it is no database.
+    const cache = readOnly ? CACHE.reading : CACHE.writing;
     db.exec(
-      'PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192; PRAGMA foreign_keys = ON; PRAGMA schema_version',
+      `PRAGMA synchronous = FULL; PRAGMA cache_size = -${cache}; PRAGMA wal_autocheckpoint = 8192; PRAGMA foreign_keys = ON; PRAGMA schema_version`,
     );
     return db;
   } catch (error) {

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { withLevels } from '../list-levels.ts';
-import { findNamed, ruleSource } from '../lists.ts';
+import { findNamed, keyOf, ruleSource } from '../lists.ts';
 import { pageOf } from '../page.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { takeRules } from '../rule-pages.ts';
@@ -90,18 +90,29 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         const found = drive(db, ruleSource(String(clock()), workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
-          for (const { pk, id, levels } of found.lists) {
-            sink.list?.(id);
-            scanList(page, pk, now, withLevels(sink, levels));
-          }
+          for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
           if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
         }
         if (whole !== undefined) drive(db, takeRules(found, whole, now));
         return found.head;
       });
     },
-    follow: async (workspaceId, feedId, at, since, sink) =>
-      readTransaction(db, () => drive(db, follow(String(clock()), { workspaceId, feedId, at, since }, sink))),
+    async follow(workspaceId, feedId, at, known, sink) {
+      const page = arrays(SCAN_PAGE);
+      return readTransaction(db, () => {
+        const found = drive(db, follow(String(clock()), { workspaceId, feedId, at, known }, sink));
+        if (found === undefined || found === 'too_far') return found;
+        for (const pk of found.whole) {
+          sink.list(keyOf(pk), true);
+          scanList(page, pk, at, sink);
+        }
+        if (found.head.profile.subtractAllow === 'workspace') {
+          sink.list(EXCEPTIONS_KEY, true);
+          scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, at, sink);
+        }
+        return found.head;
+      });
+    },
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
     namedRules: async (workspaceId, listId, refs, targets) =>
       all(NAMED_RULES, workspaceId, listId, JSON.stringify(refs), JSON.stringify(targets)).map(namedRuleOf),

@@ -158,9 +158,11 @@ export function logReader(db: DatabaseSync) {
   const bounds = db.prepare(
     'SELECT next_offset AS "end", coalesce((SELECT min(first_offset) FROM batches), next_offset) AS start FROM ends',
   );
+  // A reader that waits asks ten times a second: of the last batch, which it has, nothing but its two numbers is read.
   const from = db.prepare(
     `SELECT first_offset, count, timestamp, messages FROM batches
-     WHERE first_offset >= coalesce((SELECT max(first_offset) FROM batches WHERE first_offset <= ?), 0) ORDER BY first_offset LIMIT ?`,
+     WHERE first_offset >= coalesce((SELECT max(first_offset) FROM batches WHERE first_offset <= ?1), 0) AND first_offset + count > ?1
+     ORDER BY first_offset LIMIT ?2`,
   );
   return {
     id: () => String(identity.get()!.id),
