@@ -370,7 +370,8 @@ suite('management', () => {
       const etag = present.headers.etag!;
       assert.match(etag, /^"[\w-]{22}"$/);
       assert.deepEqual([row.name, (await call(row.method, path, admin, body)).status], [row.name, 428]);
-      for (const other of ['"x"', `W/${etag}`, 'x', `"x", "${etag.slice(1, -2)}_"`]) {
+      const almost = `${etag.slice(0, -2)}${etag.at(-2) === '_' ? '-' : '_'}"`;
+      for (const other of ['"x"', `W/${etag}`, 'x', `"x", ${almost}`]) {
         const refused = await call(row.method, path, admin, body, { 'if-match': other });
         assert.deepEqual([row.name, other, refused.status, refused.headers.etag], [row.name, other, 412, etag]);
         assert.deepEqual(refused.body.current, present.body);
