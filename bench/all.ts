@@ -12,6 +12,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['directory.ts'],
   ['footprint.ts'],
   ['fleet.ts'],
+  ['changing.ts'],
   ['agents.ts'],
   ['bouncers.ts'],
   ['postgres.ts'],

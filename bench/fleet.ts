@@ -3,19 +3,15 @@
  * 1,000 rules, each polling every 30 s over a new connection with If-None-Match, while 2 workspaces change between polls.
  * Limits: 15% of one core for the whole process, p99 20 ms.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { keyParts } from '../src/account/key.ts';
-import { openDatabase } from '../src/store/sqlite/database.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { startWeir } from '../test/support/weir.ts';
-import { scattered } from './support/fill.ts';
 import { printTable, quantile } from './support/load.ts';
 import { cpuSeconds } from './support/process.ts';
+import { fillWorkspaces } from './support/workspaces.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '2' } } });
 const ROUNDS = Number(values.rounds);
@@ -26,28 +22,7 @@ const PERIOD = 30_000;
 const keyText = (n: number) => `fleet-appliance-key-${n}`;
 
 const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-await (await openSqliteStore(dir)).close();
-const db = openDatabase(join(dir, 'weir.db'));
-const now = Date.now();
-db.exec('BEGIN');
-db.prepare("INSERT INTO organizations VALUES (1, ?, 'fleet', 'active', ?)").run(randomUUID(), now);
-const workspace = db.prepare('INSERT INTO workspaces (pk, id, organization_pk, name, created_at) VALUES (?, ?, 1, ?, ?)');
-const list = db.prepare("INSERT INTO lists (id, workspace_pk, name, is_default, created_at) VALUES (?, ?, 'default', 1, ?)");
-const rule = db.prepare(
-  'INSERT INTO access_rules (list_pk, id, action, v4, levels, target, created_at, updated_at) VALUES (?, ?, 0, ?, 0, ?, ?, ?)',
-);
-const key = db.prepare(
-  "INSERT INTO keys (id, hash, prefix, workspace_pk, permissions, created_at) VALUES (?, ?, 'fleet', ?, 'signal:write feed:read', ?)",
-);
-for (let w = 1; w <= WORKSPACES; w += 1) {
-  workspace.run(w, randomUUID(), `workspace ${w}`, now);
-  list.run(randomUUID(), w, now);
-  for (let r = 0; r < RULES; r += 1) rule.run(w, w * RULES + r, scattered(w * RULES + r) * 64 + 32, `t${r}`, now, now);
-}
-for (let a = 0; a < APPLIANCES; a += 1) key.run(randomUUID(), keyParts(keyText(a)).hash, (a % WORKSPACES) + 1, now);
-db.prepare("UPDATE counters SET value = 1000000 WHERE name = 'rule_id'").run();
-db.exec('COMMIT');
-db.close();
+await fillWorkspaces(dir, { workspaces: WORKSPACES, rules: RULES, keys: Array.from({ length: APPLIANCES }, (_, n) => keyText(n)) });
 
 const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: 'fleet-bootstrap-key-0123456789', LOG_LEVEL: 'error' });
 const tags = new Map<number, string>();

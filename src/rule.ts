@@ -155,6 +155,6 @@ export type RuleChange =
  * What a person's command does to rules, through the stream like everything that changes them (SPEC D9). `delete_rules` removes rules by
  * the store's ids, access rules from the message's list. `undo` puts back what a batch replaced or deleted and removes what it made.
  */
-export type Operation =
+export type RuleOperation =
   | { readonly change: 'delete_rules'; readonly kind: Kind; readonly ids: readonly number[] }
   | { readonly change: 'undo'; readonly batchId: string };

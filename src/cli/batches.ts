@@ -5,7 +5,7 @@ import type { Operated } from '../manage/operate.ts';
 import type { UndoPreview } from '../ports/rule-store.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
-import { asOperator, confirm, rulePorts, waiting } from './operations.ts';
+import { asOperator, confirm, rulePorts, waiting } from './rule-operations.ts';
 import { inWorkspace, pick, wholeNumber } from './usage.ts';
 
 export function batchCommands(add: AddCommand): void {

@@ -10,7 +10,7 @@ import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { allDevices, deviceLine } from './devices.ts';
-import { confirm } from './operations.ts';
+import { confirm } from './rule-operations.ts';
 import { inWorkspace, oneOf, readName, wholeNumber } from './usage.ts';
 
 export function keyCommands(add: AddCommand): void {

@@ -11,7 +11,7 @@ import type { StoreReads } from '../ports/store.ts';
 import { KINDS } from '../rule.ts';
 import { operatedJson } from './batches.ts';
 import type { AddCommand } from './command.ts';
-import { asOperator, confirm, rulePorts, waiting } from './operations.ts';
+import { asOperator, confirm, rulePorts, waiting } from './rule-operations.ts';
 import { ruleLine } from './rules.ts';
 import { inWorkspace, oneOf, pick } from './usage.ts';
 

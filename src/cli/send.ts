@@ -1,9 +1,9 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
 import { WeirError } from '../errors.ts';
-import { entrySignals, readContent } from '../manage/lists/content.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../manage/lists/entry.ts';
-import { FORMATS, findForm } from '../manage/lists/form.ts';
-import { faultlessSignals } from '../manage/lists/items.ts';
+import { entrySignals, readContent } from '../manage/plain-lists/content.ts';
+import { LIST_ACTIONS, type ListDefaults } from '../manage/plain-lists/entry.ts';
+import { FORMS, findForm } from '../manage/plain-lists/form.ts';
+import { faultlessSignals } from '../manage/plain-lists/items.ts';
 import type { JsonObject } from '../rule.ts';
 import type { AddCommand } from './command.ts';
 import { openInput } from './input.ts';
@@ -23,7 +23,7 @@ export function sendCommand(add: AddCommand): void {
         .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080', readUrl)
         .option('--list <list>', 'UUID or name of the list that access rules go to; else the list of the key or the default one')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list')
-        .option('--format <format>', `${FORMATS.join(', ')}; found out when absent`, oneOf('--format', FORMATS))
+        .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
         .option('--action <action>', `for a plain list: ${LIST_ACTIONS.join(', ')} (default: block)`, oneOf('--action', LIST_ACTIONS))
         .option('--expires-in <duration>', 'for a plain list: lifetime of its rules, such as 3600, 12h, 7d', duration('--expires-in'))
         .option('--reason <text>', 'for a plain list: reason of its rules')

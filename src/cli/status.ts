@@ -5,7 +5,7 @@ import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
 import { loadGeo } from '../geo/load.ts';
 import { geoStatus } from '../geo/status.ts';
-import { type EngineStatus, isUnused, type StatusParts, statusOf, type UnusedKey, unusedKeyJson } from '../manage/status.ts';
+import { type EngineStatus, isUnused, type StatusParts, serviceStatus, type UnusedKey, unusedKeyJson } from '../manage/status.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
@@ -23,7 +23,7 @@ const MOST_LETTERS = 1000;
 export function statusCommand(add: AddCommand): void {
   add('status', 'show what runs, how full feeds are, and what needs attention; exit code 1 when something does', noOptions, {
     async run(context) {
-      const status = statusOf(await readParts(context));
+      const status = serviceStatus(await readParts(context));
       if (status.attention.length > 0) context.exitCode = 1;
       return status;
     },

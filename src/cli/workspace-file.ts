@@ -8,7 +8,7 @@ import type { SavedList } from '../account/list.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
-import { readLines, readUtf8 } from '../manage/lists/lines.ts';
+import { readLines, readUtf8 } from '../manage/plain-lists/lines.ts';
 import { ACCEPTANCE, LIMITS } from '../signal/limits.ts';
 import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
 

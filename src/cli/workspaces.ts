@@ -48,7 +48,11 @@ export function workspaceCommands(add: AddCommand): void {
 
 const settingOptions = (c: Command): Command =>
   c
-    .option('--protect <networks>', 'networks that no block may reach, and names: private, special, self; none ends it', readProtect)
+    .option(
+      '--protect <networks>',
+      'all networks that no block may reach, in place of those before: separated by commas, also private, special, self; none ends it',
+      readProtect,
+    )
     .option('--min-prefix-v4 <length>', 'shortest prefix of an IPv4 block; 0 = any', wholeNumber('--min-prefix-v4', 0, 32))
     .option('--min-prefix-v6 <length>', 'shortest prefix of an IPv6 block; 0 = any', wholeNumber('--min-prefix-v6', 0, 128))
     .option(

@@ -5,11 +5,11 @@ import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { findList } from './find.ts';
-import { entrySignals, type PlacedEntry, readContent } from './lists/content.ts';
-import type { ListDefaults, ListEntry } from './lists/entry.ts';
-import { type Format, findForm } from './lists/form.ts';
-import { arrayOf, type FileSignal, type LineFault, takenSignals } from './lists/items.ts';
-import { notSure, planReplacement, type Replacement } from './lists/replace.ts';
+import { entrySignals, type PlacedEntry, readContent } from './plain-lists/content.ts';
+import type { ListDefaults, ListEntry } from './plain-lists/entry.ts';
+import { type Form, findForm } from './plain-lists/form.ts';
+import { arrayOf, type FileSignal, type LineFault, takenSignals } from './plain-lists/items.ts';
+import { notSure, planReplacement, type Replacement } from './plain-lists/replace.ts';
 import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
 
 /** Entries of one import at most. */
@@ -29,7 +29,7 @@ export interface ImportRequest {
   /** The name of the file, whose end may tell its form. */
   readonly file: string;
   /** undefined: found out. */
-  readonly format: Format | undefined;
+  readonly format: Form | undefined;
   /** UUID or name; undefined: the default list. */
   readonly list: string | undefined;
   /** What is said of all entries. */

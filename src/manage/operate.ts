@@ -1,7 +1,7 @@
 /** Operations of people over rules: put on the stream as batches, and waited for (SPEC D9). */
 import type { StoreReads } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
-import type { Operation } from '../rule.ts';
+import type { RuleOperation } from '../rule.ts';
 import { encodeOperation } from '../signal/message.ts';
 import { BATCH_SIGNALS, newBatchId, signalId } from '../signal/signal-id.ts';
 
@@ -24,7 +24,7 @@ export interface Operator {
 
 /** An operation and the list whose rules it means; null where it means none. */
 export interface ListOperation {
-  readonly operation: Operation;
+  readonly operation: RuleOperation;
   readonly listId: string | null;
 }
 

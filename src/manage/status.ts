@@ -79,7 +79,7 @@ export interface Status extends Found {
   readonly attention: readonly string[];
 }
 
-export function statusOf(parts: StatusParts): Status {
+export function serviceStatus(parts: StatusParts): Status {
   const found = foundOf(parts);
   return { attention: attentionOf(found), ...found };
 }

@@ -7,7 +7,7 @@ import type { FeedKind, FeedProfile, ProposedFeed } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Network } from '../network/network.ts';
-import type { AccessAction, AccessRule, ExpressionRule, Kind, Operation, RuleChange, RuleRole, Target } from '../rule.ts';
+import type { AccessAction, AccessRule, ExpressionRule, Kind, RuleChange, RuleOperation, RuleRole, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { StreamRecord } from './stream.ts';
 
@@ -22,7 +22,7 @@ export interface LandingItem {
   readonly batchId: string | null;
   /** The key that sent it; null where none did. */
   readonly keyId: string | null;
-  readonly change: RuleChange | Operation;
+  readonly change: RuleChange | RuleOperation;
 }
 
 /** A record that cannot be landed, kept with its reason (poison). */

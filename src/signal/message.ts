@@ -11,9 +11,9 @@ import {
   KINDS,
   type Kind,
   LEVELS,
-  type Operation,
   RULE_TYPES,
   type RuleChange,
+  type RuleOperation,
   type Target,
 } from '../rule.ts';
 import { expiresAt, lifetime } from './expiry.ts';
@@ -46,7 +46,7 @@ export const encodeMessage = (signal: Signal, context: SignalContext): Message =
   messageOf(signal.version, JSON.stringify(signal.version === 1 ? signal.event : signal.envelope), context);
 
 /** The message of an operation, which no signal can ask for. */
-export function encodeOperation(operation: Operation, context: SignalContext): Message {
+export function encodeOperation(operation: RuleOperation, context: SignalContext): Message {
   const value =
     operation.change === 'undo'
       ? { kind: 'batch', op: 'undo', batch_id: operation.batchId }
@@ -118,7 +118,7 @@ function decodeRecord(record: StreamRecord): Landed | Poison {
   return { workspaceId, listId, receivedAt, batchId: batchOf(signalId), keyId: keyOf(keyId), change };
 }
 
-type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | Operation | string;
+type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | RuleOperation | string;
 const DECODERS: Record<string, Decoder> = { '1': decodeEvent, '2': decodeEnvelope };
 
 /** Deeper JSON than this was never accepted, and would be a danger to whoever writes it out again. */
@@ -203,7 +203,7 @@ function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleCh
   };
 }
 
-function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | Operation | string {
+function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | RuleOperation | string {
   if (value.kind === 'batch') return decodeUndo(value);
   const envelope = normalizeEnvelope(value);
   const kind = KINDS.find((known) => known === envelope.kind);
@@ -265,12 +265,12 @@ function decodeExpressionRule(kind: ExpressionKind, value: unknown, receivedAt: 
   };
 }
 
-function decodeUndo(value: unknown): Operation | string {
+function decodeUndo(value: unknown): RuleOperation | string {
   const undo = readUndo(value);
   return typeof undo === 'string' ? undo : { change: 'undo', batchId: undo.batch_id };
 }
 
-function decodeDeleteRules(kind: Kind, value: unknown): Operation | string {
+function decodeDeleteRules(kind: Kind, value: unknown): RuleOperation | string {
   const given = readDeleteRules(value);
   return typeof given === 'string' ? given : { change: 'delete_rules', kind, ids: given.rule_ids };
 }

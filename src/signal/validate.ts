@@ -49,7 +49,7 @@ const ajv = new Ajv({
   useDefaults: false,
 });
 /** The formats of texts, with what is wrong with a text that has not got it. */
-const FORMATS: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly message: string }>> = {
+const SCHEMA_FORMATS: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly message: string }>> = {
   text: { fits: isStorableText, message: 'must not hold U+0000 or a lone surrogate' },
   name: {
     fits: (text) => isStorableText(text) && nameFault(text) === null,
@@ -57,7 +57,7 @@ const FORMATS: Readonly<Record<string, { readonly fits: (text: string) => boolea
   },
   protected: { fits: (text) => protectedWord(text) !== undefined, message: `must be a network, or one of: ${NETWORK_SETS.join(', ')}` },
 };
-for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
+for (const [name, { fits }] of Object.entries(SCHEMA_FORMATS)) ajv.addFormat(name, fits);
 ajv.addKeyword({
   keyword: 'x-json',
   type: 'object',
@@ -116,7 +116,7 @@ const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
   maxLength: ({ limit }) => `must be at most ${limit} characters`,
   minLength: () => 'must not be empty',
   pattern: ({ pattern }) => `must match ${pattern}`,
-  format: ({ format }) => FORMATS[String(format)]!.message,
+  format: ({ format }) => SCHEMA_FORMATS[String(format)]!.message,
   maxItems: ({ limit }) => `must have at most ${limit} items`,
   minItems: ({ limit }) => `must have at least ${limit}`,
 };

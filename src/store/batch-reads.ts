@@ -1,7 +1,7 @@
 /** What is known of batches and of what undoing one would do, the same in both dialects (D9). */
 import type { BatchInfo, RuleOrigin, UndoPreview } from '../ports/rule-store.ts';
-import { byId, IDENTITIES, rowsOf, stretchesOf, undoSelections } from './operations.ts';
 import type { Row } from './rows.ts';
+import { byId, IDENTITIES, rowsOf, stretchesOf, undoSelections } from './rule-operations.ts';
 import { all, one, type Value, type Work } from './work.ts';
 
 function* workspacePk(workspaceId: string): Work<number | undefined> {

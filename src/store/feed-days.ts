@@ -3,7 +3,7 @@
  * has lapsed together with how far it has looked: a crash loses and doubles nothing.
  */
 import type { FamilySize, FeedDay, FeedSizeOfDay } from '../ports/history.ts';
-import type { Operation } from '../rule.ts';
+import type { RuleOperation } from '../rule.ts';
 import type { NumberedItem } from './batches.ts';
 import type { Row } from './rows.ts';
 import { all, one, run, type Value, type Work } from './work.ts';
@@ -72,7 +72,7 @@ const ADDED = `ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${EVENTS.m
 interface DoneOperation {
   readonly workspace: number;
   readonly seq: number;
-  readonly change: Operation;
+  readonly change: RuleOperation;
   readonly more: number;
   readonly lists: readonly number[];
 }

@@ -2,8 +2,8 @@
 import type { KnownRules, ListSink, RuleSink } from '../ports/rule-store.ts';
 import { roleOf, targetOf } from './columns.ts';
 import { keyOf, type RuleSource, ruleSource } from './lists.ts';
-import { rowsOf } from './operations.ts';
 import type { Row } from './rows.ts';
+import { rowsOf } from './rule-operations.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes of one list than this cost as much as reading all of its rules. */

@@ -4,7 +4,7 @@ import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
-import { statusOf } from '../../src/manage/status.ts';
+import { serviceStatus } from '../../src/manage/status.ts';
 import { readStatusFiles } from '../../src/runtime/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -157,16 +157,16 @@ suite('weir status', () => {
       ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
       ...{ unusedKeys: null, unguarded: null, workspaces: new Map<string, string>() },
     };
-    assert.deepEqual(statusOf(parts).attention, [
+    assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
       'store of process 7: down',
       'landing is 61 seconds behind',
     ]);
     const stuck = { ...process, checks: { landing: { ok: false, reason: 'the stream was replaced', lag_messages: 9 } } };
-    assert.deepEqual(statusOf({ ...parts, store: { ...engine, ok: true }, processes: [stuck] }).attention, [
+    assert.deepEqual(serviceStatus({ ...parts, store: { ...engine, ok: true }, processes: [stuck] }).attention, [
       'landing: the stream was replaced (9 messages wait)',
     ]);
-    const { attention } = statusOf({ ...parts, store: { ...engine, ok: true }, processes: [], lag: { messages: 4, isStuck: true } });
+    const { attention } = serviceStatus({ ...parts, store: { ...engine, ok: true }, processes: [], lag: { messages: 4, isStuck: true } });
     assert.equal(attention[1], 'landing: nothing lands: no consumer gets on (4 messages wait)');
   });
 });

@@ -16,8 +16,8 @@ import {
   type ExpressionRule,
   KINDS,
   type Kind,
-  type Operation,
   type RuleChange,
+  type RuleOperation,
   type Target,
 } from '../../src/rule.ts';
 import { LIMITS } from '../../src/signal/limits.ts';
@@ -132,7 +132,7 @@ export async function fixture(t: TestContext, driver: StoreDriver) {
   const organization = await store.createOrganization('acme', 'active');
   const workspace = await store.createWorkspace(organization.id, 'main');
   let position: number | null = null;
-  const land = async (changes: readonly (RuleChange | Operation | Partial<LandingItem>)[], receivedAt = T0) => {
+  const land = async (changes: readonly (RuleChange | RuleOperation | Partial<LandingItem>)[], receivedAt = T0) => {
     const first = position ?? 0;
     const items = changes.map((change, i): LandingItem => {
       const given = typeof change.change === 'string' ? { change } : change;

@@ -259,6 +259,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_00
     await page.click('New key');
     await page.sees('Read rules (rules:read)');
     assert.doesNotMatch(await page.text(), /Change rules|Pull feeds/);
+    // Something that this key can give is chosen.
+    assert.equal(await page.evaluate<boolean>(`document.querySelector('dialog [type=submit]').disabled`), false);
     await page.press('Escape');
     await page.click('Rules');
     await page.sees('8.8.4.0/24');

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { LIMITS } from '../../src/signal/limits.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { needs } from '../support/programs.ts';
-import { KEY, startWeir, type Weir } from '../support/weir.ts';
+import { KEY, weir as runWeir, startWeir, type Weir } from '../support/weir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ADDRESS = 'http://127.0.0.1:8080';
@@ -83,5 +83,24 @@ suite('pasted', { skip: needs('curl') }, () => {
     const shown = [...api.matchAll(/"AS\d+"/g)].map(([text]) => JSON.parse(text) as string);
     assert.ok(shown.length > 0);
     for (const asn of new Set([advised, ...shown])) assert.equal((await block(asn)).status, 200, asn);
+  });
+
+  // The last one: guard rails stay as the page leaves them.
+  test('D1 docs: docs/management.md works as pasted, from top to bottom', async () => {
+    const [making, naming, ...lines] = blocks('docs/management.md', 'sh').flatMap(commands);
+    const { stdout: made } = await runWeir(making.trim().split(/\s+/).slice(1), { DATA_DIR: join(folder, 'data') });
+    assert.match(naming, /^export KEY=/);
+    // Prints the tag, which a line of the page reads, and the status apart.
+    const curl = `curl() { command curl "$@" -w '%header{etag}%{stderr}%{http_code}\\n'; }\n`;
+    const script = curl + lines.map((line) => `${line}\n`.replaceAll(ADDRESS, weir.url)).join('');
+    const environment = { ...process.env, KEY: /weir_[\w-]{43}/.exec(made)![0] };
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-ec', script], { cwd: folder, env: environment });
+    const asked = lines.filter((line) => line.includes('curl '));
+    const statuses = stderr.trim().split('\n');
+    assert.equal(statuses.length, asked.length, stderr);
+    for (const [i, line] of asked.entries()) {
+      const namesSample = /[0-9a-f]{8}-[0-9a-f]{4}-|\[3\]|\/3$/m.test(line);
+      assert.match(statuses[i], namesSample ? /^404$/ : /^20[012]$/, `${line}\n${stdout}`);
+    }
   });
 });

@@ -21,6 +21,7 @@ import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
+import { ACTIONS, FAMILIES, FORMATS } from '../words.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { builtOf, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { PATHS, readFeed } from './feeds/read-feeds.js';
@@ -29,9 +30,6 @@ import { SET_UPS } from './feeds/setup.js';
 /** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
 /** @typedef {import('../session.js').Session} Session */
 
-const FORMATS = ['plain', 'commented', 'csv_indicator', 'set_elements'];
-const FAMILIES = ['both', 'v4', 'v6'];
-const ACTIONS = ['block', 'allow'];
 const options = (/** @type {readonly string[]} */ values) => values.map((value) => ({ value, label: value }));
 
 /** @param {{ kind: string, id: string, session: Session }} props */

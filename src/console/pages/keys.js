@@ -17,6 +17,7 @@ import { Failed, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
+import { PERMISSIONS } from '../words.js';
 
 /** @typedef {import('../session.js').Session} Session */
 /**
@@ -34,16 +35,6 @@ import { toast } from '../ui/toast.js';
  */
 /** @typedef {{ keys: Key[], lists: { id: string, name: string }[], feeds: { id: string, name: string }[] }} Known */
 
-/** What a key may do; `whole`: it concerns the whole workspace, so a key that is bound cannot have it. */
-const PERMISSIONS = [
-  { value: 'signal:write', label: 'Send signals', whole: false },
-  { value: 'feed:read', label: 'Pull feeds', whole: false },
-  { value: 'rules:read', label: 'Read rules', whole: false },
-  { value: 'config:read', label: 'Read the configuration of agents', whole: false },
-  { value: 'rules:write', label: 'Change rules', whole: true },
-  { value: 'manage', label: 'Manage lists, feeds and settings', whole: true },
-  { value: 'keys:write', label: 'Make and revoke keys', whole: true },
-];
 const DAY = 86_400;
 const EXPIRIES = [
   { value: '', label: 'Never' },
@@ -134,10 +125,16 @@ function boundTo({ list_id: list, feed_id: feed }, { lists, feeds }) {
   return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? feed}</bdi></span>`;
 }
 
+/** What a new key may do until somebody chooses: pull feeds, or the first thing that this session can give. @param {Session} session */
+function firstChoice(session) {
+  const given = PERMISSIONS.map(({ value }) => value).filter((value) => may(session, value));
+  return given.includes('feed:read') ? ['feed:read'] : given.slice(0, 1);
+}
+
 /** @param {{ session: Session, lists: { id: string, name: string }[], feeds: { id: string, name: string }[], onClose: () => void, onDone: () => void }} props */
 function NewKey({ session, lists, feeds, onClose, onDone }) {
   const [name, setName] = useState('');
-  const [permissions, setPermissions] = useState(['feed:read']);
+  const [permissions, setPermissions] = useState(() => firstChoice(session));
   const [bound, setBound] = useState('');
   const [expires, setExpires] = useState('');
   const [made, setMade] = useState(/** @type {(Key & { key: string | null }) | undefined} */ (undefined));

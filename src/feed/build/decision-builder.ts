@@ -1,3 +1,4 @@
+/** What the feed thread holds for the bouncers of each feed: takes its networks from a build, and answers what a bouncer is to be told. */
 import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '../../network/address-set.ts';
 import type { Network } from '../../network/network.ts';

@@ -1,3 +1,4 @@
+/** Answering a request for a document, whichever it is: 200 with its bytes, 304, 412, or the fault that says why there is none. */
 import type { Caller } from '../../account/caller.ts';
 import { hasCode } from '../../errors.ts';
 import type { DocumentQuery, FeedCache, Found } from '../../feed/serve/cache.ts';
@@ -52,7 +53,7 @@ export function documentEndpoint(cache: FeedCache, now: () => number, report: (e
     if (asked.fault !== undefined) return asked.fault;
     if (found.kind !== 'feed') return asked.refusalOf(found);
     const form = asked.checksum ? 'md5' : negotiateCoding(asked.headers['accept-encoding']);
-    switch (statusOf(found, form, asked.headers, now)) {
+    switch (conditionalStatus(found, form, asked.headers, now)) {
       case 304:
         return preparedAnswers(found, form).notModified;
       case 412:
@@ -77,7 +78,7 @@ export function documentEndpoint(cache: FeedCache, now: () => number, report: (e
 }
 
 /** Decides between 200, 304 and 412. An instant that other content was shown with too proves nothing: then only the tags count. */
-function statusOf(found: Representation, form: AnswerForm, headers: Conditions, now: () => number): 200 | 304 | 412 {
+function conditionalStatus(found: Representation, form: AnswerForm, headers: Conditions, now: () => number): 200 | 304 | 412 {
   const conditions = found.sharesInstant ? { ...headers, 'if-modified-since': undefined } : headers;
   return evaluate(conditions, { etag: found.etags[form], lastModified: found.lastModified }, now);
 }

@@ -1,4 +1,4 @@
-/** Who sends a request to the management API: the one place that knows how requests prove it. */
+/** Who sends a request to the management API: by key here, by the console's cookie in `http/console/sessions.ts`. */
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
 import type { Gate } from '../auth/gate.ts';

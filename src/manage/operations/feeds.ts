@@ -9,7 +9,7 @@ import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findFeed, listIdOf } from '../find.ts';
 import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { Deleted, Description, Name, SETTABLE, SETTINGS, settingsPatch } from './settings.ts';
+import { Deleted, Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
 
 /** Lists that one request names at most. */
 const MOST_LISTS = 1000;
@@ -64,7 +64,7 @@ const Feed = Type.Object(
     description: Description,
     all_lists: Type.Boolean({ description: 'Made of all lists, also of those that are made later.' }),
     lists: Type.Array(Type.String({ format: 'uuid' })),
-    ...SETTINGS,
+    ...SETTING_SCHEMAS,
     feed: FeedState,
   },
   { title: 'Feed', examples: [EXAMPLE] },

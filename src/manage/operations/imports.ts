@@ -2,9 +2,9 @@
 import { Type } from '../../json-schema.ts';
 import { readDuration } from '../duration.ts';
 import { type Imported, importFile, MOST_IMPORTED, MOST_REPLACED } from '../imports.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../lists/entry.ts';
-import { FORMATS, type Format } from '../lists/form.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
+import { LIST_ACTIONS, type ListDefaults } from '../plain-lists/entry.ts';
+import { FORMS, type Form } from '../plain-lists/form.ts';
 import { CHANGE, type Change, changeOutcome, landed, PREVIEW, refused } from '../rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 
@@ -14,7 +14,7 @@ const QUERY = Type.Object({
   list: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name of the list; the default list when absent.' }),
   ),
-  format: Type.Optional(Type.Enum([...FORMATS], { description: 'Found out when absent.' })),
+  format: Type.Optional(Type.Enum([...FORMS], { description: 'Found out when absent.' })),
   file: Type.Optional(Type.String({ maxLength: 300, description: 'The name of the file, whose end may tell its format.' })),
   action: Type.Optional(Type.Enum([...LIST_ACTIONS], { description: 'Of entries that name none; block when absent.' })),
   expires_in: Type.Optional(Type.String({ maxLength: 20, description: 'Of entries that name none: 3600, 12h, 7d.' })),
@@ -103,7 +103,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         caller,
         bytes,
         file,
-        format: format as Format | undefined,
+        format: format as Form | undefined,
         list,
         defaults: defaultsOf(query),
         preview,

@@ -8,7 +8,7 @@ import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findList } from '../find.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { Deleted, Description, Name, SETTABLE, SETTINGS, settingsPatch } from './settings.ts';
+import { Deleted, Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
 
 /** Makes a list. Rejects with REFUSED when the workspace has as many as it may, or a feed of that name. */
 export const createList = (
@@ -64,7 +64,7 @@ const List = Type.Object(
     name: Name,
     description: Description,
     default: Type.Boolean({ description: 'Access rules land there when nothing names another list; it cannot be deleted.' }),
-    ...SETTINGS,
+    ...SETTING_SCHEMAS,
     feed: FeedState,
   },
   { title: 'List', examples: [EXAMPLE] },

@@ -16,7 +16,7 @@ const settingSchema = (setting: ListSetting): TSchema =>
       });
 
 /** The schemas of all settings by their field. */
-export const SETTINGS: Readonly<Record<string, TSchema>> = Object.fromEntries(
+export const SETTING_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingSchema(setting)]),
 );
 
@@ -31,7 +31,7 @@ export const Name = Type.String({ format: 'name', description: 'Lists and feeds 
 /** Fields that a body may set. */
 export const SETTABLE = {
   description: Type.Optional(Description),
-  ...Object.fromEntries(Object.entries(SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)])),
+  ...Object.fromEntries(Object.entries(SETTING_SCHEMAS).map(([field, schema]) => [field, Type.Optional(schema)])),
 };
 
 /** What the fields of a body change; the body fits SETTABLE. */

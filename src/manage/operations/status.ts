@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
-import { isUnused, type ProcessStatus, type Status, statusOf, unusedKeyJson } from '../status.ts';
+import { isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson } from '../status.ts';
 
 /** Keys that are looked at for unused ones. */
 const MOST_KEYS = 1000;
@@ -17,7 +17,7 @@ export async function readStatus({ store, service, workspaceId, guardRails, now 
   const processes = (await service.processes()).map(withoutReasons);
   const { items: keys } = await store.keyPage(workspaceId, { after: null, limit: MOST_KEYS });
   const { country, asn } = service.geo();
-  return statusOf({
+  return serviceStatus({
     store: { kind: service.engines.store, ...checkOf(processes, 'store') },
     stream: { kind: service.engines.stream, ...checkOf(processes, 'stream') },
     processes: processes.map((process) => ({ ...process, feeds: process.feeds.filter((feed) => feed.workspaceId === workspaceId) })),

@@ -33,7 +33,7 @@ const guardRailsJson = ({ protect, minPrefixV4, minPrefixV6 }: GuardRails) => ({
   min_prefix_v6: minPrefixV6,
 });
 
-const SETTINGS = {
+const WORKSPACE_SETTINGS = {
   protect: Type.Array(Type.String({ format: 'protected' }), {
     maxItems: MOST_PROTECTED,
     description: 'What no block may reach: networks, and the names private, special, self.',
@@ -56,14 +56,14 @@ const EXAMPLE = {
   feed: FEED_STATE_EXAMPLE,
 };
 
-const { subtract_allow: _, ...GUARD_RAILS } = SETTINGS;
+const { subtract_allow: _, ...GUARD_RAILS } = WORKSPACE_SETTINGS;
 const WorkspaceAnswer = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     organization_id: Type.String({ format: 'uuid' }),
     name: Type.String(),
     created_at: Type.String({ format: 'date-time' }),
-    ...SETTINGS,
+    ...WORKSPACE_SETTINGS,
     service: Type.Object(GUARD_RAILS, { description: 'What the service protects beside it, in every workspace.' }),
     feed: FeedState,
   },
@@ -97,7 +97,7 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     method: 'PATCH',
     path: '/workspace',
     permission: 'manage',
-    body: Type.Object(Object.fromEntries(Object.entries(SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]))),
+    body: Type.Object(Object.fromEntries(Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]))),
     bodyBytes: 128 * 1024,
     answer: WorkspaceAnswer,
     audit: 'workspace changed',
@@ -108,7 +108,7 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-/** What a body changes; it fits SETTINGS. */
+/** What a body changes; it fits WORKSPACE_SETTINGS. */
 function patchOf(body: Readonly<Record<string, unknown>>): WorkspacePatch {
   const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = body;
   const given = Object.entries({ protect, minPrefixV4, minPrefixV6, subtractAllow }).filter(([, value]) => value !== undefined);

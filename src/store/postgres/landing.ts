@@ -5,8 +5,8 @@ import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { nearestInstant } from '../columns.ts';
 import { compact, type ResolvedChange } from '../compact.ts';
 import { countOperation, DayCounts } from '../feed-days.ts';
-import { operate } from '../operations.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
+import { operate } from '../rule-operations.ts';
 import { type Database, drive, type Session } from './database.ts';
 import { runStatements } from './rule-statements.ts';
 

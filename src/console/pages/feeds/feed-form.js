@@ -10,23 +10,9 @@ import { Dialog } from '../../ui/dialog.js';
 import { CheckField, CheckList, SelectField, TextField } from '../../ui/field.js';
 import { Failed, Loading, Notice, Shown } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
+import { LIST_SETTINGS } from '../../words.js';
 
 /** @typedef {import('./feed-state.js').FeedRow} FeedRow */
-
-const UNSET = { value: '', label: 'not set' };
-const choice = (/** @type {string[]} */ ...values) => [UNSET, ...values.map((value) => ({ value, label: value }))];
-
-/** The settings of lists and feeds: their field, what it is called, and what it may be; without options a number. */
-const SETTINGS = [
-  { field: 'format', label: 'Format', options: choice('plain', 'commented', 'csv_indicator', 'set_elements') },
-  { field: 'family', label: 'Family', options: choice('v4', 'v6', 'both') },
-  { field: 'action', label: 'Action', options: choice('block', 'allow') },
-  { field: 'max_entries', label: 'Entry cap', hint: '131,072 when not set.' },
-  { field: 'confidence', label: 'Confidence', options: choice('low', 'medium', 'high', 'critical') },
-  { field: 'severity', label: 'Severity', options: choice('low', 'medium', 'high', 'critical') },
-  { field: 'subtract_allow', label: 'Cut out never-block rules', options: choice('on', 'workspace', 'off') },
-  { field: 'single_addresses', label: 'Single addresses', hint: 'Networks of up to so many addresses come as single ones.' },
-];
 
 /**
  * The form of a feed; without `feed` it makes one, of lists unless `kind` says that it is a list.
@@ -36,7 +22,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   const [name, setName] = useState('');
   const [description, setDescription] = useState(feed?.description ?? '');
   const [values, setValues] = useState(() =>
-    Object.fromEntries(SETTINGS.map(({ field }) => [field, String(/** @type {any} */ (feed)?.[field] ?? '')])),
+    Object.fromEntries(LIST_SETTINGS.map(({ field }) => [field, String(/** @type {any} */ (feed)?.[field] ?? '')])),
   );
   const [isAll, setAll] = useState(feed?.all_lists ?? false);
   const [members, setMembers] = useState(feed?.lists ?? []);
@@ -44,9 +30,9 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   const { busy, error, run } = useWork();
   const lists = useLiveWork('lists', () => allPages('/lists', 'lists'), { every: 60_000 });
 
-  const settings = Object.fromEntries(SETTINGS.map((setting) => [setting.field, settingOf(values[setting.field], setting)]));
+  const settings = Object.fromEntries(LIST_SETTINGS.map((setting) => [setting.field, settingOf(values[setting.field], setting)]));
   const membersGiven = kind === 'list' ? {} : isAll ? { all_lists: true } : { lists: members };
-  const before = Object.fromEntries(SETTINGS.map(({ field }) => [field, /** @type {any} */ (feed)?.[field] ?? null]));
+  const before = Object.fromEntries(LIST_SETTINGS.map(({ field }) => [field, /** @type {any} */ (feed)?.[field] ?? null]));
   // Only what is another than before: a service that does not know a setting is not asked for it.
   const changed = Object.fromEntries(Object.entries(settings).filter(([field, value]) => value !== before[field]));
 
@@ -92,7 +78,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
       `
       }
       <div class="form-row">
-        ${SETTINGS.map((setting) => {
+        ${LIST_SETTINGS.map((setting) => {
           const props = {
             key: setting.field,
             label: setting.label,

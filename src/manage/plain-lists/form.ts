@@ -3,11 +3,11 @@ import { WeirError } from '../../errors.ts';
 import { columnName, namesTarget, readValue } from './entry.ts';
 
 /** The forms that the content of a file can have; `suricata` is told by the command line only. */
-export const FORMATS = ['text', 'csv', 'json', 'ndjson', 'suricata'] as const;
-export type Format = (typeof FORMATS)[number];
+export const FORMS = ['text', 'csv', 'json', 'ndjson', 'suricata'] as const;
+export type Form = (typeof FORMS)[number];
 
 /** What the end of a file's name says; JSON is told by its first character. */
-const BY_NAME: Readonly<Record<string, Format>> = { csv: 'csv', tsv: 'csv', txt: 'text', list: 'text', ipset: 'text', netset: 'text' };
+const BY_NAME: Readonly<Record<string, Form>> = { csv: 'csv', tsv: 'csv', txt: 'text', list: 'text', ipset: 'text', netset: 'text' };
 
 /** Bytes of comments and blanks at the beginning, at most. */
 const MOST_HEAD = 1 << 20;
@@ -16,15 +16,15 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The content from its first byte on, without a byte order mark, and its form. */
 export interface FormedInput {
-  readonly format: Format;
+  readonly format: Form;
   readonly chunks: AsyncIterable<Buffer>;
 }
 
 /** Finds the form by `given`, the end of the file's name, or the first line that is no comment, of which no more is read than needed. */
-export async function findForm(chunks: AsyncIterable<Buffer>, file: string, given: Format | undefined): Promise<FormedInput> {
+export async function findForm(chunks: AsyncIterable<Buffer>, file: string, given: Form | undefined): Promise<FormedInput> {
   const source = chunks[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
-  let format: Format | undefined;
+  let format: Form | undefined;
   let isWhole = false;
   while (format === undefined && !isWhole) {
     const next = await source.next();
@@ -47,7 +47,7 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 /** undefined when more of the file has to be read. */
-function formOf(head: Buffer, file: string, isWhole: boolean): Format | undefined {
+function formOf(head: Buffer, file: string, isWhole: boolean): Form | undefined {
   // What is not UTF-8 is refused by what reads the lines.
   const content = head.toString('utf8').replace(/^\uFEFF/, '');
   const first = content.trimStart()[0];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { entrySignals, readContent } from './content.ts';
 import type { ListDefaults } from './entry.ts';
-import { type Format, findForm } from './form.ts';
+import { type Form, findForm } from './form.ts';
 
 const NONE: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
 
@@ -13,7 +13,7 @@ async function* chunksOf(content: string | Buffer, size: number): AsyncGenerator
 
 interface Given {
   readonly file?: string;
-  readonly format?: Format;
+  readonly format?: Form;
   readonly defaults?: Partial<ListDefaults>;
   /** Bytes that are read at a time. */
   readonly size?: number;

@@ -1,11 +1,11 @@
 /** What people's commands do to rules, the same in both dialects (D9): a batch is undone, rules are deleted by their ids. */
-import { isExpressionKind, KINDS, type Operation, RULE_KINDS } from '../rule.ts';
+import { isExpressionKind, KINDS, RULE_KINDS, type RuleOperation } from '../rule.ts';
 import type { Row } from './rows.ts';
 import { type RuleTable, ruleTable } from './rule-columns.ts';
 import { all, one, run, type Work } from './work.ts';
 
 /** An operation where it takes effect; the store's own numbers. */
-export interface ResolvedOperation<O extends Operation = Operation> {
+export interface ResolvedOperation<O extends RuleOperation = RuleOperation> {
   readonly workspace: number;
   readonly list: number;
   /** The operation's own number. */
@@ -28,7 +28,7 @@ export function* operate({ operation, ...place }: ResolvedOperation): Work<Opera
   return { more, lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [], expressions: isExpressionKind(operation.kind) };
 }
 
-type OperationOf<C extends Operation['change']> = ResolvedOperation<Extract<Operation, { change: C }>>;
+type OperationOf<C extends RuleOperation['change']> = ResolvedOperation<Extract<RuleOperation, { change: C }>>;
 
 function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: OperationOf<'delete_rules'>): Work<number> {
   if (ids.length === 0) return 0;

@@ -1,0 +1,33 @@
+/** The words of the service that forms offer. A test holds them against the tables that they repeat (test/console/words.test.ts). */
+
+export const FORMATS = ['plain', 'commented', 'csv_indicator', 'set_elements'];
+export const FAMILIES = ['both', 'v4', 'v6'];
+/** What access rules do. */
+export const ACTIONS = ['block', 'allow'];
+/** Of confidence and severity. */
+export const LEVELS = ['low', 'medium', 'high', 'critical'];
+
+const choices = (/** @type {string[]} */ values) => [{ value: '', label: 'not set' }, ...values.map((value) => ({ value, label: value }))];
+
+/** The settings of lists and feeds: their field, what it is called, and what it may be; without options a number. */
+export const LIST_SETTINGS = [
+  { field: 'format', label: 'Format', options: choices(FORMATS) },
+  { field: 'family', label: 'Family', options: choices(FAMILIES) },
+  { field: 'action', label: 'Action', options: choices(ACTIONS) },
+  { field: 'max_entries', label: 'Entry cap', hint: '131,072 when not set.' },
+  { field: 'confidence', label: 'Confidence', options: choices(LEVELS) },
+  { field: 'severity', label: 'Severity', options: choices(LEVELS) },
+  { field: 'subtract_allow', label: 'Cut out never-block rules', options: choices(['on', 'workspace', 'off']) },
+  { field: 'single_addresses', label: 'Single addresses', hint: 'Networks of up to so many addresses come as single ones.' },
+];
+
+/** What a key may do; `whole`: it concerns the whole workspace, so a key that is bound cannot have it. */
+export const PERMISSIONS = [
+  { value: 'signal:write', label: 'Send signals', whole: false },
+  { value: 'feed:read', label: 'Pull feeds', whole: false },
+  { value: 'rules:read', label: 'Read rules', whole: false },
+  { value: 'config:read', label: 'Read the configuration of agents', whole: false },
+  { value: 'rules:write', label: 'Change rules', whole: true },
+  { value: 'manage', label: 'Manage lists, feeds and settings', whole: true },
+  { value: 'keys:write', label: 'Make and revoke keys', whole: true },
+];

@@ -1,0 +1,54 @@
+/** The console's words are those of the service: it cannot import the tables, so it repeats them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIST_SETTINGS } from '../../src/account/list.ts';
+import { PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../src/account/permission.ts';
+import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
+import { FAMILIES } from '../../src/feed/variant.ts';
+import { ACCESS_ACTIONS, KINDS, LEVELS, RULE_KINDS } from '../../src/rule.ts';
+
+interface Choice {
+  readonly value: string;
+}
+interface Words {
+  readonly FORMATS: string[];
+  readonly FAMILIES: string[];
+  readonly ACTIONS: string[];
+  readonly LEVELS: string[];
+  readonly LIST_SETTINGS: { readonly field: string; readonly options?: Choice[] }[];
+  readonly PERMISSIONS: (Choice & { readonly whole: boolean })[];
+}
+interface Tabs {
+  readonly RULE_TABS: { readonly kind: string; readonly actions: string[] }[];
+}
+
+/** A module of the console, which has no types here. */
+const load = (path: string): Promise<unknown> => import(new URL(`../../src/console/${path}`, import.meta.url).href);
+const words = (await load('words.js')) as Words;
+const tabs = (await load('pages/rules/tabs.js')) as Tabs;
+
+const sorted = (values: Iterable<string>) => [...values].sort();
+const values = (choices: readonly Choice[]) => sorted(choices.map(({ value }) => value));
+
+test('the console offers the formats, families, actions and levels that there are', () => {
+  assert.deepEqual(sorted(words.FORMATS), sorted(FORMAT_NAMES));
+  assert.deepEqual(sorted(words.FAMILIES), sorted(FAMILIES));
+  assert.deepEqual(sorted(words.ACTIONS), sorted(ACCESS_ACTIONS));
+  assert.deepEqual(sorted(words.LEVELS), sorted(LEVELS));
+});
+
+test('the console offers every setting of lists, with what it may be', () => {
+  const offered = words.LIST_SETTINGS.map(({ field, options }) => [field, options && values(options)]);
+  const known = Object.values(LIST_SETTINGS).map((row) => [row.field, 'words' in row ? sorted(['', ...row.words]) : undefined]);
+  assert.deepEqual(Object.fromEntries(offered), Object.fromEntries(known));
+});
+
+test('the console offers every permission, and knows those that a bound key cannot have', () => {
+  assert.deepEqual(values(words.PERMISSIONS), sorted(PERMISSIONS));
+  assert.deepEqual(values(words.PERMISSIONS.filter(({ whole }) => whole)), sorted(WORKSPACE_PERMISSIONS));
+});
+
+test('the console has a tab for every kind of rule, with its actions', () => {
+  const shown = tabs.RULE_TABS.map(({ kind, actions }) => [kind, sorted(actions)]);
+  assert.deepEqual(Object.fromEntries(shown), Object.fromEntries(KINDS.map((kind) => [kind, sorted(RULE_KINDS[kind].actions)])));
+});
