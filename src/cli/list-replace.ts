@@ -2,8 +2,9 @@
 import { keyParts } from '../account/key.ts';
 import type { AccessList } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
-import { entrySignals, type LineFault, type PlacedEntry } from '../manage/plain-lists/content.ts';
+import { entrySignals, type PlacedEntry } from '../manage/plain-lists/content.ts';
 import type { ListAction } from '../manage/plain-lists/entry.ts';
+import type { LineFault } from '../manage/plain-lists/items.ts';
 import { notSure, planReplacement } from '../manage/plain-lists/replace.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Context } from './context.ts';

@@ -3,6 +3,7 @@ import { WeirError } from '../errors.ts';
 import { entrySignals, readContent } from '../manage/plain-lists/content.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../manage/plain-lists/entry.ts';
 import { FORMS, findForm } from '../manage/plain-lists/form.ts';
+import { faultlessSignals } from '../manage/plain-lists/items.ts';
 import type { JsonObject } from '../rule.ts';
 import type { AddCommand } from './command.ts';
 import { openInput } from './input.ts';
@@ -45,7 +46,7 @@ export function sendCommand(add: AddCommand): void {
           if ('signals' in content) {
             const [, odd] = Object.entries(OF_LISTS).find(([name]) => options[name] !== undefined) ?? [];
             if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
-            await sender.send(content.signals);
+            await sender.send(faultlessSignals(content.signals));
           } else if (options.replace) {
             await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
           } else {

@@ -1,8 +1,7 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, WeirError } from '../errors.ts';
-import type { LineFault } from '../manage/plain-lists/content.ts';
-import { arrayOf, type FileSignal, type Version } from '../manage/plain-lists/items.ts';
+import { arrayOf, type FileSignal, type LineFault, type Version } from '../manage/plain-lists/items.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { type Context, writeLine } from './context.ts';
 import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';

@@ -62,6 +62,8 @@ export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
   readonly permissions: readonly Permission[] | null;
+  /** Until when he may, ms since 1970; null: for good. */
+  readonly keyExpiresAt: number | null;
   /** The states that the caller expects of what is changed; undefined: any. */
   readonly ifMatch: readonly string[] | undefined;
   /** Set when it is to be done once. */
@@ -77,7 +79,7 @@ export interface ManageContext extends ManagePorts, ChangeContext {
 /** The context of a command: it may do everything, and nobody is named. */
 export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
   ...{ store, workspaceId, maxLists, by: { keyId: null, actor: null } },
-  ...{ permissions: null, ifMatch: undefined, once: undefined },
+  ...{ permissions: null, keyExpiresAt: null, ifMatch: undefined, once: undefined },
 });
 
 /** How the store is told of a change. */

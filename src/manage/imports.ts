@@ -5,10 +5,10 @@ import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { findList } from './find.ts';
-import { entrySignals, type LineFault, type PlacedEntry, readContent } from './plain-lists/content.ts';
+import { entrySignals, type PlacedEntry, readContent } from './plain-lists/content.ts';
 import type { ListDefaults, ListEntry } from './plain-lists/entry.ts';
 import { type Form, findForm } from './plain-lists/form.ts';
-import { arrayOf, type FileSignal } from './plain-lists/items.ts';
+import { arrayOf, type FileSignal, type LineFault, takenSignals } from './plain-lists/items.ts';
 import { notSure, planReplacement, type Replacement } from './plain-lists/replace.ts';
 import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
 
@@ -216,15 +216,18 @@ async function readBatches({ bytes, file, format, defaults }: ImportRequest, pau
   try {
     const content = await readContent(await findForm(pieces(bytes, pause), file, format), defaults);
     entries = 'signals' in content ? undefined : [];
-    const found = 'signals' in content ? content.signals : entrySignals(noting(content.entries, entries!), (number) => (expired = number));
+    const found =
+      'signals' in content
+        ? takenSignals(content.signals)
+        : entrySignals(noting(content.entries, entries!), (number) => (expired = number));
     for await (const each of found) {
       count += 1;
       if (count > MOST_IMPORTED) {
-        faults.push({ place: placeOf(each, count), message: `an import has ${MOST_IMPORTED} entries at most; the rest was not read` });
+        faults.push({ place: each.place!, message: `an import has ${MOST_IMPORTED} entries at most; the rest was not read` });
         break;
       }
       if ('fault' in each) faults.push({ place: each.place, message: each.fault });
-      else add(batches, { ...each, place: placeOf(each, count) });
+      else add(batches, each);
     }
   } catch (error) {
     if (!hasCode(error, 'USAGE')) throw error;
@@ -240,8 +243,6 @@ async function* noting(entries: AsyncIterable<PlacedEntry | LineFault>, noted: L
     yield each;
   }
 }
-
-const placeOf = (each: FileSignal | LineFault, number: number): string => each.place ?? `entry ${number - 1}`;
 
 function add(batches: FileSignal[][], signal: FileSignal): void {
   const last = batches.at(-1);

@@ -120,7 +120,11 @@ export async function rulePage(
   for (let step = 0; step < MOST_STEPS; step += 1) {
     if (step > 0) await pause();
     const wanted = isPlain ? limit - rules.length : STEP;
-    const { rules: looked, next } = await reads.ruleStep(workspaceId, {
+    const {
+      rules: looked,
+      places,
+      next,
+    } = await reads.ruleStep(workspaceId, {
       kind,
       now,
       limit: wanted,
@@ -131,7 +135,7 @@ export async function rulePage(
     const found = await meeting(reads, workspaceId, conditions, looked);
     const taken = found.slice(0, limit - rules.length);
     rules.push(...taken);
-    if (taken.length < found.length) return { rules, next: placeOf(rules[rules.length - 1]) };
+    if (taken.length < found.length) return { rules, next: places[looked.indexOf(rules[rules.length - 1]!)]! };
     if (next === null) return { rules, next: null };
     place = next;
     if (rules.length === limit) break;
@@ -143,17 +147,14 @@ export async function rulePage(
 const isNarrowing = ({ kind: _kind, listId: _listId, match: _match, ...rest }: RuleConditions): boolean =>
   Object.values(rest).some((given) => given !== undefined);
 
-const placeOf = ({ id, listId, rule }: StoredRule): StepPlace =>
-  'expression' in rule ? { order: rule.order, ruleRef: rule.ruleRef } : { listId: listId!, id };
-
 /** A place as a page names it, and back; undefined for a text that names none of this kind. */
 export const placeText = (place: StepPlace): string =>
-  'listId' in place ? `${place.listId}/${place.id}` : `${place.order ?? ''}:${place.ruleRef}`;
+  'list' in place ? `${place.list}/${place.id}` : `${place.order ?? ''}:${place.ruleRef}`;
 
 export function readPlace(kind: Kind, text: string): StepPlace | undefined {
   if (kind === 'access_rule') {
-    const [, listId, id] = /^([0-9a-f-]{36})\/(\d{1,15})$/i.exec(text) ?? [];
-    return listId === undefined ? undefined : { listId: listId.toLowerCase(), id: Number(id) };
+    const [, list, id] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? [];
+    return list === undefined ? undefined : { list: Number(list), id: Number(id) };
   }
   const [, order, ruleRef] = /^(-?\d{1,16})?:(.{1,128})$/.exec(text) ?? [];
   return ruleRef === undefined ? undefined : { order: order === undefined ? null : Number(order), ruleRef };

@@ -208,20 +208,24 @@ export type RuleMatch =
 /** A rule behind which reading goes on: `id` and list of an access rule, `ruleRef` of another. */
 export type RulePosition = Pick<StoredRule, 'id' | 'listId'> & { readonly ruleRef: string | null };
 
-/** Where `ruleStep` goes on: behind an access rule of a list (0: its first), or behind `order` and `ruleRef` of another. */
-export type StepPlace = { readonly listId: string; readonly id: number } | { readonly order: number | null; readonly ruleRef: string };
+/**
+ * Where `ruleStep` goes on: behind an access rule (0: the first) of a list, which is known by its number in the order of lists, so that it
+ * may be deleted meanwhile; or behind `order` and `ruleRef` of another.
+ */
+export type StepPlace = { readonly list: number; readonly id: number } | { readonly order: number | null; readonly ruleRef: string };
 
 /** What `ruleStep` reads. */
 export interface StepFilter extends Omit<RuleFilter, 'after'> {
-  /** undefined: from the beginning. Nothing comes behind a rule whose list is gone. */
+  /** undefined: from the beginning. */
   readonly after?: StepPlace | undefined;
   /** How many rules are wanted, 1,000 at most. */
   readonly limit: number;
 }
 
-/** A few rules; `next` is where the rest begins, null where there is none. */
+/** A few rules with the place of each; `next` is where the rest begins, null where there is none. */
 export interface RuleStep {
   readonly rules: readonly StoredRule[];
+  readonly places: readonly StepPlace[];
   readonly next: StepPlace | null;
 }
 

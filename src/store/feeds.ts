@@ -6,7 +6,7 @@ import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { changeWorkspace, create, moveKeyRevision, noSuch, patchColumns, requireState } from './management.ts';
+import { changeWorkspace, create, findFeed, noSuch, patchColumns, requireState, revokeKeys } from './management.ts';
 import { profileOf, type Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
 
@@ -48,25 +48,21 @@ export function feedManagement(transact: Transact): FeedManagement {
         return made;
       }),
     updateFeed: (workspaceId, feedId, patch, { by, ifMatch } = {}) =>
-      transact(
-        function* (now) {
-          const workspacePk = yield* changeWorkspace(workspaceId);
-          const found = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, feedId, workspacePk);
-          if (found === undefined) throw noSuch('feed', feedId);
-          const before = feedState(feedOf(found, workspaceId, yield* membersOf(found)));
-          requireState(before, ifMatch);
-          const row = yield* changeFeed(workspacePk, found, patch);
-          const feed = feedOf(row, workspaceId, yield* membersOf(row));
-          yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
-          return feed;
-        },
-        { repeatable: true },
-      ),
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const found = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, feedId, workspacePk);
+        if (found === undefined) throw noSuch('feed', feedId);
+        const before = feedState(feedOf(found, workspaceId, yield* membersOf(found)));
+        requireState(before, ifMatch);
+        const row = yield* changeFeed(workspacePk, found, patch);
+        const feed = feedOf(row, workspaceId, yield* membersOf(row));
+        yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
+        return feed;
+      }),
     deleteFeed: (workspaceId, feedId, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* one('SELECT * FROM feeds WHERE id = $1 AND workspace_pk = $2', feedId, workspacePk);
-        if (row === undefined) throw noSuch('feed', feedId);
+        const row = yield* findFeed(workspacePk, feedId);
         const before = feedState(feedOf(row, workspaceId, yield* membersOf(row)));
         requireState(before, ifMatch);
         const pk = Number(row.pk);
@@ -74,8 +70,7 @@ export function feedManagement(transact: Transact): FeedManagement {
         yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', pk);
         yield* run('DELETE FROM feed_records WHERE list_pk = $1', -pk);
         yield* run('DELETE FROM feed_days WHERE workspace_pk = $1 AND list_pk = $2', workspacePk, -pk);
-        yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE feed_id = $1`, feedId);
-        yield* moveKeyRevision();
+        yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
         yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
       }),
   };

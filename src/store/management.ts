@@ -1,5 +1,6 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
+import type { Author } from '../account/caller.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../account/key.ts';
 import { type AccessList, LIST_SETTINGS, type ListPatch, listState, NO_SETTINGS, SETTING_NAMES } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
@@ -15,7 +16,7 @@ import { audit, changed } from './audit.ts';
 import { forgetMember, refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts';
-import { one, run, type Transact, type Value, type Work } from './work.ts';
+import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
 export type Management = Omit<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys'> &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
@@ -60,32 +61,27 @@ export function management(transact: Transact): Management {
       ),
     createWorkspace: (organizationId, name) => transact((now) => insertWorkspace(now, organizationId, name)),
     updateWorkspace: (workspaceId, patch, { by, ifMatch } = {}) =>
-      transact(
-        function* (now) {
-          const workspacePk = yield* changeWorkspace(workspaceId);
-          const before = workspaceSettingsJson(workspaceOf((yield* one(WORKSPACE, workspacePk))!));
-          requireState(before, ifMatch);
-          const values = workspaceColumns(patch);
-          const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
-          if (values.length > 0)
-            yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
-          yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
-          yield* moveKeyRevision();
-          const workspace = workspaceOf((yield* one(WORKSPACE, workspacePk))!);
-          const change = changed(before, workspaceSettingsJson(workspace));
-          yield* audit(now, 'workspace changed', workspaceId, { workspacePk, by, change });
-          return workspace;
-        },
-        { repeatable: true },
-      ),
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const before = workspaceSettingsJson(workspaceOf((yield* one(WORKSPACE, workspacePk))!));
+        requireState(before, ifMatch);
+        const values = workspaceColumns(patch);
+        const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
+        if (values.length > 0) yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
+        yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+        yield* moveKeyRevision();
+        const workspace = workspaceOf((yield* one(WORKSPACE, workspacePk))!);
+        const change = changed(before, workspaceSettingsJson(workspace));
+        yield* audit(now, 'workspace changed', workspaceId, { workspacePk, by, change });
+        return workspace;
+      }),
     createKey: (workspaceId, key, change) => transact((now) => insertKey(now, workspaceId, key, change)),
     revokeKey: (id, { by } = {}) =>
       transact(
         function* (now) {
-          const row = yield* one(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE id = $1 RETURNING workspace_pk`, id);
+          const row = yield* one('SELECT workspace_pk FROM keys WHERE id = $1', id);
           if (row === undefined) return false;
-          yield* moveKeyRevision();
-          yield* audit(now, 'key revoked', id, { workspacePk: Number(row.workspace_pk), by });
+          yield* revokeKeys(now, 'id', id, { workspacePk: Number(row.workspace_pk), by });
           return true;
         },
         { repeatable: true },
@@ -110,25 +106,22 @@ export function management(transact: Transact): Management {
         return list;
       }),
     updateList: (workspaceId, listId, patch, { by, ifMatch } = {}) =>
-      transact(
-        function* (now) {
-          const workspacePk = yield* changeWorkspace(workspaceId);
-          const before = listState(listOf(yield* findList(workspacePk, listId), workspaceId));
-          requireState(before, ifMatch);
-          const values = patchColumns(patch);
-          const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
-          const row = yield* one(
-            `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,
-            listId,
-            workspacePk,
-            ...values.map(([, value]) => value),
-          );
-          const list = listOf(row!, workspaceId);
-          yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
-          return list;
-        },
-        { repeatable: true },
-      ),
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const before = listState(listOf(yield* findList(workspacePk, listId), workspaceId));
+        requireState(before, ifMatch);
+        const values = patchColumns(patch);
+        const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
+        const row = yield* one(
+          `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,
+          listId,
+          workspacePk,
+          ...values.map(([, value]) => value),
+        );
+        const list = listOf(row!, workspaceId);
+        yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
+        return list;
+      }),
     deleteList: (workspaceId, listId, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
@@ -139,8 +132,7 @@ export function management(transact: Transact): Management {
         yield* run('INSERT INTO deleted_lists (list_pk, workspace_pk) VALUES ($1, $2)', Number(row.pk), workspacePk);
         yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
         yield* forgetMember(Number(row.pk), Number(row.revision));
-        yield* run(`UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}) WHERE list_id = $1`, listId);
-        yield* moveKeyRevision();
+        yield* revokeKeys(now, 'list_id', listId, { workspacePk, by });
         yield* audit(now, 'list deleted', listId, { workspacePk, by, change: { before, after: null } });
       }),
     rememberAnswer: (workspaceId, once, answer) =>
@@ -191,6 +183,13 @@ export function* changeWorkspace(id: string): Work<number> {
   return Number(row.pk);
 }
 
+/** Holds a workspace's row until the commit, so that no list or feed of it is deleted meanwhile. Returns its pk. */
+function* holdWorkspace(id: string): Work<number> {
+  const row = yield* one('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
+  if (row === undefined) throw noSuch('workspace', id);
+  return Number(row.pk);
+}
+
 export function* findWorkspace(id: string): Work<number> {
   const row = yield* one('SELECT pk FROM workspaces WHERE id = $1', id);
   if (row === undefined) throw noSuch('workspace', id);
@@ -200,6 +199,12 @@ export function* findWorkspace(id: string): Work<number> {
 function* findList(workspacePk: number, id: string): Work<Row> {
   const row = yield* one('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
   if (row === undefined) throw noSuch('list', id);
+  return row;
+}
+
+export function* findFeed(workspacePk: number, id: string): Work<Row> {
+  const row = yield* one('SELECT * FROM feeds WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+  if (row === undefined) throw noSuch('feed', id);
   return row;
 }
 
@@ -213,6 +218,18 @@ export function requireState(state: object, ifMatch: readonly string[] | undefin
 /** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
 export function* moveKeyRevision(): Work<void> {
   yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
+}
+
+/** Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. */
+export function* revokeKeys(
+  now: string,
+  column: 'id' | 'list_id' | 'feed_id',
+  value: string,
+  of: { readonly workspacePk: number; readonly by: Author | undefined },
+): Work<void> {
+  const revoked = yield* all(`UPDATE keys SET revoked_at = ${now} WHERE ${column} = $1 AND revoked_at IS NULL RETURNING id`, value);
+  yield* moveKeyRevision();
+  for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
 }
 
 /** Writes a row that is made now, and returns it. */
@@ -284,7 +301,9 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
 function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once }: ChangeOptions = {}): Work<KeyInfo> {
   const { hash, prefix, name, permissions, listId, feedId, expiresAt } = key;
   const id = randomUUID();
-  const workspacePk = yield* findWorkspace(workspaceId);
+  const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
+  if (listId !== null) yield* findList(workspacePk, listId);
+  if (feedId !== null) yield* findFeed(workspacePk, feedId);
   const row = yield* create(now, 'keys', {
     id,
     hash,

@@ -37,6 +37,8 @@ interface Stretch {
 
 /** A stretch whose places have names. */
 interface NamedStretch extends Stretch {
+  /** The columns that it is ordered by. */
+  readonly key: readonly string[];
   place(after: Key): StepPlace;
 }
 
@@ -62,17 +64,21 @@ export async function* ruleRows(
 export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: StepFilter): Work<RuleStep> {
   const source = yield* sourceOf(workspaceId, filter);
   const rules: StoredRule[] = [];
+  const places: StepPlace[] = [];
   let pages = 0;
-  for (const { first, page, rule, place } of source === undefined ? [] : stepStretches(source, filter, indexedBy)) {
+  for (const { first, key, page, rule, place } of source === undefined ? [] : stepStretches(source, filter, indexedBy)) {
     for (let after: Key | undefined = first; after !== undefined; ) {
-      if (rules.length >= filter.limit || pages === STEP_PAGES) return { rules, next: place(after) };
+      if (rules.length >= filter.limit || pages === STEP_PAGES) return { rules, places, next: place(after) };
       const { rows, next }: Page = yield* page(after, Math.min(PAGE, filter.limit - rules.length));
       pages += 1;
-      for (const row of rows) rules.push(rule(row));
+      for (const row of rows) {
+        rules.push(rule(row));
+        places.push(place(keyOf(key, row)));
+      }
       after = next;
     }
   }
-  return { rules, next: null };
+  return { rules, places, next: null };
 }
 
 /** Hands over the rules of a source, of these kinds, that are active at `now` (ms). */
@@ -91,15 +97,17 @@ const sourceOf = (workspaceId: string, { kind, listId }: Pick<RuleFilter, 'kind'
 
 function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedBy): Stretch[] {
   const { kind, after, now } = filter;
-  if (!isExpressionKind(kind))
-    return listStretches(source, filter, after?.listId ? { listId: after.listId, id: after.id } : undefined, indexedBy);
+  if (!isExpressionKind(kind)) {
+    const lists = after?.listId ? listsFrom(source.lists, after.listId) : source.lists;
+    return listStretches(lists, filter, after && lists[0] && { list: lists[0].pk, id: after.id }, indexedBy);
+  }
   const { table } = RULE_KINDS[kind];
   return [
     {
       first: [after?.ruleRef ?? ''],
       page: (last, limit) =>
         wholePage(
-          ['rule_ref'],
+          BY_REF,
           `SELECT * FROM ${table} WHERE workspace_pk = $1 AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
           [source.workspacePk, ...last, now],
           limit,
@@ -111,7 +119,15 @@ function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedB
 
 function stepStretches(source: RuleSource, { after, ...filter }: StepFilter, indexedBy: IndexedBy): NamedStretch[] {
   const { kind } = filter;
-  if (!isExpressionKind(kind)) return listStretches(source, filter, after && 'listId' in after ? after : undefined, indexedBy);
+  if (!isExpressionKind(kind)) {
+    const from = after && 'list' in after ? after : undefined;
+    return listStretches(
+      source.lists.filter(({ pk }) => pk >= (from?.list ?? pk)),
+      filter,
+      from,
+      indexedBy,
+    );
+  }
   const place = after && 'order' in after ? after : undefined;
   const [ordered, unordered] = enforcementStretches(kind, source.workspacePk, filter.now);
   if (place === undefined) return [ordered, unordered];
@@ -128,9 +144,10 @@ function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: nu
   return [
     {
       first: [Number.MIN_SAFE_INTEGER - 1, ''],
+      key: BY_ORDER,
       page: (after, limit) =>
         wholePage(
-          ['order', 'rule_ref'],
+          BY_ORDER,
           `${from} AND ("order", rule_ref) > ($2, $4) AND ${ACTIVE} ORDER BY "order", rule_ref LIMIT ${limit}`,
           [workspacePk, after[0], now, after[1]],
           limit,
@@ -140,9 +157,10 @@ function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: nu
     },
     {
       first: [''],
+      key: BY_REF,
       page: (after, limit) =>
         wholePage(
-          ['rule_ref'],
+          BY_REF,
           `${from} AND "order" IS NULL AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
           [workspacePk, ...after, now],
           limit,
@@ -153,39 +171,47 @@ function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: nu
   ];
 }
 
+/** A place in the list with this number. */
 interface ListPlace {
-  readonly listId: string;
+  readonly list: number;
   readonly id: number;
 }
 
 function listStretches(
-  { lists }: RuleSource,
+  lists: RuleSource['lists'],
   { now, match }: Pick<RuleFilter, 'now' | 'match'>,
   after: ListPlace | undefined,
   indexedBy: IndexedBy,
 ): NamedStretch[] {
   const search = searchOf(match);
-  return listsFrom(lists, after).map(({ pk, id }) => ({
-    first: [after?.listId === id ? after.id : -1],
+  return lists.map(({ pk, id }) => ({
+    first: [after?.list === pk ? after.id : -1],
+    key: BY_ID,
     page: ([last], limit) =>
       search.indexed === 'no' ? windowPage(search, pk, last, now, limit) : accessPage(search, pk, last, now, limit, indexedBy),
     rule: (row) => ruleOf('access_rule', { ...row, list_id: id }),
-    place: ([last]) => ({ listId: id, id: Math.max(0, Number(last)) }),
+    place: ([last]) => ({ list: pk, id: Math.max(0, Number(last)) }),
   }));
 }
 
-/** The lists that come at `after` or behind it; none when its list is gone. */
-function listsFrom<L extends { readonly id: string }>(lists: readonly L[], after: ListPlace | undefined): readonly L[] {
-  if (after === undefined) return lists;
-  const at = lists.findIndex(({ id }) => id === after.listId);
+/** The list with an id and those behind it; none when it is gone. */
+function listsFrom(lists: RuleSource['lists'], listId: string): RuleSource['lists'] {
+  const at = lists.findIndex(({ id }) => id === listId);
   return at < 0 ? [] : lists.slice(at);
 }
+
+/** The columns that rules are read in the order of. */
+const BY_ID = ['id'];
+const BY_REF = ['rule_ref'];
+const BY_ORDER = ['order', 'rule_ref'];
+
+const keyOf = (columns: readonly string[], row: Row): Key => columns.map((column) => row[column] as Value);
 
 /** The rows of a statement with this limit; fewer of them are the last. */
 function* wholePage(key: readonly string[], text: string, values: readonly Value[], limit: number): Work<Page> {
   const rows = yield* all(text, ...values);
   const last = rows[limit - 1];
-  return { rows, next: last && key.map((column) => last[column] as Value) };
+  return { rows, next: last && keyOf(key, last) };
 }
 
 /** A condition on access rules, with its values from `$4` on. */
@@ -208,7 +234,7 @@ function accessPage(search: Search, listPk: number, after: Value, now: number, l
   const from = indexed === 'yes' ? `(${byTarget.join(' UNION ALL ')}) found` : `access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE}`;
   // The sign keeps PostgreSQL from walking through the list in the order of its ids until it has found so many.
   const order = indexed === 'yes' ? '+id' : 'id';
-  return wholePage(['id'], `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
+  return wholePage(BY_ID, `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
 }
 
 /** Those of the next rules of a list that meet the condition; none of them may. */

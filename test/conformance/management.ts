@@ -123,6 +123,7 @@ export function managementConformance(driver: StoreDriver): void {
     await store.updateList(workspace.id, id, { description: 'y'.repeat(2040) }, { by: { keyId: 'k', actor: null } });
     const { id: key } = await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32) }, { by: BY });
     await store.revokeKey(key, { by: BY });
+    await store.revokeKey(key, { by: BY });
     await store.updateWorkspace(workspace.id, { protect: ['private'] }, { by: BY });
     await store.deleteList(workspace.id, id);
     const { items } = await store.auditPage(workspace.id, { after: null, limit: 100 });
@@ -139,6 +140,31 @@ export function managementConformance(driver: StoreDriver): void {
         ['list changed', id, BY, { family: null, action: null }, { family: 'v4', action: 'block' }],
       ],
     );
+    // Keys that go with their list or feed have a row each, but not those that were revoked before.
+    const edge = await store.createList(workspace.id, 'bound', null, NO_SETTINGS);
+    const feed = await store.createFeed(workspace.id, { ...FEED, name: 'device' });
+    const bindings = [{ listId: edge.id }, { listId: edge.id }, { feedId: feed.id }];
+    const made = await Promise.all(
+      bindings.map((bound, n) =>
+        store.createKey(workspace.id, { ...KEY, permissions: ['feed:read'], ...bound, hash: Buffer.alloc(32, n + 1) }),
+      ),
+    );
+    const [before, ofList, ofFeed] = made.map((each) => each.id);
+    await store.revokeKey(before!, { by: BY });
+    await store.deleteList(workspace.id, edge.id, { by: BY });
+    await store.deleteFeed(workspace.id, feed.id, { by: BY });
+    assert.deepEqual(
+      (await store.auditPage(workspace.id, { after: null, limit: 5 })).items.map(({ event, object, by }) => [event, object, by]),
+      [
+        ['feed deleted', feed.id, BY],
+        ['key revoked', ofFeed, BY],
+        ['list deleted', edge.id, BY],
+        ['key revoked', ofList, BY],
+        ['key revoked', before, BY],
+      ],
+    );
+    for (const bound of [{ listId: edge.id }, { feedId: feed.id }])
+      await assert.rejects(store.createKey(workspace.id, { ...KEY, ...bound, hash: Buffer.alloc(32, 9) }), { code: 'NOT_FOUND' });
     assert.ok(items.every(({ at }, i) => i === 0 || at <= items[i - 1]!.at));
     assert.deepEqual(
       (await store.auditPage(other.id, { after: null, limit: 100 })).items.map(({ event }) => event),

@@ -778,7 +778,7 @@ export function storeConformance(driver: StoreDriver): void {
         `limit ${limit}`,
       );
     }
-    assert.deepEqual(await store.ruleStep('unknown', { kind: 'waf_rule', now: T0, limit: 10 }), { rules: [], next: null });
+    assert.deepEqual(await store.ruleStep('unknown', { kind: 'waf_rule', now: T0, limit: 10 }), { rules: [], places: [], next: null });
   });
 
   test(`D15.31 store ${name}: a step of access rules goes on behind lists without any, and behind rules that do not match`, async (t) => {
@@ -795,6 +795,20 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(found.length, 129);
     const first = await store.ruleStep(workspace.id, filter);
     assert.ok(first.rules.length === 1000 && first.next !== null);
+    // Each rule has a place, and the rest comes behind it, also where its list is gone.
+    const { places } = await store.ruleStep(workspace.id, { ...filter, limit: 3 });
+    assert.deepEqual((await store.ruleStep(workspace.id, { ...filter, after: places[1]!, limit: 2 })).rules, all.slice(2, 4));
+    const [, gone, next] = (await store.directory(workspace.id))!.lists.map(({ id }) => id) as [string, string, string];
+    await land([5, 6].map((n) => ({ change: host(n), listId: gone })));
+    await land([{ change: host(7), listId: next }]);
+    const { rules, places: there } = await store.ruleStep(workspace.id, { ...filter, listId: gone });
+    assert.equal(rules.length, 2);
+    await store.deleteList(workspace.id, gone);
+    const behind = await store.ruleStep(workspace.id, { ...filter, after: there[0]!, limit: 1 });
+    assert.deepEqual(
+      behind.rules.map(({ listId }) => listId),
+      [next],
+    );
   });
 
   test(`4.3 store ${name}: a snapshot of many rules reads each once`, async (t) => {

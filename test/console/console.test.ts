@@ -108,6 +108,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
       [{ key: KEY }, 'name'],
       [{ key: KEY, name: '' }, 'name'],
       [{ key: KEY, name: 'a\nb' }, 'name'],
+      [{ key: KEY, name: '\ud800' }, 'name'],
       [{ key: KEY, name: 'a'.repeat(101) }, 'name'],
     ] as const) {
       const { status, text } = await ask(weir.url, '/console/session', { method: 'POST', headers: PROOF, body: JSON.stringify(body) });
@@ -152,6 +153,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
     assert.equal(await change({ 'x-weir-console': '1', origin: 'https://evil.example' }), 403);
     assert.equal(await change({ 'x-weir-console': '1', origin: `http://${host}` }), 400);
     assert.equal(await change(PROOF), 400);
+    assert.equal(await change({ 'x-weir-console': '1' }), 403);
     assert.equal((await signIn(KEY, 'Jana', { 'sec-fetch-site': 'cross-site', 'x-weir-console': '1' })).status, 403);
   });
 

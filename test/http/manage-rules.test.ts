@@ -121,6 +121,7 @@ suite('management of rules', () => {
     for (const [query, field] of [
       ['address=x.y', 'address'],
       ['address=NL&match=covered', 'match'],
+      ['match=covered', 'match'],
       ['kind=waf_rule&list=edge', 'list'],
       ['type=custom', 'type'],
       ['label=x', 'label'],
@@ -133,6 +134,22 @@ suite('management of rules', () => {
     }
     assert.equal((await get('/rules?list=nothing')).status, 404);
     assert.equal((await getFeed(server.url, key)).status, 200);
+  });
+
+  test('D15.31, D15.35 a page goes on behind a list that was deleted since the one before', async () => {
+    const { get, post, done, call, targetsOf } = await space('gone');
+    const [list] = [(await post('/lists', { name: 'edge' })).body.id, await post('/lists', { name: 'last' })];
+    for (const [value, name] of Object.entries({ '192.0.2.1': 'edge', '192.0.2.2': 'edge', '192.0.2.3': 'last' }))
+      await done('/rules', { value, list: name, labels: { source: 'soc' } });
+    for (const conditions of ['', '&label=source:soc']) {
+      const { rules, next } = (await get(`/rules?limit=1${conditions}`)).body;
+      assert.deepEqual([rules[0]!.target, next], ['192.0.2.1', `${next!.split('/')[0]}/${rules[0]!.id}`]);
+    }
+    const { next } = (await get('/rules?limit=1')).body;
+    assert.equal((await call('DELETE', `/lists/${list}`, undefined, { 'if-match': '*' })).status, 200);
+    const after = encodeURIComponent(next!);
+    for (const conditions of ['', '&label=source:soc']) assert.deepEqual(await targetsOf(`after=${after}${conditions}`), ['192.0.2.3']);
+    assert.equal((await done('/rules/delete', { label: 'source:soc', after: next, preview: true })).deleted, 1);
   });
 
   test('D15.31, D15.32 expression rules come in the order of enforcement, by type, with what agents ignore of them', async () => {
@@ -153,7 +170,16 @@ suite('management of rules', () => {
     await put('b', { order: 9 });
     assert.deepEqual(await refsOf('limit=10'), ['first', 'a', 'b', 'last']);
     const wrong = await post('/rules/expressions', { kind: 'waf_rule', rule_ref: 'x', expression: 'ip.src eq', action: 'block' });
-    assert.deepEqual([wrong.status, wrong.body.details[0]!.field], [400, 'rule.expression']);
+    assert.deepEqual([wrong.status, wrong.body.details[0]!.field], [400, 'expression']);
+    for (const [more, field] of [
+      [{ action: 'zap' }, 'action'],
+      [{ phase: 'noon' }, 'phase'],
+      [{ kind: 'smart_firewall_rule', phase: 'request', action: 'block' }, 'phase'],
+    ] as const) {
+      const given = { kind: 'waf_rule', rule_ref: 'x', expression: 'ip.src eq 192.0.2.1', action: 'block', ...more };
+      const { status, body: fault } = await post('/rules/expressions', given);
+      assert.deepEqual([status, fault.details[0]!.field], [400, field]);
+    }
     const preview = await done('/rules/expressions', {
       ...{ kind: 'waf_rule', rule_ref: 'y', expression: 'ip.src eq 192.0.2.1', action: 'ratelimit', preview: true },
     });
@@ -173,19 +199,26 @@ suite('management of rules', () => {
     await done('/rules', { value: '192.0.2.1', action: 'unblock' });
     assert.deepEqual(await targetsOf(''), []);
     for (const [body, field, text] of [
-      [{ value: '10.1.2.3' }, 'rule.target.ip', /overlaps the protected network 10\.0\.0\.0\/8/],
-      [{ value: 'AS99999999' }, 'rule.target.asn', /./],
+      [{ value: '10.1.2.3' }, 'value', /overlaps the protected network 10\.0\.0\.0\/8/],
+      [{ value: 'AS99999999' }, 'value', /./],
       [{ value: 'example.org' }, 'value', /must be an address, a network, an AS number or a country/],
       [{ value: '192.0.2.1', expires: '2020-01-01' }, 'expires', /past/],
-      [{ value: '192.0.2.1', expires: 'soon' }, 'value', /neither a duration/],
+      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /neither a duration/],
+      [{ value: '192.0.2.1', expires: '99999999999' }, 'expires', /./],
+      [{ value: '192.0.2.1', list: '' }, 'list', /must not be empty/],
+      [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /none of labels, config/],
+      [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /goes with a block/],
       [{ value: '192.0.2.1', rule_ref: 'a b' }, 'rule_ref', /./],
-      [{ value: '192.0.2.1', confidence: 'sure' }, 'rule.config.confidence', /./],
+      [{ value: '192.0.2.1', confidence: 'sure' }, 'confidence', /./],
     ] as const) {
       const { status, body: fault } = await post('/rules', body);
       assert.deepEqual([status, fault.details[0]!.field], [400, field], fault.message);
       assert.match(fault.details[0]!.message, text);
     }
     assert.equal((await post('/rules', { value: '192.0.2.1', list: 'nothing' })).status, 404);
+    await done('/rules', { value: '192.0.2.2', name: 'scanner', reason: 'scan', labels: null });
+    const [named] = (await get('/rules')).body.rules;
+    assert.deepEqual([named!.target, named!.name, named!.reason], ['192.0.2.2', 'scanner', 'scan']);
   });
 
   test('D15.35 rules are deleted by their ids or by conditions, after a preview with a sample', async () => {
@@ -200,7 +233,9 @@ suite('management of rules', () => {
       ['192.0.2.1', '192.0.2.2'],
     );
     assert.equal((await targetsOf('')).length, 4);
-    assert.equal((await done('/rules/delete', { ids: [first!.id, 999_999] })).deleted, 1);
+    const ids = [first!.id, first!.id, 999_999];
+    assert.equal((await done('/rules/delete', { ids, preview: true })).deleted, 1);
+    assert.equal((await done('/rules/delete', { ids })).deleted, 1);
     assert.equal((await call('DELETE', `/rules/access_rule/${second!.id}`)).body.deleted, 1);
     assert.equal((await call('DELETE', `/rules/access_rule/${second!.id}`)).status, 404);
     assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
@@ -214,6 +249,9 @@ suite('management of rules', () => {
     for (const body of [{}, { kind: 'waf_rule' }, { ids: [1], label: 'source:a' }]) {
       assert.deepEqual([(await post('/rules/delete', body)).body.details[0]!.field], ['ids']);
     }
+    for (const match of ['exact', 'covering', 'covered'])
+      assert.equal((await post('/rules/delete', { match })).body.details[0]!.field, 'match');
+    assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
   });
 
   test('D15.36 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {
@@ -254,6 +292,37 @@ suite('management of rules', () => {
     const signals = [{ schema_version: 2, kind: 'access_rule', op: 'delete', rule: { target: { ip: '192.0.2.1' }, action: 'block' } }];
     assert.equal((await done('/imports', JSON.stringify(signals))).accepted, 1);
     assert.deepEqual(await targetsOf(''), ['AS64500']);
+    const line = (ip: string, more: Json = {}) => JSON.stringify({ type: 'access_rules', action: 'block', ip, ...more });
+    const unblock = { kind: 'access_rule', op: 'delete', rule: { target: { ip: '198.51.100.1' } } };
+    const waf = {
+      kind: 'waf_rule',
+      op: 'upsert',
+      rule_ref: 'r',
+      rule: { type: 'odd', expression: 'ip.src eq 192.0.2.1', action: 'block' },
+    };
+    const lines = [
+      ...[line('198.51.100.1'), '{oops}', line('198.51.100.2'), '7', line('198.51.100.3', { type: 'nope' }), '{"ip":"192.0.2.1"}'],
+      ...[line('198.51.100.4', { action: 'zap' }), line('10.0.0.1'), JSON.stringify(unblock), JSON.stringify(waf)],
+    ];
+    const told = [
+      [2, /^is not JSON$/],
+      [4, /^is not an object$/],
+      [5, /^type: must be one of: access_rules$/],
+      [6, /^has neither "kind" \(v2\) nor "type" \(v1\)$/],
+      [7, /^action: must be one of: block, unblock$/],
+      [8, /overlaps the protected network/],
+      [10, /^rule\.type: rule\.type is required/],
+    ] as const;
+    const mixed = await done('/imports', lines.join('\n'));
+    const byLine = mixed.errors.toSorted((a, b) => Number(a.place.slice(5)) - Number(b.place.slice(5)));
+    assert.deepEqual(
+      byLine.map(({ place }) => place),
+      told.map(([number]) => `line ${number}`),
+    );
+    for (const [i, [, says]] of told.entries()) assert.match(byLine[i]!.message, says);
+    assert.deepEqual([mixed.accepted, mixed.failed, await targetsOf('')], [3, 7, ['AS64500', '198.51.100.2']]);
+    const array = await done('/imports', `[${line('198.51.100.5')}, 7, ${line('198.51.100.6', { type: 'nope' })}]`);
+    assert.deepEqual([array.accepted, array.errors.map(({ place }) => place)], [1, ['entry 1', 'entry 2']]);
     const broken = await done('/imports?format=json', '["192.0.2.7", {');
     assert.deepEqual([broken.accepted, broken.failed], [1, 1]);
     const many = await done('/imports?preview=1', Array.from({ length: 10_001 }, (_, n) => `198.18.${n >> 8}.${n & 255}`).join('\n'));
@@ -397,7 +466,10 @@ suite('management of rules', () => {
     assert.equal(String((await get(`/dead-letters/${future!.id}`)).body.value).length, 557);
     assert.equal((await get(`/dead-letters/${broken!.id - 100}`)).status, 404);
     assert.equal((await post('/dead-letter-replays', { ids: [future!.id, 999_999] })).status, 404);
-    assert.deepEqual((await post('/dead-letter-replays', { ids: [future!.id] })).body.replayed, [future!.id]);
+    // Of three at once one sends it.
+    const replays = await Promise.all([1, 2, 3].map(() => post('/dead-letter-replays', { ids: [future!.id] })));
+    assert.deepEqual(replays.map(({ status }) => status).sort(), [200, 404, 404]);
+    assert.deepEqual(replays.find(({ status }) => status === 200)!.body.replayed, [future!.id]);
     assert.equal((await call('DELETE', `/dead-letters/${broken!.id}`)).body.dropped, true);
     // It can still not be landed.
     const again = await eventually(async () => {

@@ -1,5 +1,6 @@
 /** The management API: what holds of every operation, from the table of operations, and what each group does (SPEC D15). */
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { Permission } from '../../src/account/permission.ts';
@@ -232,6 +233,7 @@ suite('management', () => {
         ['null', 'body'],
         ['{"no_such_field":1}', 'no_such_field'],
         ['{"__proto__":1}', '__proto__'],
+        ['{"a":{"b":"\\"a\\":","a":[{"c":1}]},"\\u0061":2}', 'a'],
       ] as const) {
         const { status, body: fault } = await call(row.method, path, admin, body, preconditions(row));
         assert.deepEqual([row.name, body, status, fault.details[0]!.field], [row.name, body, 400, field]);
@@ -247,6 +249,14 @@ suite('management', () => {
       }
     }
     assert.equal((await get('/audit?limit=1')).body.entries[0]!.id, audited);
+    const name = fresh('list');
+    const twice = await call('POST', '/lists', admin, `{"name":"x","name":"${name}"}`);
+    assert.deepEqual([twice.status, twice.body.details[0]], [400, { field: 'name', message: 'must be given once', value: null }]);
+    // Null is no value of these.
+    assert.equal((await make('/keys', { name: null, list: null, expires_in: null })).body.name, null);
+    assert.equal((await make('/feeds', { name, all_lists: true, lists: null, format: null })).body.all_lists, true);
+    assert.equal((await call('POST', '/lists', admin, { name: null })).body.details[0]!.message, 'is required');
+    assert.equal((await call('POST', '/rules/delete', admin, { label: null, ids: null })).body.details[0]!.field, 'ids');
   });
 
   test('D15.4 404 and 405 need no key, 405 names the methods', async () => {
@@ -360,7 +370,8 @@ suite('management', () => {
       const etag = present.headers.etag!;
       assert.match(etag, /^"[\w-]{22}"$/);
       assert.deepEqual([row.name, (await call(row.method, path, admin, body)).status], [row.name, 428]);
-      for (const other of ['"x"', `W/${etag}`, 'x', `"x", "${etag.slice(1, -2)}_"`]) {
+      const almost = `${etag.slice(0, -2)}${etag.at(-2) === '_' ? '-' : '_'}"`;
+      for (const other of ['"x"', `W/${etag}`, 'x', `"x", ${almost}`]) {
         const refused = await call(row.method, path, admin, body, { 'if-match': other });
         assert.deepEqual([row.name, other, refused.status, refused.headers.etag], [row.name, other, 412, etag]);
         assert.deepEqual(refused.body.current, present.body);
@@ -429,6 +440,14 @@ suite('management', () => {
       assert.equal(status, 403);
       assert.match(body.message, /^the key could do more than the one that asks, which does not have (manage|signal:write|config:read)$/);
     }
+    const { body: brief } = await make('/keys', { permissions: ['keys:write', 'feed:read'], expires_in: 3600 });
+    const asBrief = (body: object) => call('POST', '/keys', String(brief.key), { permissions: ['feed:read'], ...body });
+    for (const body of [{}, { expires_in: 7200 }]) {
+      const { status, body: fault } = await asBrief(body);
+      assert.equal(status, 403);
+      assert.equal(fault.message, `the key would outlive the one that asks, which expires at ${brief.expires_at}: give expires_in`);
+    }
+    assert.equal((await asBrief({ expires_in: 60 })).status, 201);
     const { body: strong } = await make('/keys', { permissions: ['manage'], expires_in: 3600 });
     assert.equal((await call('DELETE', `/keys/${strong.id}`, key)).status, 403);
     assert.equal((await get('/whoami', String(strong.key))).status, 200);
@@ -536,6 +555,44 @@ suite('management', () => {
     const geo = (await get('/geo')).body as unknown as Record<string, Json>;
     assert.deepEqual([geo.country!.source, geo.asn!.source], ['operator', 'operator']);
     assert.ok(!JSON.stringify(geo).includes(folder));
+    // A process beside it whose stream is away: what it says of that is for the operator.
+    const checks = { store: { ok: true }, stream: { ok: false, reason: 'connect ECONNREFUSED 10.9.8.7:9092' } };
+    const other = { pid: 1, url: 'http://10.9.8.7:1', roles: ['signals'], startedAt: 0, checks, feeds: [] };
+    writeFileSync(join(settings.DATA_DIR, 'status-1.json'), JSON.stringify(other));
+    await eventually(async () => {
+      const { text } = await get('/status');
+      assert.ok(text.includes('stream of process 1: why is in the log and at /readyz'), text);
+      assert.ok(!text.includes('10.9.8.7'), text);
+    });
+    rmSync(join(settings.DATA_DIR, 'status-1.json'));
+  });
+
+  test('D18.21, D18.22 a feed over its cap is told as it is stored; what is counted of a change starts from what is set', async () => {
+    const { id } = (await make('/lists', { name: fresh('list'), format: 'commented', family: 'v4', max_entries: 1 })).body;
+    for (const value of ['198.51.100.1', '198.51.100.4'])
+      assert.ok((await call('POST', '/rules', admin, { value, list: id })).status < 300);
+    await eventually(async () => {
+      const { body } = await get(`/content?feed=${id}`);
+      assert.deepEqual(
+        [body.format, body.family, body.action, body.entries, body.over_cap, body.lines],
+        ['commented', 'v4', 'block', 2, true, []],
+      );
+    });
+    assert.equal((await get(`/content?feed=${id}&format=plain`)).body.format, 'plain');
+
+    await change('/workspace', { subtract_allow: 'on' });
+    for (const [value, action] of Object.entries({ '203.0.113.0/24': 'block', '203.0.113.7': 'allow' }))
+      assert.ok((await call('POST', '/rules', admin, { value, action })).status < 300);
+    await eventually(async () => {
+      const { body } = await call('POST', '/measure', admin, { max_entries: 200_000 });
+      const [was, will] = [body.before, body.after].map((size) => (size as Json).entries);
+      // The /24 without one address is eight networks.
+      assert.ok(Number(was) >= 8, String(was));
+      assert.equal(will, was);
+    });
+    await change('/workspace', { subtract_allow: 'off' });
+    const unknown = await call('POST', '/measure', admin, { lists: [UNKNOWN] });
+    assert.deepEqual([unknown.status, unknown.body.message], [404, `there is no list "${UNKNOWN}"`]);
   });
 
   test('D15.17 devices, bouncers and history of the workspace', async () => {

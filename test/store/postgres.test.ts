@@ -6,7 +6,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NO_SETTINGS } from '../../src/account/list.ts';
+import { listState, NO_SETTINGS } from '../../src/account/list.ts';
+import { stateTag } from '../../src/account/tag.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
@@ -399,6 +400,17 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     proxy.cutAfter('COMMIT');
     await assert.rejects(flaky.createOrganization('twice', 'active'), /whether the change was made is not known$/);
     assert.equal((await store.organizations()).filter(({ name }) => name === 'twice').length, 1);
+    // Done again it would find its own change, and be refused.
+    const list = (await store.directory(workspaceId))!.lists[0]!;
+    proxy.cutAfter('COMMIT');
+    const ifMatch = [stateTag(listState(list))];
+    await assert.rejects(
+      flaky.updateList(workspaceId, list.id, { family: 'v4' }, { ifMatch }),
+      /whether the change was made is not known$/,
+    );
+    assert.equal((await store.directory(workspaceId))!.lists[0]!.family, 'v4');
+    const { items } = await store.auditPage(workspaceId, { after: null, limit: 100 });
+    assert.equal(items.filter(({ event }) => event === 'list changed').length, 1);
     // Before the commit nothing was written: tried again unseen.
     proxy.cutAfter('INSERT INTO organizations');
     await flaky.createOrganization('once', 'active');

@@ -73,6 +73,8 @@ export function consolePage(page: Page, url: string): ConsolePage {
           }
           const isSelect = field instanceof HTMLSelectElement;
           Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value').set.call(field, ${JSON.stringify(value)});
+          // What can be chosen may not have been read yet.
+          if (isSelect && field.value !== ${JSON.stringify(value)}) return false;
           field.dispatchEvent(new Event(isSelect ? 'change' : 'input', { bubbles: true }));
           return true;
         })()`,

@@ -131,7 +131,7 @@ async function readSignIn({ raw }: FastifyRequest, budget: BodyBudget): Promise<
     const bytes = refuseBody(raw, holding, SIGN_IN_BYTES) ?? (await readBody(raw, holding, SIGN_IN_BYTES));
     if (!Buffer.isBuffer(bytes)) return bytes;
     const { key, name } = fieldsOf(bytes);
-    const actor = typeof name === 'string' ? readActor(encodeURIComponent(name)) : null;
+    const actor = typeof name === 'string' && name.isWellFormed() ? readActor(encodeURIComponent(name)) : null;
     if (typeof key !== 'string' || key.trim() === '') return fault('key', 'must be an API key');
     if (actor === null) return fault('name', 'must be your name, for the audit log');
     return typeof actor === 'string'

@@ -123,6 +123,6 @@ const mayRead = ({ listId, feedId, permissions }: Caller): boolean =>
 function foreign({ headers }: FastifyRequest): HttpFault | undefined {
   const site = headers['sec-fetch-site'];
   const { origin, host } = headers;
-  const isOwn = site === undefined ? origin === undefined || origin.replace(/^https?:\/\//, '') === host : site === 'same-origin';
+  const isOwn = site === undefined ? origin !== undefined && origin.replace(/^https?:\/\//, '') === host : site === 'same-origin';
   return isOwn && headers[PROOF] !== undefined ? undefined : OTHER_SITE;
 }

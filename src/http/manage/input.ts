@@ -31,8 +31,9 @@ export function inputReader({ query, body }: Operation): ReadInput {
     if (body === undefined) return { params, query: given, body: {}, bytes };
     const parsed = parseObject(bytes);
     if ('status' in parsed) return parsed as HttpFault;
-    const faults = faultsOf(parsed, body, bodyFaults, 'a field');
-    return faults.length > 0 ? badRequest(faults) : { params, query: given, body: parsed, bytes };
+    const fields = withoutNulls(parsed, body);
+    const faults = [...repeated(bytes), ...faultsOf(fields, body, bodyFaults, 'a field')];
+    return faults.length > 0 ? badRequest(faults) : { params, query: given, body: fields, bytes };
   };
 }
 
@@ -62,6 +63,34 @@ function typed(schema: { readonly type?: unknown } | undefined, text: unknown): 
   if (schema?.type === 'boolean' && /^(1|true)$/.test(text)) return true;
   if (schema?.type === 'boolean' && /^(0|false)$/.test(text)) return false;
   return text;
+}
+
+/** The fields of an object without those that are null where null is no value of theirs: that is as if they were absent. */
+const withoutNulls = (fields: Fields, { properties }: TObject): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== null || !Object.hasOwn(properties, name) || takesNull(properties[name]!)),
+  );
+
+const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
+  [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);
+
+/** A text of JSON, which a key is when a colon follows, or the beginning or end of a level. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
+
+/** The faults of fields that the JSON of an object has twice, of which `JSON.parse` keeps the last. */
+function repeated(bytes: Buffer): BatchFault[] {
+  const names = new Set<string>();
+  const twice = new Set<string>();
+  let depth = 0;
+  for (const [token, colon] of bytes.toString().matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (depth === 1 && colon !== undefined) {
+      const name: string = JSON.parse(token.slice(0, -colon.length));
+      (names.has(name) ? twice : names).add(name);
+    }
+  }
+  return [...twice].map((field) => ({ field, message: 'must be given once', value: null }));
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
+import { inTurn } from '../../manage/turns.ts';
 import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
@@ -110,6 +111,7 @@ function contextOf(
     caller,
     by: { keyId: caller.keyId, actor: actor as string | null },
     permissions: caller.permissions,
+    keyExpiresAt: caller.expiresAt,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
     once:
       token === undefined
@@ -123,8 +125,12 @@ type GivenInput = Parameters<Operation['run']>[1];
 async function perform(operation: Operation, context: ManageContext | HttpFault, given: GivenInput): Promise<Outcome | HttpFault> {
   if ('status' in context) return context;
   const { once } = context;
+  const work = () => doOrRefuse(operation, context, given);
   // Only the store's own transactions find out that another request is doing the same.
-  const turn = once !== undefined && operation.creates === 'elsewhere' ? await turnOf(`${once.keyId} ${once.token}`) : undefined;
+  return once !== undefined && operation.creates === 'elsewhere' ? inTurn(`${once.keyId} ${once.token}`, work) : work();
+}
+
+async function doOrRefuse(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome | HttpFault> {
   try {
     return (await doneBefore(operation, context)) ?? (await doNow(operation, context, given));
   } catch (error) {
@@ -134,25 +140,7 @@ async function perform(operation: Operation, context: ManageContext | HttpFault,
     if (earlier !== undefined) return earlier;
     if (fault === undefined) throw error;
     return fault.status === 412 ? { ...fault, ...(await currentState(operation, context, given)) } : fault;
-  } finally {
-    turn?.();
   }
-}
-
-/** The requests that do something once, by key and token: each waits for the one before. */
-const turns = new Map<string, Promise<void>>();
-
-/** Resolves when no other request with this token is under way in this process; the function ends the turn. */
-async function turnOf(token: string): Promise<() => void> {
-  const before = turns.get(token);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const mine = (before ?? Promise.resolve()).then(() => promise);
-  turns.set(token, mine);
-  await before;
-  return () => {
-    if (turns.get(token) === mine) turns.delete(token);
-    resolve();
-  };
 }
 
 async function doNow(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome> {

@@ -1,17 +1,17 @@
 /** What a feed says, and how large it is or would be. */
 
-import type { FeedProfile } from '../../account/feed.ts';
+import { type ProposedFeed, workspaceProfile } from '../../account/feed.ts';
 import { NO_SETTINGS } from '../../account/list.ts';
 import { isoTime, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { FeedMeasure } from '../../feed/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
 import type { Representation, TooLarge } from '../../feed/serve/representation.ts';
-import { FAMILIES, type Family, type Variant } from '../../feed/variant.ts';
+import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../feed/variant.ts';
 import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
-import { anyFeedId } from '../find.ts';
+import { anyFeedId, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { MEMBERS, membersOf } from './feeds.ts';
 import { nullable } from './nullable.ts';
@@ -83,9 +83,10 @@ function firstLines(bytes: Uint8Array, most: number): string[] {
 const LONGEST_LINE = 16_384;
 
 async function readContent(
-  { documents, store, workspaceId }: ManageContext,
+  context: ManageContext,
   { feed, lines = USUAL_LINES, ...asked }: { feed?: string; format?: string; family?: Family; action?: AccessAction; lines?: number },
 ): Promise<object> {
+  const { documents, store, workspaceId } = context;
   if (documents === undefined) throw new WeirError('REFUSED', NO_FEEDS);
   const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
   const { format, ...rest } = asked;
@@ -94,14 +95,15 @@ async function readContent(
   // Once more when the bytes were dropped meanwhile.
   for (let tries = 0; tries < 3; tries += 1) {
     const found = await documents.find({ workspaceId, list: feedId, variant, boundTo: null }, true);
-    if (found.kind !== 'feed' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', 'the feed is gone');
-    if (found.kind === 'too_large')
-      return { ...sizeOf(feedId, found, asked), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };
+    if (found.kind !== 'feed' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
+    if (found.kind === 'too_large') {
+      const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
+      return { ...sizeOf(feedId, found, of), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };
+    }
     const bytes = await documents.body(found, 'identity');
     if (bytes === undefined) continue;
-    const { format: name, family, action } = found.variant as Variant;
     return {
-      ...sizeOf(feedId, found, { format: name, family, action }),
+      ...sizeOf(feedId, found, found.variant as Variant),
       hint: null,
       bytes: bytes.length,
       md5: found.md5,
@@ -115,7 +117,7 @@ async function readContent(
 const sizeOf = (
   feedId: string | null,
   { entryCount, entryLimit, staleSince }: Representation | TooLarge,
-  { format = 'plain', family = 'both', action = 'block' }: { format?: string; family?: Family; action?: AccessAction },
+  { format, family, action }: Variant,
 ) => ({
   feed_id: feedId,
   ...{ format, family, action },
@@ -161,6 +163,21 @@ const measureJson = ({ entryLimit, addressRules, ...measure }: FeedMeasure) => (
   address_rules: addressRules,
 });
 
+/** What the workspace's feed (null), that of a list, or one made of lists is made of now. Rejects with NOT_FOUND when it is gone. */
+async function madeOf({ store, workspaceId }: ManageContext, feedId: string | null): Promise<ProposedFeed> {
+  if (feedId === null) {
+    const workspace = await store.workspace(workspaceId);
+    if (workspace !== undefined) return { profile: workspaceProfile(workspace), lists: null };
+  } else {
+    const list = (await store.findNamed(workspaceId, feedId))?.lists[0];
+    if (list !== undefined) return { profile: list, lists: [list.id] };
+    const feed = await store.feed(workspaceId, feedId);
+    if (feed !== undefined) return { profile: feed, lists: feed.lists };
+  }
+  throw new WeirError('NOT_FOUND', GONE);
+}
+const GONE = 'the feed is gone';
+
 type Settings = Readonly<Record<string, unknown>> & {
   readonly feed?: string;
   readonly lists?: readonly string[];
@@ -173,20 +190,18 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
   if (measurer === undefined) throw new WeirError('REFUSED', NO_FEEDS);
   const measure = async (of: Parameters<typeof measurer.measure>[0]['feed']) => {
     const size = await within(measurer.measure({ workspaceId, feed: of }), MEASURE_LIMIT, 'the feed thread');
-    if (size === undefined) throw new WeirError('NOT_FOUND', 'the feed is gone');
+    if (size === undefined) throw new WeirError('NOT_FOUND', GONE);
     return measureJson(size);
   };
+  const members = await membersOf(context, change);
+  for (const id of members ?? []) await findList(store, workspaceId, id);
   const isNew = feed === undefined && (change.lists !== undefined || change.all_lists === true);
   const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
   const now = isNew ? null : await measure(feedId);
   if (Object.keys(change).length === 0) return { before: now, after: null };
-  const named = feedId === null ? undefined : await store.findNamed(workspaceId, feedId);
-  const list = named?.lists[0];
-  const stored = feedId === null || list !== undefined ? undefined : await store.feed(workspaceId, feedId);
-  const before: FeedProfile = list ?? stored ?? { ...NO_SETTINGS, name: '', description: null };
-  const members = await membersOf(context, change);
-  const lists = members !== undefined ? members : list !== undefined ? [list.id] : stored === undefined ? null : stored.lists;
-  return { before: now, after: await measure({ profile: { ...before, ...settingsPatch(change) }, lists }) };
+  const made = isNew ? { profile: { ...NO_SETTINGS, name: '', description: null }, lists: null } : await madeOf(context, feedId);
+  const lists = members === undefined ? made.lists : members;
+  return { before: now, after: await measure({ profile: { ...made.profile, ...settingsPatch(change) }, lists }) };
 }
 
 export const CONTENT_OPERATIONS: readonly Operation[] = [

@@ -4,6 +4,7 @@ import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, pageRequest, pageSchema } from '../page.ts';
+import { inTurn } from '../turns.ts';
 
 /** Dead letters of a page at most, and characters of their values there: a message may be large. */
 const MOST = 50;
@@ -94,11 +95,13 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     audit: 'dead letter dropped',
     refusals: { 404: UNKNOWN },
     examples: [{ ids: [3] }],
-    async run(context, { body }) {
-      const letters = await own(context, body.ids);
-      await replayLetters(context.store, context.publish, letters, changeOf(context));
-      return { replayed: letters.map(({ id }) => id) };
-    },
+    // Two at once would each publish a letter before either has dropped it.
+    run: (context, { body }) =>
+      inTurn(`dead letters of ${context.workspaceId}`, async () => {
+        const letters = await own(context, body.ids);
+        await replayLetters(context.store, context.publish, letters, changeOf(context));
+        return { replayed: letters.map(({ id }) => id) };
+      }),
     show: (body) => ({ body }),
   }),
   operation({

@@ -11,7 +11,9 @@ import { FEED_FIELDS } from './feed-fields.ts';
 const BODY = 4 * 1024 * 1024;
 
 const QUERY = Type.Object({
-  list: Type.Optional(Type.String({ maxLength: 200, description: 'UUID or name of the list; the default list when absent.' })),
+  list: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name of the list; the default list when absent.' }),
+  ),
   format: Type.Optional(Type.Enum([...FORMS], { description: 'Found out when absent.' })),
   file: Type.Optional(Type.String({ maxLength: 300, description: 'The name of the file, whose end may tell its format.' })),
   action: Type.Optional(Type.Enum([...LIST_ACTIONS], { description: 'Of entries that name none; block when absent.' })),

@@ -18,11 +18,12 @@ const LONGEST = 3_155_760_000;
 /** A key that was made. Its text is shown once, and kept nowhere. */
 export type MadeKey = KeyInfo & { readonly text?: string };
 
-/** Makes a key. Rejects with USAGE when it cannot be bound so, with FORBIDDEN when it could do more than the caller. */
+/** Makes a key. Rejects with USAGE when it cannot be bound so, with FORBIDDEN when it could do more than the caller, or for longer. */
 export async function createKey(context: ChangeContext, request: KeyRequest): Promise<MadeKey> {
   const made = makeKey(request);
   if (typeof made === 'string') throw new WeirError('USAGE', made);
   refuseMore(context, made.key.permissions);
+  refuseLonger(context, made.key.expiresAt);
   return { ...(await context.store.createKey(context.workspaceId, made.key, changeOptions(context))), text: made.text };
 }
 
@@ -43,6 +44,11 @@ async function findKey({ store, workspaceId }: ChangeContext, id: string): Promi
 function refuseMore({ permissions }: ChangeContext, wanted: readonly Permission[]): void {
   const more = permissions === null ? undefined : wanted.find((permission) => !allows(permissions, permission));
   if (more !== undefined) throw new WeirError('FORBIDDEN', `the key could do more than the one that asks, which does not have ${more}`);
+}
+
+function refuseLonger({ keyExpiresAt: end }: ChangeContext, expiresAt: number | null): void {
+  if (end !== null && (expiresAt === null || expiresAt > end))
+    throw new WeirError('FORBIDDEN', `the key would outlive the one that asks, which expires at ${isoTime(end)}: give expires_in`);
 }
 
 /** A key as JSON has it. */
@@ -130,7 +136,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'createKey',
     summary: 'Make a key; its text is in this answer only',
-    description: 'A key cannot make one that may do more than itself (403).',
+    description: 'A key cannot make one that may do more than itself, or for longer (403).',
     method: 'POST',
     path: '/keys',
     permission: 'keys:write',

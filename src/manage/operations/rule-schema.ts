@@ -119,8 +119,11 @@ export async function readConditions(context: ManageContext, given: Static<typeo
 const OF_EXPRESSIONS = ['type'] as const;
 const OF_TARGETS = ['list', 'address', 'match', 'target_kind', 'confidence', 'severity'] as const;
 
-function matchOf({ address, match = 'exact' }: Static<typeof Conditions>): RuleConditions['match'] {
+function matchOf({ address, match: given }: Static<typeof Conditions>): RuleConditions['match'] {
+  // Alone it would say nothing, and every rule would be meant.
+  if (address === undefined && given !== undefined) throw fieldFault('match', 'says how address is meant, which is missing');
   if (address === undefined) return undefined;
+  const match = given ?? 'exact';
   const target = readTarget(fieldOf(address), address);
   if (typeof target === 'string') throw fieldFault('address', target);
   if (match === 'exact') return { how: 'exact', target };

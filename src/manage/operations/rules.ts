@@ -8,7 +8,7 @@ import type { ManageContext } from '../context.ts';
 import { operate } from '../operate.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../page.ts';
-import { LIST_ACTIONS, type ListAction, readEntry, rowOf, signalOf } from '../plain-lists/entry.ts';
+import { canSayName, entryOf, LIST_ACTIONS, type ListAction, rowOf, signalOf } from '../plain-lists/entry.ts';
 import type { FileSignal } from '../plain-lists/items.ts';
 import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf, refused } from '../rule-changes.ts';
 import { deletions } from '../rule-deletion.ts';
@@ -67,7 +67,11 @@ const CHANGED = Type.Object(
 async function submitOne(
   context: ManageContext,
   { version, json }: FileSignal,
-  { list, preview = false }: { readonly list?: string | undefined; readonly preview?: boolean | undefined },
+  {
+    list,
+    preview = false,
+    names,
+  }: { readonly list?: string | undefined; readonly preview?: boolean | undefined; readonly names: FieldNames },
   event: string,
   asked: Readonly<Record<string, unknown>>,
 ): Promise<Changed> {
@@ -77,16 +81,40 @@ async function submitOne(
   const result = tried?.results[0] ?? (await submission.submit(batch));
   if ('status' in result) return refused(result);
   const [error] = result.errors;
-  if (error !== undefined) throw entryFault(error);
+  if (error !== undefined) throw signalFault(error, names);
   const { batchId, warnings } = result;
   const change = await landed(context, event, batchId === null ? [] : [batchId], asked);
   return { ...change, preview, ...(warnings.length > 0 && { warnings }), ...tried?.feeds };
 }
 
-/** The fault of an entry, at the field that it names first. */
-function entryFault(error: string): WeirError {
-  const [, field, message] = /^Entry \d+: (?:\w+ validation failed: )?(?:([\w.]+): )?(.*)$/s.exec(error) ?? [];
-  return fieldFault(field ?? 'rule', message ?? error);
+/** The fields of a request, where a signal calls them otherwise. */
+type FieldNames = Readonly<Record<string, string>>;
+const OF_BOTH: FieldNames = { entry: 'request' };
+const OF_ENTRY: FieldNames = {
+  ...OF_BOTH,
+  ...{
+    target: 'value',
+    'target.ip': 'value',
+    'target.asn': 'value',
+    'target.country': 'value',
+    ip: 'value',
+    asn: 'value',
+    country: 'value',
+  },
+  ...{
+    'config.confidence': 'confidence',
+    'config.severity': 'severity',
+    expires_in: 'expires',
+    expiration: 'expires',
+    description: 'reason',
+  },
+};
+
+/** The fault of a signal, at the field of the request that it names first. */
+function signalFault(error: string, names: FieldNames): WeirError {
+  const [, field = 'entry', message = error] = /^Entry \d+: (?:\w+ validation failed: )?(?:([\w.]+): )?(.*)$/s.exec(error) ?? [];
+  const own = field.replace(/^rule\./, '');
+  return fieldFault(names[own] ?? own, message);
 }
 
 const text = (maxLength: number, description?: string) => Type.String({ maxLength, ...(description !== undefined && { description }) });
@@ -103,7 +131,7 @@ const ENTRY = {
   action: Type.Optional(
     Type.Enum([...LIST_ACTIONS], { description: 'block when absent; unblock removes what blocks exactly this value.' }),
   ),
-  list: Type.Optional(text(200, 'UUID or name; the default list when absent.')),
+  list: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name; the default list when absent.' })),
   expires: Type.Optional(text(40, 'A duration such as 3600 or 7d, or an instant. For ever when absent, or as the service has it.')),
   confidence: Type.Optional(text(16)),
   severity: Type.Optional(text(16)),
@@ -145,7 +173,9 @@ async function meantRules(
   ids: readonly number[] | undefined,
   after: string | undefined,
 ): Promise<{ readonly rules: readonly StoredRule[]; readonly next: string | null }> {
-  if (ids !== undefined) return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, ids), next: null };
+  if (ids !== undefined) {
+    return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, [...new Set(ids)]), next: null };
+  }
   const rules: StoredRule[] = [];
   let next = after ?? null;
   do {
@@ -238,11 +268,12 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       { value: '192.0.2.1', action: 'unblock' },
     ],
     run(context, { body: { list, preview, ...fields } }) {
-      const entry = readEntry(rowOf(fields), NO_DEFAULTS);
-      if (typeof entry === 'string') throw fieldFault('value', entry);
+      const entry = entryOf(rowOf(fields), NO_DEFAULTS);
+      if (entry.name !== undefined && !canSayName(entry))
+        throw fieldFault('name', 'goes with a block that has none of labels, config, confidence, severity and rule_ref');
       const signal = signalOf(entry, context.now());
       if (signal === undefined) throw fieldFault('expires', 'lies in the past');
-      return submitOne(context, signal, { list, preview }, 'rule changed', { list: list ?? null, ...fields });
+      return submitOne(context, signal, { list, preview, names: OF_ENTRY }, 'rule changed', { list: list ?? null, ...fields });
     },
     show: changeOutcome,
   }),
@@ -264,7 +295,7 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     run(context, { body: { kind, rule_ref, expires_in, reason, labels, preview, type = 'custom', ...rule } }) {
       const envelope = { schema_version: 2, kind, op: 'upsert', rule_ref, expires_in, reason, labels, rule: { type, ...rule } };
       const signal: FileSignal = { version: 2, json: Buffer.from(JSON.stringify(envelope)) };
-      return submitOne(context, signal, { preview }, 'rule changed', { kind, rule_ref, action: rule.action });
+      return submitOne(context, signal, { preview, names: OF_BOTH }, 'rule changed', { kind, rule_ref, action: rule.action });
     },
     show: changeOutcome,
   }),

@@ -14,7 +14,7 @@ const MOST_KEYS = 1000;
 export async function readStatus({ store, service, workspaceId, guardRails, now }: ManageContext): Promise<Status> {
   const workspace = await store.workspace(workspaceId);
   if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
-  const processes = await service.processes();
+  const processes = (await service.processes()).map(withoutReasons);
   const { items: keys } = await store.keyPage(workspaceId, { after: null, limit: MOST_KEYS });
   const { country, asn } = service.geo();
   return serviceStatus({
@@ -30,6 +30,16 @@ export async function readStatus({ store, service, workspaceId, guardRails, now 
     workspaces: new Map([[workspaceId, workspace.name]]),
   });
 }
+
+/** What is told of a part that is not ready: its own reason may hold an address or a path of the operator (SPEC D15.15). */
+const NOT_READY = 'why is in the log and at /readyz';
+
+const withoutReasons = (process: ProcessStatus): ProcessStatus => ({
+  ...process,
+  checks: Object.fromEntries(
+    Object.entries(process.checks).map(([name, check]) => [name, check.reason === undefined ? check : { ...check, reason: NOT_READY }]),
+  ),
+});
 
 /** What the first process that uses an engine says of it. */
 function checkOf(processes: readonly ProcessStatus[], name: string): { readonly ok: boolean; readonly reason?: string } {

@@ -5,21 +5,17 @@ import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { columnName, type ListDefaults, type ListEntry, namesTarget, type Row, readEntry, rowOf, signalOf } from './entry.ts';
 import { COMMENT, delimiterOf, type FormedInput, firstColumn, requireTargets } from './form.ts';
-import { type FileSignal, type Item, items, readSignals } from './items.ts';
+import { type FileSignal, type Item, items, type LineFault, readSignals } from './items.ts';
 import { readLines, readUtf8 } from './lines.ts';
 
 /** What a file holds: signals, which are sent as they are, or the entries of a list, each with its place or what is wrong there. */
-export type Content = { readonly signals: AsyncIterable<FileSignal> } | { readonly entries: AsyncIterable<PlacedEntry | LineFault> };
+export type Content =
+  | { readonly signals: AsyncIterable<FileSignal | LineFault> }
+  | { readonly entries: AsyncIterable<PlacedEntry | LineFault> };
 
 /** An entry and where it stands, such as `line 7`. */
 export interface PlacedEntry {
   readonly entry: ListEntry;
-  readonly place: string;
-}
-
-/** A line that is no entry; the lines around it are sent. */
-export interface LineFault {
-  readonly fault: string;
   readonly place: string;
 }
 

@@ -68,27 +68,36 @@ export interface ListEntry {
 /** The entry of a row, or what is wrong with it. */
 export function readEntry(row: Row, defaults: ListDefaults): ListEntry | string {
   try {
-    const cell = (field: keyof typeof NAMES): unknown => NAMES[field].map((name) => row.get(name)).find(isGiven);
-    const action = text(cell('action'), 'action')?.toLowerCase() ?? defaults.action;
-    if (!isAction(action)) return `action must be one of: ${LIST_ACTIONS.join(', ')}`;
-    const labels = { ...defaults.labels, ...object(cell('labels'), 'labels') };
-    const levels = Object.fromEntries((['confidence', 'severity'] as const).map((field) => [field, text(cell(field), field)]));
-    const config = { ...object(cell('config'), 'config'), ...definedOnly(levels) };
-    return {
-      target: targetOf(row),
-      action,
-      expiry: expiryOf(cell('expires')) ?? (defaults.expiresIn === undefined ? undefined : { seconds: defaults.expiresIn }),
-      reason: text(cell('reason'), 'reason') ?? defaults.reason,
-      labels: orNone(labels),
-      config: orNone(config),
-      ruleRef: text(cell('ruleRef'), 'rule_ref'),
-      name: text(cell('name'), 'name'),
-    };
+    return entryOf(row, defaults);
   } catch (fault) {
     if (hasCode(fault, 'USAGE')) return fault.message;
     throw fault;
   }
 }
+
+/** The entry of a row. Throws USAGE with the field that is at fault. */
+export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
+  const cell = (field: keyof typeof NAMES): unknown => NAMES[field].map((name) => row.get(name)).find(isGiven);
+  const action = text(cell('action'), 'action')?.toLowerCase() ?? defaults.action;
+  if (!isAction(action)) throw cellFault('action', `action must be one of: ${LIST_ACTIONS.join(', ')}`);
+  const labels = { ...defaults.labels, ...object(cell('labels'), 'labels') };
+  const levels = Object.fromEntries((['confidence', 'severity'] as const).map((field) => [field, text(cell(field), field)]));
+  const config = { ...object(cell('config'), 'config'), ...definedOnly(levels) };
+  return {
+    target: targetOf(row),
+    action,
+    expiry: expiryOf(cell('expires')) ?? (defaults.expiresIn === undefined ? undefined : { seconds: defaults.expiresIn }),
+    reason: text(cell('reason'), 'reason') ?? defaults.reason,
+    labels: orNone(labels),
+    config: orNone(config),
+    ruleRef: text(cell('ruleRef'), 'rule_ref'),
+    name: text(cell('name'), 'name'),
+  };
+}
+
+/** Whether the signal of an entry can say its name: only v1 events name access rules, and they have none of the others. */
+export const canSayName = ({ action, labels, config, ruleRef }: ListEntry): boolean =>
+  action === 'block' && (labels ?? config ?? ruleRef) === undefined;
 
 /** The signal that an entry stands for when it is sent at `now` (ms since 1970); undefined when it has expired. */
 export function signalOf(entry: ListEntry, now: number): FileSignal | undefined {
@@ -99,8 +108,7 @@ export function signalOf(entry: ListEntry, now: number): FileSignal | undefined 
   if (action === 'unblock') {
     return json(2, { kind: 'access_rule', op: 'delete', rule_ref: ruleRef, rule: { target: wire, action: 'block' } });
   }
-  // Only v1 events name access rules, and they have none of the others.
-  if (name !== undefined && action === 'block' && (labels ?? config ?? ruleRef) === undefined) {
+  if (name !== undefined && canSayName(entry)) {
     return json(1, { type: 'access_rules', action, ...wire, expiration: seconds, description: reason, name });
   }
   const rule = { target: wire, action, config };
@@ -115,7 +123,7 @@ const json = (version: FileSignal['version'], value: object): FileSignal => ({ v
 
 // ---------------------------------------------------------------- cells
 
-const cellFault = (message: string) => new WeirError('USAGE', message);
+const cellFault = (field: string, message: string) => new WeirError('USAGE', message, { cause: { field, message } });
 
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
 const isAction = (word: string): word is ListAction => LIST_ACTIONS.some((action) => action === word);
@@ -128,7 +136,7 @@ const shown = (value: unknown) => JSON.stringify(String(value).slice(0, 60));
 
 function text(value: unknown, field: string): string | undefined {
   if (!isGiven(value)) return undefined;
-  if (typeof value !== 'string') throw cellFault(`${field} must be text`);
+  if (typeof value !== 'string') throw cellFault(field, `${field} must be text`);
   return value;
 }
 
@@ -136,7 +144,7 @@ function text(value: unknown, field: string): string | undefined {
 function object(value: unknown, field: string): JsonObject | undefined {
   if (!isGiven(value)) return undefined;
   const found = typeof value === 'string' ? parsed(value) : value;
-  if (!isObject(found)) throw cellFault(`${field} must be a JSON object`);
+  if (!isObject(found)) throw cellFault(field, `${field} must be a JSON object`);
   return found as JsonObject;
 }
 
@@ -156,16 +164,17 @@ function expiryOf(value: unknown): ListEntry['expiry'] {
   const seconds = readDuration(String(value));
   if (seconds !== undefined) return { seconds };
   const at = typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(at)) throw cellFault(`expiry ${shown(value)} is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant`);
+  if (Number.isNaN(at))
+    throw cellFault('expires', `expiry ${shown(value)} is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant`);
   return { at };
 }
 
 function targetOf(row: Row): Target {
   const column = TARGET_NAMES.find((name) => row.has(name));
   const value = column === undefined ? undefined : row.get(column);
-  if (column === undefined || !isGiven(value)) throw cellFault('there is no address');
+  if (column === undefined || !isGiven(value)) throw cellFault('value', 'there is no address');
   const found = readValue(inFull(column, String(value)));
-  if (typeof found === 'string') throw cellFault(`${shown(value)}: ${found}`);
+  if (typeof found === 'string') throw cellFault('value', `${shown(value)}: ${found}`);
   return found;
 }
 

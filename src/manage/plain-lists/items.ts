@@ -1,10 +1,13 @@
 /**
- * Reads a file of signals for `weir send`: a JSON array, or NDJSON (one object a line), in constant memory. What is sent are the bytes of
- * the file: nothing is read as a number or a text and written again. `items` reads the same two forms for lists.
+ * Reads a file of signals: a JSON array, or NDJSON (one object a line), in constant memory. What is sent are the bytes of the file:
+ * nothing is read as a number or a text and written again. `items` reads the same two forms for lists.
  */
 
 import { WeirError } from '../../errors.ts';
+import { type Fields, isObject } from '../../signal/normalize.ts';
 import { createEntryScanner } from '../../signal/scan.ts';
+import { eventRefusals } from '../../signal/v1.ts';
+import { envelopeRefusals } from '../../signal/v2.ts';
 import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';
 
 export type Version = 1 | 2;
@@ -18,35 +21,57 @@ export interface FileSignal {
   readonly place?: string;
 }
 
-/** The signals one by one. Throws USAGE at the first that is none, is not UTF-8, or is of another version than those before it. */
-export async function* readSignals(found: AsyncIterable<Item>): AsyncGenerator<FileSignal> {
-  let before: Version | undefined;
+/** A line that is no entry; the lines around it can be sent. */
+export interface LineFault {
+  readonly fault: string;
+  readonly place: string;
+}
+
+/** The signals with their places one by one, or what is wrong there. */
+export async function* readSignals(found: AsyncIterable<Item>): AsyncGenerator<FileSignal | LineFault> {
   for await (const { json, place } of found) {
-    const version = versionOf(json, place);
-    if (before !== undefined && before !== version) {
+    const entry = entryOf(json);
+    const version = typeof entry === 'string' ? entry : versionOf(entry);
+    yield typeof version === 'string' ? { fault: version, place } : { version, json, place };
+  }
+}
+
+/** The same signals, known by their number. Throws USAGE at the first fault, and at a signal of another version than those before it. */
+export async function* faultlessSignals(signals: AsyncIterable<FileSignal | LineFault>): AsyncGenerator<FileSignal> {
+  let before: Version | undefined;
+  for await (const each of signals) {
+    if ('fault' in each) throw new WeirError('USAGE', `${each.place} ${each.fault}`);
+    const { version, json, place } = each;
+    if (before !== undefined && before !== version)
       throw new WeirError('USAGE', `${place} is a v${version} signal among v${before} signals; send them as two files`);
-    }
     before = version;
     yield { version, json };
   }
 }
 
-function versionOf(json: Buffer, place: string): Version {
-  const text = readUtf8(json);
-  if (text === undefined) throw new WeirError('USAGE', `${place} is not UTF-8`);
-  const value = parse(text, place);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new WeirError('USAGE', `${place} is not an object`);
-  if ('kind' in value) return 2;
-  if ('type' in value) return 1;
-  throw new WeirError('USAGE', `${place} has neither "kind" (v2) nor "type" (v1)`);
+/** The same; signals for which their whole batch would be refused (spec 4.2, 7.2) are faults, so that the others of it are taken. */
+export async function* takenSignals(signals: AsyncIterable<FileSignal | LineFault>): AsyncGenerator<FileSignal | LineFault> {
+  for await (const each of signals) {
+    const [fault] = 'fault' in each ? [] : (each.version === 1 ? eventRefusals : envelopeRefusals)(entryOf(each.json) as Fields);
+    yield fault === undefined ? each : { fault: `${fault.field}: ${fault.message}`, place: each.place! };
+  }
 }
 
-function parse(text: string, place: string): unknown {
+/** The object that the JSON of a signal is, or what is wrong with it. */
+function entryOf(json: Buffer): Fields | string {
+  const text = readUtf8(json);
+  if (text === undefined) return 'is not UTF-8';
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : 'is not an object';
   } catch {
-    throw new WeirError('USAGE', `${place} is not JSON`);
+    return 'is not JSON';
   }
+}
+
+function versionOf(entry: Fields): Version | string {
+  if ('kind' in entry) return 2;
+  return 'type' in entry ? 1 : 'has neither "kind" (v2) nor "type" (v1)';
 }
 
 /** The bytes of a value and where it stands, for messages. */

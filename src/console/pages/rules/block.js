@@ -42,7 +42,7 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
       onDone();
       onClose();
     });
-  const fault = (/** @type {string} */ field) => (field === 'value' ? faultOfValue(preview) : preview.faultOf(field));
+  const fault = preview.faultOf;
   return html`
     <${Dialog}
       title="Block or allow" wide onClose=${onClose} onSubmit=${submit}
@@ -68,6 +68,3 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
     <//>
   `;
 }
-
-/** The target is called by what it is: ip, asn, country. @param {import('./preview.js').Preview} preview */
-const faultOfValue = ({ faultOf }) => ['value', 'ip', 'asn', 'country', 'rule'].map(faultOf).find((text) => text !== undefined);

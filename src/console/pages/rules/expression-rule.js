@@ -49,7 +49,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
     });
   const text = (/** @type {string} */ field, /** @type {string} */ label, /** @type {object} */ rest = {}) => html`
     <${TextField} label=${label} value=${/** @type {any} */ (form)[field]} onValue=${set(field)}
-      fault=${preview.faultOf(field) ?? preview.faultOf(`rule.${field}`)} ...${rest} />
+      fault=${preview.faultOf(field)} ...${rest} />
   `;
   return html`
     <${Dialog}
@@ -83,8 +83,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
 }
 
 /** Whether what is wrong stands at a field, or below the expression. @param {import('./preview.js').Preview} preview */
-const isAtField = ({ faultOf }) =>
-  ['rule_ref', 'order', 'name', 'reason', 'expression', 'rule.expression'].some((field) => faultOf(field) !== undefined);
+const isAtField = ({ faultOf }) => ['rule_ref', 'order', 'name', 'reason', 'expression'].some((field) => faultOf(field) !== undefined);
 
 /** @param {{ before: Rule | undefined, after: Record<string, any>, rules: Rule[] }} props */
 function Difference({ before, after, rules }) {
