@@ -114,8 +114,8 @@ describe('beside a running server', () => {
       await commandText(['geo', 'accept'], settings),
       /^accepted: \S+country\.csv, \S+asn\.csv; servers on this DATA_DIR take them/,
     );
-    await eventually(() => assert.equal(reloads().length, 2), 20_000);
-    assert.ok((await feed('DE')).has('10.0.0.0/'));
+    await eventually(() => assert.equal(reloads().length, 2));
+    await eventually(async () => assert.ok((await feed('DE')).has('10.0.0.0/')));
     const { update } = await commandJson<{ update: { country: unknown; asn: unknown } }>(['geo', 'status'], settings);
     assert.deepEqual([update.country, update.asn], [{ result: 'new', text: 'accepted' }, null]);
   });
