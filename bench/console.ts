@@ -3,6 +3,7 @@
  * loopback, 1280 × 800: the sign-in with a new profile each time (cold) and again in the same one (warm), and the overview of who is
  * signed in. The peer is a page of one line from a bare server, in turn in the same browser. Limit 300 ms. Needs chromium.
  */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,6 +28,7 @@ const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, LOG_LEVEL:
 const bare = createServer((_, response) => {
   response.setHeader('content-type', 'text/html').end('<!doctype html><title>bare</title><p>bare');
 }).listen(0, '127.0.0.1');
+await once(bare, 'listening');
 const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}/`;
 
 const times = { cold: [] as number[], warm: [] as number[], overview: [] as number[], bare: [] as number[] };

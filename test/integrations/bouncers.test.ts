@@ -1,10 +1,11 @@
 /** Bouncers against a running weir: the addresses over HTTP, Debian's firewall bouncer, and the library that most are made of. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, globSync, writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +33,7 @@ const BIG = { maxBuffer: 1 << 28 };
 const isRoot = process.getuid?.() === 0;
 const withoutLibrary =
   process.env.TEST_BOUNCER_LIBRARY !== undefined || (process.env.CI && isRoot)
-    ? needsGo()
+    ? needs('go')
     : 'is built with CI set, as root, or with TEST_BOUNCER_LIBRARY=1: the first build takes a minute of CPU';
 
 suite('bouncers', () => {
@@ -417,13 +418,19 @@ function elementsOf(listing: string): string[] {
   });
 }
 
-/** Why there is no Go that can build the library, or false: one from 1.21 on gets what it lacks from the module proxy. */
-function needsGo(): string | false {
-  const missing = needs('go');
-  if (missing !== false) return missing;
-  const version = execFileSync('go', ['env', 'GOVERSION'], { encoding: 'utf8' }).trim();
-  const [major, minor] = version.slice(2).split('.').map(Number);
-  return major > 1 || minor >= 21 ? false : `needs Go 1.21 or later; this is ${version}`;
+/** The Go that the module of the library asks for, as a module: one before 1.21 does not get it by itself. */
+const TOOLCHAIN = `golang.org/toolchain@v0.0.1-go1.25.2.linux-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+
+/** The program that builds: Go, or a newer one from the module proxy. */
+async function goProgram(signal: AbortSignal): Promise<string> {
+  const { stdout: version } = await run('go', ['env', 'GOVERSION'], { cwd: tmpdir(), signal });
+  const [major, minor] = version.trim().slice(2).split('.').map(Number);
+  if (major! > 1 || minor! >= 21) return 'go';
+  const { stdout } = await run('go', ['mod', 'download', '-json', TOOLCHAIN], { cwd: tmpdir(), signal });
+  const { Dir } = JSON.parse(stdout) as { Dir: string };
+  // Files of modules are for reading only.
+  for (const program of globSync(['bin/*', 'pkg/tool/*/*'], { cwd: Dir })) chmodSync(join(Dir, program), 0o755);
+  return join(Dir, 'bin/go');
 }
 
 /** Builds the program of the library, which is named when it is there. What makes programs fast or small to debug is left out. */
@@ -431,6 +438,6 @@ async function buildLibrary(program: string, signal: AbortSignal): Promise<strin
   const cwd = fileURLToPath(new URL('./bouncer-library/', import.meta.url));
   const lean = ['-buildvcs=false', '-tags=nethttpomithttp2', '-gcflags=all=-N -l -dwarf=false -c=1', '-ldflags=-s -w'];
   const env = { ...process.env, CGO_ENABLED: '0', GOGC: 'off', GOMAXPROCS: '1' };
-  await run('go', ['build', '-p', '1', ...lean, '-o', program, '.'], { cwd, env, signal, ...BIG });
+  await run(await goProgram(signal), ['build', '-p', '1', ...lean, '-o', program, '.'], { cwd, env, signal, ...BIG });
   return program;
 }
