@@ -27,8 +27,8 @@ const LONGEST = [
   'process/new-format',
 ].map((name) => `test/${name}.test.ts`);
 const TIMEOUT = 600_000;
-// Four files at a time keep two cores busy: nearly half of the time of most is waiting.
-const CONCURRENCY = 4;
+// Three files at a time keep two cores busy: a third of the time of most is waiting.
+const CONCURRENCY = 3;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
