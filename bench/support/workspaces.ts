@@ -29,9 +29,14 @@ export async function fillWorkspaces(dir: string, { workspaces, rules, keys }: W
   const key = db.prepare(
     "INSERT INTO keys (id, hash, prefix, workspace_pk, permissions, created_at) VALUES (?, ?, 'bench', ?, 'signal:write feed:read', ?)",
   );
+  // The rules came in one batch: what has changed since is known.
+  const batch = db.prepare(
+    'INSERT INTO batches (workspace_pk, list_pk, first_seq, last_seq, received_at, landed_at) VALUES (?, ?, ?, ?, ?, ?)',
+  );
   for (let w = 1; w <= workspaces; w += 1) {
     workspace.run(w, randomUUID(), `workspace ${w}`, now);
     list.run(randomUUID(), w, now);
+    batch.run(w, w, w * rules, (w + 1) * rules - 1, now, now);
     for (let r = 0; r < rules; r += 1) rule.run(w, w * rules + r, scattered(w * rules + r) * 64 + 32, `t${r}`, now, now);
   }
   for (const [n, text] of keys.entries()) key.run(randomUUID(), keyParts(text).hash, (n % workspaces) + 1, now);
