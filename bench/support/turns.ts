@@ -6,7 +6,6 @@
 import { hash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { systemClock } from '../../src/clock.ts';
 import { activityCounter } from '../../src/http/activity.ts';
 import { type AppParts, createApp } from '../../src/http/app.ts';
@@ -16,7 +15,8 @@ import { deviceLedger } from '../../src/http/device-ledger.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
-import { MemoryStore, Replica, WORKSPACE } from '../../test/support/feed-world.ts';
+import { CALLER } from '../../test/support/bouncer-world.ts';
+import { MemoryStore, Replica } from '../../test/support/feed-world.ts';
 import { KEY } from '../../test/support/weir.ts';
 
 const { now, monotonic } = systemClock;
@@ -25,17 +25,6 @@ const list = store.addList('default');
 for (let host = 1; host <= 10; host += 1) store.add(list, `198.51.100.${host}`);
 const { cache } = new Replica(systemClock, store, { rebuildSeconds: 3600 });
 
-const caller = {
-  keyId: 'key',
-  workspaceId: WORKSPACE,
-  organizationId: 'organization',
-  subscription: 'active',
-  permissions: ['feed:read'],
-  listId: null,
-  feedId: null,
-  guardRails: NO_GUARD_RAILS,
-  expiresAt: null,
-} as const;
 const isKey = (digest: Uint8Array) => Buffer.from(digest).equals(hash('sha256', KEY, 'buffer'));
 const counts = newHttpCounts();
 const parts: AppParts = {
@@ -51,7 +40,7 @@ const parts: AppParts = {
     console: false,
   },
   authenticator: authenticator({
-    store: { keyRevision: async () => 1, findCaller: async (digest) => (isKey(digest) ? caller : undefined) },
+    store: { keyRevision: async () => 1, findCaller: async (digest) => (isKey(digest) ? CALLER : undefined) },
     now,
     monotonic,
     counts,

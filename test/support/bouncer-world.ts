@@ -64,7 +64,8 @@ export class BouncerReplica extends Replica {
 }
 
 const NOTHING: StreamBody = { new: [], deleted: [] };
-const CALLER: Caller = {
+/** Who pulls feeds of the workspace. */
+export const CALLER: Caller = {
   keyId: 'k',
   workspaceId: WORKSPACE,
   organizationId: 'o',

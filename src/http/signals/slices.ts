@@ -1,3 +1,5 @@
+import { eachTurn } from './each-turn.ts';
+
 /** How long the work of all batches together may hold up other requests in one turn of the event loop, ms. */
 const TURN = 2;
 /** How long one batch works before the next one gets on, ms. */
@@ -7,7 +9,6 @@ const SLICE = 1;
 const waiting: (() => boolean)[] = [];
 /** Work of this turn of the event loop so far, ms. */
 let spent = 0;
-let turnPlanned = false;
 
 /**
  * Runs a generator to its end and returns its value. Work that is done soon is done at once; else the event loop gets a turn every
@@ -40,16 +41,11 @@ export function inSlices<T>(work: Generator<undefined, T>): Promise<T> {
   });
 }
 
-function planTurn(): void {
-  if (turnPlanned) return;
-  turnPlanned = true;
-  setImmediate(() => {
-    turnPlanned = false;
-    while (waiting.length > 0 && spent < TURN) {
-      const advance = waiting.shift()!;
-      if (advance()) waiting.push(advance);
-    }
-    spent = 0;
-    if (waiting.length > 0) planTurn();
-  });
-}
+const planTurn = eachTurn(() => {
+  while (waiting.length > 0 && spent < TURN) {
+    const advance = waiting.shift()!;
+    if (advance()) waiting.push(advance);
+  }
+  spent = 0;
+  return waiting.length > 0;
+});
