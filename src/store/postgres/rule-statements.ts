@@ -77,7 +77,7 @@ function kept(kind: Kind): string {
   return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq)`;
 }
 
-/** The rest of a statement follows `done AS (…`. No other transaction changes the rules meanwhile: the workspace's row is held. */
+/** The rest of a statement follows `done AS (…`. No other landing changes the rules meanwhile: the workspace's row is held; a sweep only deletes. */
 const deletion = (kind: Kind, columns: string, condition: string) =>
   `${given(`${columns}, ${TOUCH}`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (DELETE FROM ${ruleTable(kind).table} r
   WHERE r.ctid = ANY (ARRAY(SELECT at FROM found))`;
