@@ -160,14 +160,14 @@ export function createApp(parts: AppParts): FastifyInstance {
     frameworkErrors: handleError,
     clientErrorHandler: refuseConnection,
   });
-  app.setErrorHandler(handleError);
   app.addHook('preClose', async () => {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });
 
   leaveBodies(app);
   const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
-  answerUnhandled(app, [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])]);
+  const served = [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])];
+  answerErrors(app, served);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
   if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
@@ -180,7 +180,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
   }
   registerHealth(app, readiness);
-  registerDocs(app, settings.baseUrl, manage !== undefined && settings.console);
+  registerDocs(app, {
+    baseUrl: settings.baseUrl,
+    console: manage !== undefined && settings.console,
+    prepare: (pages) => answerErrors(pages, served),
+  });
   if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }
@@ -191,8 +195,9 @@ function leaveBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
 
-/** Answers 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */
-function answerUnhandled(app: FastifyInstance, served: readonly Group[]): void {
+/** Answers errors, and 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */
+function answerErrors(app: FastifyInstance, served: readonly Group[]): void {
+  app.setErrorHandler(handleError);
   const answer = (request: FastifyRequest, reply: FastifyReply) =>
     send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
   app.addHook('onRequest', (request, reply, done) => {
