@@ -94,6 +94,12 @@ const STALLED = 30_000;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
+/** No route has a schema of Fastify's: what would compile them is not loaded. */
+const unused = () => {
+  throw new Error('routes have no schemas');
+};
+const NO_SCHEMAS = { compilersFactory: { buildValidator: unused, buildSerializer: unused } };
+
 /** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
@@ -157,6 +163,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    schemaController: NO_SCHEMAS,
     frameworkErrors: handleError,
     clientErrorHandler: refuseConnection,
   });
