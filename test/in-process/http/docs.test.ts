@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fastify } from 'fastify';
-import { packagedSchemes } from '../expression/scheme.ts';
-import { validateBatch } from '../signal/batch.ts';
-import { registerDocs } from './docs.ts';
+import { packagedSchemes } from '../../../src/expression/scheme.ts';
+import { registerDocs } from '../../../src/http/docs.ts';
+import { validateBatch } from '../../../src/signal/batch.ts';
 
 interface Media {
   readonly schema: object;
