@@ -211,6 +211,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
         : undefined,
       readiness: ready,
       draining: () => draining,
+      now,
       monotonic,
       counts,
       metrics,

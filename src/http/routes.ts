@@ -55,10 +55,12 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
 /** The path and query of a request target; a proxy may have sent a whole URL. */
 export const targetOf = (url: string): string => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, ''));
 /** The path of a request target. */
-export function pathOf(url: string): string {
-  const target = targetOf(url);
+export const pathOf = (url: string): string => splitTarget(targetOf(url))[0];
+
+/** A request target as its path and its query without the question mark. */
+export function splitTarget(target: string): [path: string, query?: string] {
   const mark = target.indexOf('?');
-  return mark < 0 ? target : target.slice(0, mark);
+  return mark < 0 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
 const [WORKSPACE_FEED, LIST_FEED] = ROUTES.map(({ name }) => name) as [string, string];
