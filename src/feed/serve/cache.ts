@@ -121,7 +121,9 @@ export class FeedCache {
     for (const workspace of this.#workspaces.values()) {
       for (const feed of workspace.feeds()) {
         const summary = feed.summary(now);
-        if (summary !== undefined) yield { workspaceId: workspace.id, feedId: feed.feedId, ...summary };
+        if (summary === undefined) continue;
+        const { entries, limit, isStale } = summary;
+        yield { workspaceId: workspace.id, feedId: feed.feedId, entries, limit, isStale };
       }
     }
   }
