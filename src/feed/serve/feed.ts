@@ -1,4 +1,4 @@
-import { secondOf, within } from '../../clock.ts';
+import { type Instant, secondOf, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
 import { type DocumentKind, type DocumentVariant, isRemembered, nameOf } from '../document.ts';
@@ -94,10 +94,10 @@ export class ServedFeed {
     return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
   }
 
-  /** What can be served of a variant at once, or undefined; `monotonic` in ms. */
-  ready(variant: DocumentVariant, monotonic: number): Representation | TooLarge | undefined {
+  /** What can be served of a variant at once, or undefined. */
+  ready(variant: DocumentVariant, at: Instant): Representation | TooLarge | undefined {
     const served = this.#variants.get(variant);
-    return served && readyOutcome(served.state, monotonic, this.#context.options.clock.now());
+    return served && readyOutcome(served.state, at);
   }
 
   /**
@@ -114,7 +114,7 @@ export class ServedFeed {
     this.#usedAt = arrival.monotonic;
     if (this.#read === undefined || read.began.sequence >= this.#read.began.sequence) this.#read = read;
     this.#update(served, atTime(served.state, arrival));
-    const ready = readyOutcome(served.state, arrival.monotonic, arrival.wall);
+    const ready = readyOutcome(served.state, arrival);
     if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
     const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
     if (read.failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);

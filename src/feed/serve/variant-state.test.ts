@@ -20,7 +20,7 @@ import {
 
 /** Both clocks at the same ms. */
 const at = (ms: number): Instant => ({ wall: ms, monotonic: ms });
-const readyOutcome = (state: VariantState, ms: number) => outcomeAt(state, ms, ms);
+const readyOutcome = (state: VariantState, ms: number) => outcomeAt(state, { monotonic: ms, wall: ms });
 const NOW = at(100_500);
 
 function feed(hash: string): Representation {
@@ -103,12 +103,15 @@ describe('what is served of a variant', () => {
   test('D5.18 a build that waits begins after 3 s of the monotonic clock, when the wall clock was set back meanwhile', () => {
     const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
     const setBack = (ms: number) => ({ wall: ms - 3_600_000, monotonic: ms });
-    assert.equal(outcomeAt(waiting, 103_499, 0), a);
-    assert.equal(outcomeAt(waiting, 103_500, 0), undefined);
+    assert.equal(outcomeAt(waiting, { monotonic: 103_499, wall: 0 }), a);
+    assert.equal(outcomeAt(waiting, { monotonic: 103_500, wall: 0 }), undefined);
     assert.equal(atTime(waiting, setBack(103_499)), waiting);
-    assert.equal(outcomeAt(atTime(waiting, setBack(103_500)), 103_500, 0), b);
+    assert.equal(outcomeAt(atTime(waiting, setBack(103_500)), { monotonic: 103_500, wall: 0 }), b);
     const provisional = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102 }), NOW);
-    assert.deepEqual([outcomeAt(provisional, 103_499, 0), outcomeAt(provisional, 103_500, 0)], [a, undefined]);
+    assert.deepEqual(
+      [outcomeAt(provisional, { monotonic: 103_499, wall: 0 }), outcomeAt(provisional, { monotonic: 103_500, wall: 0 })],
+      [a, undefined],
+    );
   });
 
   test('D5.18 a build lacks rules at a wall clock before its own second', () => {

@@ -49,8 +49,8 @@ export const NOT_BUILT: VariantState = {
 /** How long after its `freshUntil` a build may still be served until its successor begins, ms. */
 const GRACE = 2_000;
 
-/** What can be served at once, at an instant whose parts are given (ms), or undefined. */
-export function readyOutcome(state: VariantState, monotonic: number, wall: number): Representation | TooLarge | undefined {
+/** What can be served at once, or undefined. */
+export function readyOutcome(state: VariantState, { monotonic, wall }: Instant): Representation | TooLarge | undefined {
   return monotonic < state.freshUntil && wall < state.servableUntil * 1000 ? state.current?.outcome : undefined;
 }
 
