@@ -1,17 +1,18 @@
 // `npm test [FILE…]`: type check, linter, then every test; with files only those.
 // `npm run test:unit`: the tests that need no server, no engine and no other program, in seconds: those beside the code
-// (src/) and those of whole feeds in memory (test/feed/).
+// (src/) and those of whole feeds in memory (test/feed/), but for long ones.
 import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { run as runTests } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
 const UNIT = ['src/**/*.test.ts', 'test/feed/*.test.ts'];
+/** What else does all its work in its own process. */
+const IN_PROCESS = ['test/in-process/**/*.test.ts', 'test/expression/*.test.ts', 'test/geo/*.test.ts'];
 const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 /** Files that take longest come first, so that none of them is left over at the end. */
 const LONGEST = [
-  'integrations/bouncers',
   'contract/postgres-kafka',
   'crash/scale-out',
   'process/process',
@@ -29,9 +30,11 @@ const LONGEST = [
 const TIMEOUT = 600_000;
 // Three files at a time keep two cores busy: a third of the time of most is waiting.
 const CONCURRENCY = 3;
+const CORES = 2;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
+const sizeOf = (file) => statSync(root + file).size;
 const find = (patterns) => globSync(patterns, { cwd: root }).sort();
 const given = process.argv.slice(2);
 // What one process has compiled the next need not.
@@ -41,20 +44,20 @@ process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compile`;
 const run = (command, ...args) =>
   new Promise((resolve) => spawn(command, args, { cwd: root, stdio: 'inherit' }).once('exit', (code) => resolve(code === 0)));
 
-/** A process for each file costs half the time of the unit tests: they share three. */
-async function runUnit() {
-  const files = find(UNIT);
-  const part = (rest) => files.filter((_, n) => n % 3 === rest);
-  const passed = await Promise.all([0, 1, 2].map((rest) => run(process.execPath, '--test', '--test-isolation=none', ...part(rest))));
+/** A process for each file costs half the time of these tests: they share one for each core, large files and small ones divided evenly. */
+async function runTogether(patterns) {
+  const files = find(patterns).sort((a, b) => sizeOf(b) - sizeOf(a));
+  const parts = Array.from({ length: CORES }, (_, rest) => files.filter((_, n) => n % CORES === rest));
+  const passed = await Promise.all(parts.map((part) => run(process.execPath, '--test', '--test-isolation=none', ...part)));
   return passed.every(Boolean);
 }
 
 /** Every other file has a process of its own. */
 async function runOthers() {
-  const unit = find(UNIT);
+  const together = find([...UNIT, ...IN_PROCESS]);
   const rank = (file) => (LONGEST.includes(file) ? LONGEST.indexOf(file) : LONGEST.length);
   const files = find(ALL)
-    .filter((file) => !unit.includes(file))
+    .filter((file) => !together.includes(file))
     .sort((a, b) => rank(a) - rank(b));
   const shared = await startShared();
   Object.assign(process.env, shared.settings);
@@ -74,16 +77,24 @@ const WHOLE = {
   types: async () => (await run(bin('tsc'), '--noEmit')) && run(bin('tsc'), '--noEmit', '-p', 'src/console'),
   lint: () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
   tests: async () => {
-    const passed = await runUnit();
+    const passed = await runTogether([...UNIT, ...IN_PROCESS]);
     return (await runOthers()) && passed;
   },
 };
-const steps = given.length === 0 ? WHOLE : given[0] === '--unit' ? { tests: runUnit } : { tests: runGiven };
+const steps = given.length === 0 ? WHOLE : given[0] === '--unit' ? { tests: () => runTogether(UNIT) } : { tests: runGiven };
+if (steps === WHOLE) buildLibrary();
 for (const [name, step] of Object.entries(steps)) {
   process.stderr.write(`\n=== ${name} ===\n`);
   if (await step()) continue;
   process.stderr.write(`\n${name}: failed\n`);
   process.exit(1);
+}
+
+/** Builds the client library of bouncers meanwhile, out of the way of everything else; a test waits for it. */
+function buildLibrary() {
+  const building = spawn(process.execPath, [`${root}test/support/bouncer-library.ts`], { stdio: 'ignore' });
+  building.unref();
+  process.on('exit', () => building.kill());
 }
 
 /** One PostgreSQL and one Kafka for all files that do no harm to theirs; each has a database and topics of its own. */

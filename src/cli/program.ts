@@ -5,32 +5,8 @@ import { codeOf, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
-import { backupCommands } from './backup.ts';
-import { batchCommands } from './batches.ts';
-import { bouncerCommands } from './bouncers.ts';
 import type { AddCommand } from './command.ts';
 import type { Context } from './context.ts';
-import { deadLetterCommands } from './dead-letters.ts';
-import { deviceCommands } from './devices.ts';
-import { explainCommand } from './explain.ts';
-import { exportCommand } from './export.ts';
-import { expressionCommands } from './expression.ts';
-import { feedCommands } from './feeds.ts';
-import { geoCommands } from './geo.ts';
-import { historyCommand } from './history.ts';
-import { importCommand } from './import.ts';
-import { keyCommands } from './keys.ts';
-import { listCommands } from './lists.ts';
-import { migrateCommand } from './migrate.ts';
-import { organizationCommands } from './organizations.ts';
-import { ruleDeleteCommand } from './rule-delete.ts';
-import { ruleExportCommand } from './rule-export.ts';
-import { ruleCommands } from './rules.ts';
-import { sendCommand } from './send.ts';
-import { serveCommand } from './serve.ts';
-import { statusCommand } from './status.ts';
-import { streamCommands } from './stream.ts';
-import { workspaceCommands } from './workspaces.ts';
 
 interface Streams {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -58,31 +34,32 @@ const GROUPS = {
 /** How long a command that writes waits for the lock of the embedded store, ms. */
 const LOCK_LIMIT = 30_000;
 
-const COMMANDS = [
-  serveCommand,
-  organizationCommands,
-  workspaceCommands,
-  keyCommands,
-  bouncerCommands,
-  deviceCommands,
-  listCommands,
-  feedCommands,
-  ruleCommands,
-  ruleDeleteCommand,
-  batchCommands,
-  historyCommand,
-  explainCommand,
-  ruleExportCommand,
-  deadLetterCommands,
-  streamCommands,
-  sendCommand,
-  exportCommand,
-  importCommand,
-  backupCommands,
-  geoCommands,
-  expressionCommands,
-  migrateCommand,
-  statusCommand,
+/** What adds each command, by the first words of what it adds. Only that is loaded, unless the first word is none of these. */
+const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promise<(add: AddCommand) => void>])[] = [
+  [['serve'], async () => (await import('./serve.ts')).serveCommand],
+  [['org'], async () => (await import('./organizations.ts')).organizationCommands],
+  [['workspace'], async () => (await import('./workspaces.ts')).workspaceCommands],
+  [['key'], async () => (await import('./keys.ts')).keyCommands],
+  [['bouncer'], async () => (await import('./bouncers.ts')).bouncerCommands],
+  [['device'], async () => (await import('./devices.ts')).deviceCommands],
+  [['list'], async () => (await import('./lists.ts')).listCommands],
+  [['feed'], async () => (await import('./feeds.ts')).feedCommands],
+  [['rule'], async () => (await import('./rules.ts')).ruleCommands],
+  [['rule'], async () => (await import('./rule-delete.ts')).ruleDeleteCommand],
+  [['batch', 'undo'], async () => (await import('./batches.ts')).batchCommands],
+  [['history'], async () => (await import('./history.ts')).historyCommand],
+  [['explain'], async () => (await import('./explain.ts')).explainCommand],
+  [['rule'], async () => (await import('./rule-export.ts')).ruleExportCommand],
+  [['dead-letter'], async () => (await import('./dead-letters.ts')).deadLetterCommands],
+  [['stream'], async () => (await import('./stream.ts')).streamCommands],
+  [['send'], async () => (await import('./send.ts')).sendCommand],
+  [['export'], async () => (await import('./export.ts')).exportCommand],
+  [['import'], async () => (await import('./import.ts')).importCommand],
+  [['backup', 'restore'], async () => (await import('./backup.ts')).backupCommands],
+  [['geo'], async () => (await import('./geo.ts')).geoCommands],
+  [['expression'], async () => (await import('./expression.ts')).expressionCommands],
+  [['migrate'], async () => (await import('./migrate.ts')).migrateCommand],
+  [['status'], async () => (await import('./status.ts')).statusCommand],
 ];
 
 /** Runs one command line; returns the exit code: 0 done, 1 the work failed in part, 2 a mistake in the command line or a setting. */
@@ -127,7 +104,8 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       });
     });
   };
-  for (const commands of COMMANDS) commands(add);
+  const named = COMMANDS.filter(([words]) => words.includes(args[0] ?? ''));
+  for (const [, load] of named.length > 0 ? named : COMMANDS) (await load())(add);
 
   try {
     await root.parseAsync([...args], { from: 'user' });

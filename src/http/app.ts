@@ -95,6 +95,12 @@ const STALLED = 30_000;
 /** A list name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 
+/** No route has a schema of Fastify's: what would compile them is not loaded. */
+const unused = () => {
+  throw new Error('routes have no schemas');
+};
+const NO_SCHEMAS = { compilersFactory: { buildValidator: unused, buildSerializer: unused } };
+
 /** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
@@ -162,17 +168,18 @@ export function createApp(parts: AppParts): FastifyInstance {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    schemaController: NO_SCHEMAS,
     frameworkErrors: handleError,
     clientErrorHandler: refuseConnection,
   });
-  app.setErrorHandler(handleError);
   app.addHook('preClose', async () => {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });
 
   leaveBodies(app);
   const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
-  answerUnhandled(app, [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])]);
+  const served = [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])];
+  answerErrors(app, served);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
   if (bouncers !== undefined) registerBouncers(app, bouncerGate, bouncers, addressOf);
@@ -185,7 +192,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
   }
   registerHealth(app, readiness);
-  registerDocs(app, settings.baseUrl, manage !== undefined && settings.console);
+  registerDocs(app, {
+    baseUrl: settings.baseUrl,
+    console: manage !== undefined && settings.console,
+    prepare: (pages) => answerErrors(pages, served),
+  });
   if (metrics?.token !== undefined) registerMetrics(app, metrics);
   return app;
 }
@@ -196,8 +207,9 @@ function leaveBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
 
-/** Answers 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */
-function answerUnhandled(app: FastifyInstance, served: readonly Group[]): void {
+/** Answers errors, and 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */
+function answerErrors(app: FastifyInstance, served: readonly Group[]): void {
+  app.setErrorHandler(handleError);
   const answer = (request: FastifyRequest, reply: FastifyReply) =>
     send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
   app.addHook('onRequest', (request, reply, done) => {

@@ -2,15 +2,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, globSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { bouncerLibrary, withoutLibrary } from '../support/bouncer-library.ts';
 import { type Decision, valuesOf } from '../support/bouncer-world.ts';
 import { commandJson, commandText, newKey } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -31,10 +30,7 @@ const LOADED = 50_000;
 /** Kernel sets of 50,000 elements are long texts. */
 const BIG = { maxBuffer: 1 << 28 };
 const isRoot = process.getuid?.() === 0;
-const withoutLibrary =
-  process.env.TEST_BOUNCER_LIBRARY !== undefined
-    ? needs('go')
-    : 'is built with TEST_BOUNCER_LIBRARY=1: the first build takes a minute of CPU, which the servers of other tests lack meanwhile';
+const noLibrary = withoutLibrary();
 
 suite('bouncers', () => {
   const folder = temporaryFolder({ after });
@@ -48,9 +44,9 @@ suite('bouncers', () => {
     await makeList('marks');
   });
   after(() => weir.kill('SIGKILL'));
-  // It takes one core while the other tests wait for timers and pulls.
+  // Where it has not been built before, that takes one core while the other tests wait for timers and pulls.
   const ended = new AbortController();
-  const library = withoutLibrary === false ? buildLibrary(join(folder, 'bouncer-library'), ended.signal) : undefined;
+  const library = noLibrary === false ? bouncerLibrary(ended.signal) : undefined;
   library?.catch(() => {});
   after(() => ended.abort());
 
@@ -374,7 +370,7 @@ suite('bouncers', () => {
     });
   });
 
-  test('D14.1, D14.8, D14.12 the client library: stream, look-up, usage metrics', { skip: withoutLibrary }, async (t) => {
+  test('D14.1, D14.8, D14.12 the client library: stream, look-up, usage metrics', { skip: noLibrary }, async (t) => {
     const program = await library!;
     await makeList('library');
     await send('library', 'block', '192.0.2.1', '198.51.100.0/24');
@@ -416,28 +412,4 @@ function elementsOf(listing: string): string[] {
     if (typeof element === 'string') return element;
     return 'elem' in element ? element.elem.val : `${element.prefix.addr}/${element.prefix.len}`;
   });
-}
-
-/** The Go that the module of the library asks for, as a module: one before 1.21 does not get it by itself. */
-const TOOLCHAIN = `golang.org/toolchain@v0.0.1-go1.25.2.linux-${process.arch === 'x64' ? 'amd64' : process.arch}`;
-
-/** The program that builds: Go, or a newer one from the module proxy. */
-async function goProgram(signal: AbortSignal): Promise<string> {
-  const { stdout: version } = await run('go', ['env', 'GOVERSION'], { cwd: tmpdir(), signal });
-  const [major, minor] = version.trim().slice(2).split('.').map(Number);
-  if (major! > 1 || minor! >= 21) return 'go';
-  const { stdout } = await run('go', ['mod', 'download', '-json', TOOLCHAIN], { cwd: tmpdir(), signal });
-  const { Dir } = JSON.parse(stdout) as { Dir: string };
-  // Files of modules are for reading only.
-  for (const program of globSync(['bin/*', 'pkg/tool/*/*'], { cwd: Dir })) chmodSync(join(Dir, program), 0o755);
-  return join(Dir, 'bin/go');
-}
-
-/** Builds the program of the library, which is named when it is there. What makes programs fast or small to debug is left out. */
-async function buildLibrary(program: string, signal: AbortSignal): Promise<string> {
-  const cwd = fileURLToPath(new URL('./bouncer-library/', import.meta.url));
-  const lean = ['-buildvcs=false', '-tags=nethttpomithttp2', '-gcflags=all=-N -l -dwarf=false -c=1', '-ldflags=-s -w'];
-  const env = { ...process.env, CGO_ENABLED: '0', GOGC: 'off', GOMAXPROCS: '1' };
-  await run(await goProgram(signal), ['build', '-p', '1', ...lean, '-o', program, '.'], { cwd, env, signal, ...BIG });
-  return program;
 }

@@ -10,6 +10,7 @@ const PACKAGES = {
   'crowdsec-firewall-bouncer': 'crowdsec-firewall-bouncer',
   curl: 'curl',
   'fail2ban-server': 'fail2ban',
+  flock: 'util-linux',
   go: 'golang-go',
   gzip: 'gzip',
   initdb: 'postgresql',

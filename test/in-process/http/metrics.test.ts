@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { countListEntries, countRequest, newHttpCounts } from './counts.ts';
-import { metricsListener, startMetricsServer } from './metrics.ts';
-import { statusOf } from './request-watch.ts';
-import { routeOf } from './routes.ts';
-import { createHttpServer } from './server.ts';
+import { countListEntries, countRequest, newHttpCounts } from '../../../src/http/counts.ts';
+import { metricsListener, startMetricsServer } from '../../../src/http/metrics.ts';
+import { statusOf } from '../../../src/http/request-watch.ts';
+import { routeOf } from '../../../src/http/routes.ts';
+import { createHttpServer } from '../../../src/http/server.ts';
 
 const TOKEN = 'a-token-of-some-length';
 const BEARER = { authorization: `Bearer ${TOKEN}` };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fastify } from 'fastify';
-import { packagedSchemes } from '../expression/scheme.ts';
-import { validateBatch } from '../signal/batch.ts';
-import { registerDocs } from './docs.ts';
+import { packagedSchemes } from '../../../src/expression/scheme.ts';
+import { registerDocs } from '../../../src/http/docs.ts';
+import { validateBatch } from '../../../src/signal/batch.ts';
 
 interface Media {
   readonly schema: object;
@@ -22,7 +22,7 @@ interface Document {
 }
 
 const app = fastify();
-registerDocs(app, undefined);
+registerDocs(app, { baseUrl: undefined });
 const document = async (group: string): Promise<Document> => (await app.inject(`/docs/${group}/swagger/json`)).json();
 const operations = ({ paths }: Document) => Object.values(paths).flatMap((path) => Object.values(path));
 
@@ -152,6 +152,6 @@ test('D6 the fields of every body are snake_case', async () => {
 test('D1 BASE_URL is the server of the documents', async () => {
   assert.deepEqual((await document('signal')).servers, [{ url: '/' }]);
   const other = fastify();
-  registerDocs(other, 'https://weir.example');
+  registerDocs(other, { baseUrl: 'https://weir.example' });
   assert.deepEqual((await other.inject('/docs/feeds/swagger/json')).json().servers, [{ url: 'https://weir.example' }]);
 });

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { runCommandLine } from './program.ts';
+import { runCommandLine } from '../../../src/cli/program.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 
 type Entry = Record<string, unknown>;
 const block = (n: number): Entry => ({ type: 'access_rules', action: 'block', ip: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { packagedSchemes } from '../expression/scheme.ts';
-import { parseNetwork } from '../network/parse.ts';
-import type { JsonObject, RuleChange, Target } from '../rule.ts';
-import { validateBatch } from './batch.ts';
-import { decodeSignalRecord, encodeMessage } from './message.ts';
+import { packagedSchemes } from '../../../src/expression/scheme.ts';
+import { parseNetwork } from '../../../src/network/parse.ts';
+import type { JsonObject, RuleChange, Target } from '../../../src/rule.ts';
+import { validateBatch } from '../../../src/signal/batch.ts';
+import { decodeSignalRecord, encodeMessage } from '../../../src/signal/message.ts';
 
 /** An entry as a client may write it, and what it has to do once it has landed. */
 interface Case {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createLogger } from '../runtime/logging.ts';
-import { createApp } from './app.ts';
-import { authenticator } from './auth/authenticator.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { authenticator } from '../../../src/http/auth/authenticator.ts';
+import { createLogger } from '../../../src/runtime/logging.ts';
 
 const SIGNAL_400 = /\r\n\r\n\{"error":"ValidationError",.*"code":400\}$/;
 const FEED_400 = /\r\n\r\n\{"success":false,.*\}$/;

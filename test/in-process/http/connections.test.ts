@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type ConnectionLimits, connectionLimiter, type Ending, seldom } from './connections.ts';
+import { type ConnectionLimits, connectionLimiter, type Ending, seldom } from '../../../src/http/connections.ts';
 
 const LIMITS: ConnectionLimits = { most: 100, mostPerAddress: 100, unlimited: [], stalled: 30_000 };
 const hello: RequestListener = (_request, response) => void response.end('hello');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lastModified, ManualClock, MemoryStore, Replica, type Reply } from '../support/feed-world.ts';
-import { type Random, seededRandom } from '../support/random.ts';
+import { lastModified, ManualClock, MemoryStore, Replica, type Reply } from '../../support/feed-world.ts';
+import { type Random, seededRandom } from '../../support/random.ts';
 
 const INTERVALS = [0, 0, 30, 30, 30];
 const TARGETS = ['', '?format=commented', '?format=csv_indicator&family=v4', '/edge?format=set_elements'];

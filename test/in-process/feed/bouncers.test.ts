@@ -1,9 +1,9 @@
 /** What bouncers are told over time: changes, lapses, lost answers, restarts (D14). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../support/bouncer-world.ts';
-import { ManualClock, MemoryStore } from '../support/feed-world.ts';
-import { seededRandom } from '../support/random.ts';
+import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../../support/bouncer-world.ts';
+import { ManualClock, MemoryStore } from '../../support/feed-world.ts';
+import { seededRandom } from '../../support/random.ts';
 
 function world(settings = {}) {
   const clock = new ManualClock();
