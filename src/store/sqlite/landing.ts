@@ -124,8 +124,8 @@ function upsertRule(statements: LandingStatements, { kind, rule }: Upsert, at: P
   }
   const { ruleRef, target, name, reason, expiresAt } = rule;
   const [action, text, levels] = [actionCode(rule.action), formatTarget(target), levelCode(rule.confidence, rule.severity)];
-  const about = [place, seq, ruleRef, receivedAt, action, packV4(target), packV6(target), text];
-  const row = [...about, expiresAt, levels, name, reason, labels, config, receivedAt, seq];
+  const [v4, v6] = [packV4(target), packV6(target)];
+  const row = [place, seq, ruleRef, receivedAt, action, v4, v6, text, expiresAt, levels, name, reason, labels, config, receivedAt, seq];
   return ruleRef === null ? write(statements.accessByValue, row, [action, text], at) : write(statements.accessByRef, row, [ruleRef], at);
 }
 
