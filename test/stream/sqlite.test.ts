@@ -65,8 +65,9 @@ test('6 rows of earlier versions are read as they were written, and texts that U
     { key: 'w', headers: { a: '1' }, value: '{"n":0}' },
     { key: 'v', headers: { a: '1', signal_id: '1' }, value: '{"n":1}' },
   ];
+  const headersOf = (n: number): Record<string, string> => (n === 0 ? {} : { a: '1', n: String(n) });
   const texts = ['', 'é\n', 'a\ud83d', '\ude00b', '\0', '\ud83d', '名'];
-  const sent = texts.map((value, n) => ({ key: `w${n % 2}`, headers: n === 0 ? {} : { a: '1', n: String(n) }, value }));
+  const sent = texts.map((value, n) => ({ key: `w${n % 2}`, headers: headersOf(n), value }));
   // One batch is stored as JSON because of its lone surrogate, and the other as it is: its halves make a whole.
   await stream.publish(sent);
   await stream.publish(sent.slice(0, 4));

@@ -7,7 +7,8 @@ import { compact, type ResolvedChange } from '../compact.ts';
 import { countOperation, DayCounts } from '../feed-days.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import { operate } from '../rule-operations.ts';
-import { type Database, drive, type Session } from './database.ts';
+import { run, type Work } from '../work.ts';
+import { type Database, drive, driveAtOnce, type Session } from './database.ts';
 import { runStatements } from './rule-statements.ts';
 
 /** How long a landing transaction may take, ms. */
@@ -21,10 +22,9 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
   return db.transaction(
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
-      const workspaces = await lockWorkspaces(session, batch.items);
-      const { known, poison } = numberItems(batch.items, workspaces, await takeIds(session, batch.items.length));
-      const lists = await applyItems(session, known, batch);
-      if (lists.size > 0) await session.run('UPDATE lists SET revision = revision + 1 WHERE pk = ANY($1)', [...lists]);
+      const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
+      const { known, poison } = numberItems(batch.items, workspaces, seqs);
+      await applyItems(session, known, batch);
       await keepLetters(session, batch, [...batch.poison, ...poison]);
       return 'landed';
     },
@@ -32,8 +32,8 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
   );
 }
 
-/** Writes the rules, and how many more each workspace has; returns the lists whose rules have changed. */
-async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch): Promise<Set<number>> {
+/** Writes the rules, how many more each workspace has, and which lists have changed. */
+async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch): Promise<void> {
   const segments = segmentsOf(known);
   await drive(session, writeSegments(segments, batch));
   const counts = new RuleCountChanges();
@@ -60,9 +60,12 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     }
   }
   await flush();
-  await drive(session, writeRuleCounts(counts));
-  await drive(session, days.write(batch.now));
-  return lists;
+  await driveAtOnce(session, [writeRuleCounts(counts), days.write(batch.now), touchLists(lists)]);
+}
+
+function* touchLists(lists: ReadonlySet<number>): Work<void> {
+  if (lists.size === 0) return;
+  yield* run(`UPDATE lists SET revision = revision + 1 WHERE pk IN (${[...lists].map((_, i) => `$${i + 1}`)})`, ...lists);
 }
 
 async function writeRules(session: Session, changes: readonly ResolvedChange[], counts: RuleCountChanges): Promise<void> {
@@ -70,9 +73,9 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[], 
   // Thousands of rules are a few milliseconds of work at each of these steps: requests are answered in between.
   await turn();
   const runs = compact(changes);
-  for (const run of runs) {
+  for (const folded of runs) {
     await turn();
-    for (const { text, rows, scope, firstId } of runStatements(run)) {
+    for (const { text, rows, scope, firstId } of runStatements(folded)) {
       const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
       for (const row of outcome.rows) {
         const place = Number(row.place);
@@ -108,12 +111,19 @@ interface ResolvedWorkspace {
   readonly lists: Map<string, number>;
 }
 
+/** The workspaces that items are for, and a number for each item. */
+interface Located {
+  readonly workspaces: ReadonlyMap<string, ResolvedWorkspace>;
+  readonly seqs: readonly number[];
+}
+
 /**
- * Finds the workspaces and lists of a batch, moves the workspaces' revisions, and holds their rows until the commit, in one order.
+ * Finds the workspaces and lists of a batch, moves the workspaces' revisions, and holds their rows until the commit, in one order; then
+ * takes the numbers.
  * Whoever changes a workspace's lists or rules holds its row: landings on several partitions cannot deadlock, and a list cannot
  * be deleted under a landing.
  */
-async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Map<string, ResolvedWorkspace>> {
+async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Located> {
   const found = new Map<string, ResolvedWorkspace>();
   const ids = new Set(items.map((item) => item.workspaceId));
   // Only access rules are in feeds.
@@ -139,28 +149,27 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
     found.set(String(row.id), workspace);
   }
   const named = new Set(items.map((item) => item.listId).filter((id) => id !== null));
+  // One number for each item, in the order of the items: which rule has which id does not depend on the engine.
   const lists = await session.run(
-    'SELECT pk, id, workspace_pk, is_default FROM lists WHERE workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))',
+    `WITH taken AS MATERIALIZED (SELECT string_agg(nextval('rule_ids')::text, ',') AS seqs FROM generate_series(1, $3))
+     SELECT pk, id, workspace_pk, is_default, CASE WHEN row_number() OVER () = 1 THEN (SELECT seqs FROM taken) END AS seqs
+     FROM lists WHERE workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))`,
     [...byPk.keys()],
     [...named].filter(isText),
+    items.length,
   );
   for (const row of lists.rows) {
     const workspace = byPk.get(Number(row.workspace_pk))!;
     workspace.lists.set(String(row.id), Number(row.pk));
     if (row.is_default === 1) workspace.defaultList = Number(row.pk);
   }
-  return found;
+  // No list, no workspace: then no number is needed.
+  const seqs = String(lists.rows[0]?.seqs ?? '').split(',');
+  return { workspaces: found, seqs: seqs.map(Number) };
 }
 
 /** A header of a foreign message may hold U+0000, which nothing here is named. */
 const isText = (text: string) => !text.includes('\0');
-
-/** One number for each item, in the order of the items: which rule has which id does not depend on the engine. */
-async function takeIds(session: Session, count: number): Promise<number[]> {
-  if (count === 0) return [];
-  const { rows } = await session.run("SELECT array_agg(nextval('rule_ids')) AS ids FROM generate_series(1, $1)", count);
-  return (rows[0]!.ids as unknown as string[]).map(Number);
-}
 
 /** The items of known workspaces with their places and numbers. */
 function numberItems(items: readonly LandingItem[], workspaces: ReadonlyMap<string, ResolvedWorkspace>, seqs: readonly number[]) {
