@@ -36,12 +36,12 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
 async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch): Promise<void> {
   const segments = segmentsOf(known);
   await drive(session, writeSegments(segments, batch));
-  const counts = new RuleCountChanges();
+  const totals = { counts: new RuleCountChanges(), kept: new RuleCountChanges() };
   const days = new DayCounts(known);
   const lists = new Set<number>();
   let changes: ResolvedChange[] = [];
   const flush = async () => {
-    await writeRules(session, changes, counts);
+    await writeRules(session, changes, totals);
     changes = [];
   };
   let segment = 0;
@@ -51,7 +51,8 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     if (change.change === 'undo' || change.change === 'delete_rules') {
       await flush();
       const done = await drive(session, operate({ workspace, list, seq, operation: change }));
-      counts.add(workspace, done.more);
+      totals.counts.add(workspace, done.more);
+      totals.kept.add(workspace, done.kept);
       for (const changed of done.lists) lists.add(changed);
       await drive(session, countOperation(days, { workspace, seq, change, ...done }));
     } else {
@@ -60,7 +61,12 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     }
   }
   await flush();
-  await driveAtOnce(session, [writeRuleCounts(counts), days.write(batch.now), touchLists(lists)]);
+  await driveAtOnce(session, [
+    writeRuleCounts(totals.counts),
+    writeRuleCounts(totals.kept, 'kept_counts'),
+    days.write(batch.now),
+    touchLists(lists),
+  ]);
 }
 
 function* touchLists(lists: ReadonlySet<number>): Work<void> {
@@ -68,7 +74,13 @@ function* touchLists(lists: ReadonlySet<number>): Work<void> {
   yield* run(`UPDATE lists SET revision = revision + 1 WHERE pk IN (${[...lists].map((_, i) => `$${i + 1}`)})`, ...lists);
 }
 
-async function writeRules(session: Session, changes: readonly ResolvedChange[], counts: RuleCountChanges): Promise<void> {
+/** How many rules each workspace has more, and how many more it keeps as they were. */
+interface Totals {
+  readonly counts: RuleCountChanges;
+  readonly kept: RuleCountChanges;
+}
+
+async function writeRules(session: Session, changes: readonly ResolvedChange[], { counts, kept }: Totals): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
   // Thousands of rules are a few milliseconds of work at each of these steps: requests are answered in between.
   await turn();
@@ -79,7 +91,9 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[], 
       const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
       for (const row of outcome.rows) {
         const place = Number(row.place);
-        counts.add(scope === 'list' ? workspaceOf.get(place)! : place, Number(row.rules));
+        const workspace = scope === 'list' ? workspaceOf.get(place)! : place;
+        counts.add(workspace, Number(row.rules));
+        kept.add(workspace, Number(row.kept));
       }
     }
   }

@@ -7,7 +7,7 @@ import type { CompactUpsert, RefDelete, Run, Touch, ValueDelete } from '../compa
 import { ruleTable } from '../rule-columns.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 
-/** Answers with rows (`place`, `rules`): by how many rules each list or workspace has more, or less, afterwards. */
+/** Answers with rows (`place`, `rules`, `kept`): how many rules each list or workspace has more, or less, afterwards, and how many are kept as they were. */
 export interface BulkStatement {
   readonly text: string;
   readonly rows: readonly object[];
@@ -40,13 +40,14 @@ export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkS
   return statements.filter(({ rows }) => rows.length > 0);
 }
 
+const keptOf = (scope: BulkStatement['scope']) => `UNION ALL SELECT ${scope}_pk, 0, count(*) FROM kept GROUP BY ${scope}_pk`;
 const countedDelete = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH ${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules FROM done GROUP BY place`,
+  text: `WITH ${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules, 0 AS kept FROM done GROUP BY place ${keptOf(scope)}`,
 });
 const countedUpsert = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules FROM done WHERE id >= $2 GROUP BY place`,
+  text: `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules, 0 AS kept FROM done WHERE id >= $2 GROUP BY place ${keptOf(scope)}`,
 });
 
 type AccessUpsert = CompactUpsert & { change: { kind: 'access_rule' } };
@@ -73,8 +74,8 @@ const found = (kind: Kind, condition: string) => `found AS MATERIALIZED (SELECT 
 
 /** Keeps them as they are before the statement's own change of them, unless the same batch wrote them. */
 function kept(kind: Kind): string {
-  const { before, columns } = ruleTable(kind);
-  return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq)`;
+  const { before, columns, place } = ruleTable(kind);
+  return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq RETURNING ${place})`;
 }
 
 /** The rest of a statement follows `done AS (…`. No other landing changes the rules meanwhile: the workspace's row is held; a sweep only deletes. */
