@@ -7,9 +7,9 @@ import { compact, type ResolvedChange } from '../compact.ts';
 import { countOperation, DayCounts } from '../feed-days.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import { operate } from '../rule-operations.ts';
-import { run, type Work } from '../work.ts';
+import { type Outcome, run, type Work } from '../work.ts';
 import { type Database, drive, driveAtOnce, type Session } from './database.ts';
-import { runStatements } from './rule-statements.ts';
+import { type BulkStatement, runStatements } from './rule-statements.ts';
 
 /** How long a landing transaction may take, ms. */
 const LIMIT = 30_000;
@@ -85,18 +85,45 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[], 
   // Thousands of rules are a few milliseconds of work at each of these steps: requests are answered in between.
   await turn();
   const runs = compact(changes);
+  const count = ({ rows }: Outcome, scope: BulkStatement['scope']) => {
+    for (const row of rows) {
+      const place = Number(row.place);
+      const workspace = scope === 'list' ? workspaceOf.get(place)! : place;
+      counts.add(workspace, Number(row.rules));
+      kept.add(workspace, Number(row.kept));
+    }
+  };
   for (const folded of runs) {
     await turn();
-    for (const { text, rows, scope, firstId } of runStatements(folded)) {
+    for (const statement of runStatements(folded)) {
+      const { text, scope, firstId } = statement;
+      const rows = await insertNew(session, statement, count);
+      if (rows.length === 0) continue;
       const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
-      for (const row of outcome.rows) {
-        const place = Number(row.place);
-        const workspace = scope === 'list' ? workspaceOf.get(place)! : place;
-        counts.add(workspace, Number(row.rules));
-        kept.add(workspace, Number(row.kept));
-      }
+      count(outcome, scope);
+      mostAreNew.set(text, 2 * rulesOf(outcome) >= rows.length);
     }
   }
+}
+
+/** Whether most rules of the last statement were new: rules that are there come in rows, as new ones do. */
+const mostAreNew = new Map<string, boolean>();
+const rulesOf = ({ rows }: Outcome): number => rows.reduce((sum, row) => sum + Number(row.rules), 0);
+
+/** Writes the new rules of an upsert where most are likely to be new; returns the rows that are left. */
+async function insertNew(
+  session: Session,
+  { text, insertNew: insertText, rows, scope }: BulkStatement,
+  count: (outcome: Outcome, scope: BulkStatement['scope']) => void,
+): Promise<BulkStatement['rows']> {
+  if (insertText === undefined || mostAreNew.get(text) === false) return rows;
+  const outcome = await session.run(insertText, JSON.stringify(rows), rows.length);
+  count(outcome, scope);
+  const written = rulesOf(outcome);
+  mostAreNew.set(text, 2 * written >= rows.length);
+  if (written === rows.length) return [];
+  const ids = new Set(outcome.rows.flatMap((row) => String(row.ids).split(',')).map(Number));
+  return rows.filter(({ id }) => !ids.has(Number(id)));
 }
 
 /** The fence: false when the position is not the one this consumer started from. Another owner's transaction on it is waited for. */
