@@ -5,6 +5,7 @@
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
+import { TextBlocks } from '../formats/text-blocks.ts';
 import { filledLevels } from '../levels.ts';
 import { ActiveRules, type ListRules } from './active-rules.ts';
 import { type ClassRanges, KeptRanges, type RangesQuery } from './kept-ranges.ts';
@@ -46,6 +47,7 @@ export class FeedRanges {
   #used = new Set<string>();
   readonly #merged = new Map<string, { v4: readonly Merged<V4Ranges>[]; v6: readonly Merged<V6Ranges>[] }>();
   readonly #contents = new Map<string, KeptContent>();
+  readonly #blocks = new Map<string, TextBlocks>();
 
   /** The addresses of the active rules of a role. What has not changed since the last build is the same object. */
   ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
@@ -80,9 +82,18 @@ export class FeedRanges {
     return classes;
   }
 
+  /** The text of a variant as far as it was written before. */
+  blocks(variant: string): TextBlocks {
+    const name = `blocks ${variant}`;
+    this.#used.add(name);
+    const blocks = this.#blocks.get(name) ?? new TextBlocks();
+    this.#blocks.set(name, blocks);
+    return blocks;
+  }
+
   /** Lets go of what no build has asked for since the last call. */
   forgetUnused(): void {
-    for (const kept of [this.#merged, this.#contents]) {
+    for (const kept of [this.#merged, this.#contents, this.#blocks]) {
       for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);
     }
     this.#used = new Set();
