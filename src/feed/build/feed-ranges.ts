@@ -36,10 +36,15 @@ export const activeParts = (
 export const untilOf = (parts: readonly ActivePart[]): number =>
   parts.reduce((until, { active }) => Math.min(until, active.until), Number.POSITIVE_INFINITY);
 
+/** The networks of one class with the ranges that they were coalesced from. */
+export interface CoalescedClass extends NetworkClass {
+  readonly rangesV4: V4Ranges;
+}
+
 /** Coalesced networks by class, and what they were made from. */
 interface KeptContent {
   readonly from: readonly unknown[];
-  readonly classes: readonly NetworkClass[];
+  readonly classes: readonly CoalescedClass[];
 }
 
 /** What the builds of one feed share. */
@@ -72,12 +77,16 @@ export class FeedRanges {
     return { v4: v4.map(({ ranges }) => ranges), v6: v6.map(({ ranges }) => ranges) };
   }
 
-  /** What `make` gives, unless it was made of the same objects before. */
-  content(name: string, from: readonly unknown[], make: () => readonly NetworkClass[]): readonly NetworkClass[] {
+  /** What `make` gives, unless it was made of the same objects before. It is told what it gave before. */
+  content(
+    name: string,
+    from: readonly unknown[],
+    make: (before: readonly CoalescedClass[]) => readonly CoalescedClass[],
+  ): readonly CoalescedClass[] {
     this.#used.add(name);
     const kept = this.#contents.get(name);
     if (kept?.from.length === from.length && from.every((each, i) => each === kept.from[i])) return kept.classes;
-    const classes = make();
+    const classes = make(kept?.classes ?? []);
     this.#contents.set(name, { from, classes });
     return classes;
   }

@@ -4,6 +4,8 @@ import type { GeoTarget } from '../geo-cost.ts';
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
+/** A full table has room for 1/64 more. */
+const ROOM_SHIFT = 6;
 /** The id and the tag of rows that were removed: no rule has such ones. */
 const NO_RULE = -1;
 const NO_ROLE = 0xff;
@@ -19,8 +21,8 @@ const NO_WORDS = new Uint32Array(0);
 export class RuleTable {
   readonly width: number;
   length = 0;
-  /** Rows that were removed; they stay as rows of no rule. */
-  removed = 0;
+  /** Rows that were removed, in that order, with when they would have expired; they stay as rows of no rule. */
+  readonly removals: { readonly row: number; readonly expires: number }[] = [];
   #isFilled = false;
   /** How many expiries were changed. */
   renewed = 0;
@@ -48,10 +50,16 @@ export class RuleTable {
     return row;
   }
 
-  /** Gives back the memory beyond the last row. */
+  /** Rows that were removed. */
+  get removed(): number {
+    return this.removals.length;
+  }
+
+  /** Gives back the memory beyond the last row, but for a little of a long table: the first row to come must not move all others. */
   trim(): void {
     this.#isFilled = true;
-    if (this.length < this.ids.length) this.#resize(this.length);
+    const capacity = this.length + (this.length >> ROOM_SHIFT);
+    if (capacity < this.ids.length) this.#resize(capacity);
   }
 
   /** Gives a rule another expiry, whole seconds, 0 = never. */
@@ -72,7 +80,7 @@ export class RuleTable {
       this.ids[row] = NO_RULE;
       this.tags[row] = NO_ROLE;
       this.expires[row] = 0;
-      this.removed += 1;
+      this.removals.push({ row, expires });
     }
   }
 
