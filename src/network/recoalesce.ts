@@ -1,6 +1,7 @@
 /** Coalescing ranges of which most are as they were: the networks of those are copied. */
 import { type CidrsV4, coalesceV4 } from './coalesce.ts';
 import type { V4Ranges } from './ranges.ts';
+import { commonRun } from './same.ts';
 import { firstReaching } from './search.ts';
 import { splitV4 } from './split.ts';
 
@@ -46,10 +47,9 @@ function runsOf(ranges: V4Ranges, before: CoalescedV4): Run[] {
   const runs: Run[] = [];
   for (let i = 0, j = 0; i < ends; ) {
     const first = j;
-    while (i < ends && j < oldEnds && pairs[i] === old[j] && pairs[i + 1] === old[j + 1]) {
-      i += 2;
-      j += 2;
-    }
+    const words = commonRun(pairs, i, old, j, Math.min(ends - i, oldEnds - j));
+    i += words - (words % 2);
+    j += words - (words % 2);
     const networks = j === first ? NONE : networksOf(before.networks, old[first], old[j - 1]);
     const from = i / 2;
     // Ranges that are not the next one of those before, which may be gone.

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
 import { renderV4, renderV6 } from '../../network/render.ts';
+import { areSame } from '../../network/same.ts';
 import { compareV6 } from '../../network/words.ts';
 
 /** The text of networks that follow each other, a separator after each. */
@@ -29,8 +30,8 @@ function beginsBlock(number: number): boolean {
 /** How the networks of one family are read. */
 interface Family<C> {
   readonly none: C;
-  /** The index after the block that begins at `from`. */
-  endOf(networks: C, from: number): number;
+  /** Whether the network `i` begins a block, wherever it stands. */
+  begins(networks: C, i: number): boolean;
   /** Whether the network `i` stands before another. */
   isBefore(networks: C, i: number, others: C, j: number): boolean;
   /** Whether `count` networks from `i` on are those from `j` on of others. */
@@ -41,35 +42,19 @@ interface Family<C> {
 
 const V4: Family<CidrsV4> = {
   none: { length: 0, addresses: new Uint32Array(0), prefixes: new Uint8Array(0) },
-  endOf({ length, addresses }, from) {
-    let to = from + 1;
-    while (to < length && !beginsBlock(addresses[to])) to++;
-    return to;
-  },
+  begins: ({ addresses }, i) => beginsBlock(addresses[i]),
   isBefore: (networks, i, others, j) => networks.addresses[i] < others.addresses[j],
-  isSame({ addresses, prefixes }, i, others, j, count) {
-    let same = 0;
-    while (same < count && addresses[i + same] === others.addresses[j + same] && prefixes[i + same] === others.prefixes[j + same]) same++;
-    return same === count;
-  },
+  isSame: ({ addresses, prefixes }, i, others, j, count) =>
+    areSame(addresses, i, others.addresses, j, count) && areSame(prefixes, i, others.prefixes, j, count),
   render: renderV4,
 };
 
 const V6: Family<CidrsV6> = {
   none: { length: 0, words: new Uint32Array(0), prefixes: new Uint8Array(0) },
-  endOf({ length, words }, from) {
-    let to = from + 1;
-    while (to < length && !beginsBlock(words[4 * to] ^ words[4 * to + 1] ^ words[4 * to + 2] ^ words[4 * to + 3])) to++;
-    return to;
-  },
+  begins: ({ words }, i) => beginsBlock(words[4 * i] ^ words[4 * i + 1] ^ words[4 * i + 2] ^ words[4 * i + 3]),
   isBefore: (networks, i, others, j) => compareV6(networks.words, 4 * i, others.words, 4 * j) < 0,
-  isSame({ words, prefixes }, i, others, j, count) {
-    let same = 0;
-    while (same < 4 * count && words[4 * i + same] === others.words[4 * j + same]) same++;
-    if (same < 4 * count) return false;
-    for (let k = 0; k < count; k++) if (prefixes[i + k] !== others.prefixes[j + k]) return false;
-    return true;
-  },
+  isSame: ({ words, prefixes }, i, others, j, count) =>
+    areSame(words, 4 * i, others.words, 4 * j, 4 * count) && areSame(prefixes, i, others.prefixes, j, count),
   render: renderV6,
 };
 
@@ -86,21 +71,35 @@ class FamilyBlocks<C extends { readonly length: number }> {
 
   update(networks: C, separator: Uint8Array): readonly TextBlock[] {
     if (networks === this.#networks) return this.#blocks;
-    const { endOf, isBefore, isSame, render } = this.#family;
+    const { isBefore } = this.#family;
     const [before, old] = [this.#networks, this.#blocks];
     const blocks: TextBlock[] = [];
     // The old block `next`, whose first network is `before[at]`, is the first that may be one of those to come.
     let [next, at] = [0, 0];
     for (let from = 0; from < networks.length; ) {
-      const to = endOf(networks, from);
       for (; next < old.length && isBefore(before, at, networks, from); next++) at += old[next].length;
-      const isKept = next < old.length && old[next].length === to - from && isSame(before, at, networks, from, to - from);
-      blocks.push(isKept ? old[next] : blockOf(to - from, render(networks, from, to, separator)));
-      from = to;
+      const block = this.#isKept(networks, from, old[next], at) ? old[next] : this.#written(networks, from, separator);
+      blocks.push(block);
+      from += block.length;
     }
     this.#networks = networks;
     this.#blocks = blocks;
     return blocks;
+  }
+
+  /** Whether the block that begins at `from` is an old one, whose first network was `at`. */
+  #isKept(networks: C, from: number, old: TextBlock | undefined, at: number): boolean {
+    if (old === undefined || from + old.length > networks.length) return false;
+    const { begins, isSame } = this.#family;
+    const to = from + old.length;
+    return isSame(this.#networks, at, networks, from, old.length) && (to === networks.length || begins(networks, to));
+  }
+
+  #written(networks: C, from: number, separator: Uint8Array): TextBlock {
+    const { begins, render } = this.#family;
+    let to = from + 1;
+    while (to < networks.length && !begins(networks, to)) to++;
+    return blockOf(to - from, render(networks, from, to, separator));
   }
 }
 
