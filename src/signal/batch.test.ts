@@ -77,6 +77,13 @@ test('D3 refused whole: not an array, 0 or more than 1000 entries, an entry that
   assert.equal(refused(1, [v1({ ip: '1.1.1.1' }), null])[0]!.index, 1);
 });
 
+test('D3.28 a batch of far too many entries is refused without a look at the rest of it', () => {
+  const { refused: faults } = inOneGo(scanSteps(Buffer.from(`[${'{},'.repeat(1_000_000)}`)));
+  const [{ message, value }] = faults!;
+  assert.equal(message, 'must have 1 to 1000 entries');
+  assert.ok(Number(value) > 1000 && Number(value) < 100_000, `${value} entries counted`);
+});
+
 test('2.1, 7.2 refused whole: v1 type or action missing or not allowed', () => {
   assert.deepEqual(refused(1, [v1({ ip: '1.1.1.1' }), { type: 'access_rules', action: 'deny', ip: '1.1.1.1' }]), [
     { index: 1, field: 'action', message: 'must be one of: block, unblock', value: 'deny' },

@@ -2,7 +2,7 @@ import type { Kind } from '../rule.ts';
 import { SHOWN, shown } from './check.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
-import { createEntryScanner, type EntrySpan } from './scan.ts';
+import { EntryScanner, type EntrySpan } from './scan.ts';
 import type { Signal } from './schema.ts';
 import { eventFaults, eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, envelopeFaults, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';
@@ -45,27 +45,31 @@ export interface BatchCheck extends EnvelopeCheck {
 const MAX_DETAILS = 100;
 /** Bytes that are scanned in one step. */
 const PIECE = 4 * 1024;
+/** A batch of too many entries is looked at up to here, bytes: millions of them need not be counted. */
+const COUNTED = 256 * 1024;
 
 /**
  * Looks at a request body byte by byte, in steps of 4 KiB, before anything is built from it: it is refused, or its entries are
  * known. Nothing is published or stored here.
  */
 export function* scanSteps(bytes: Buffer): Generator<undefined, ScannedBatch | Refused> {
-  const scanner = createEntryScanner(LIMITS.batchEntries);
+  const scanner = new EntryScanner(LIMITS.batchEntries);
   const entries: EntrySpan[] = [];
   for (let at = 0; at < bytes.length && scanner.fault === undefined; at += PIECE) {
     entries.push(...scanner.push(bytes.subarray(at, at + PIECE)));
+    if (at >= COUNTED && scanner.count > LIMITS.batchEntries) return wrongCount(scanner.count);
     yield;
   }
   entries.push(...scanner.end());
   const { fault, isArray, count } = scanner;
   if (fault !== undefined) return { refused: [{ field: 'body', message: fault, value: null }] };
   if (!isArray) return { refused: [{ field: 'body', message: 'must be a JSON array', value: shownEntry(bytes, entries[0]!) }] };
-  if (count === 0 || count > LIMITS.batchEntries) {
-    return { refused: [{ field: 'body', message: `must have 1 to ${LIMITS.batchEntries} entries`, value: count }] };
-  }
-  return { bytes, entries };
+  return count === 0 || count > LIMITS.batchEntries ? wrongCount(count) : { bytes, entries };
 }
+
+const wrongCount = (count: number): Refused => ({
+  refused: [{ field: 'body', message: `must have 1 to ${LIMITS.batchEntries} entries`, value: count }],
+});
 
 /** Compiles the schemas of entries, a step each: else the first entry of each kind would hold everybody up for a while. */
 export function* schemaSteps(): Generator<undefined, void> {

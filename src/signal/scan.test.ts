@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createEntryScanner, type EntrySpan } from './scan.ts';
+import { EntryScanner, type EntrySpan } from './scan.ts';
 
 /** Scans a text in pieces of at most `size` bytes. */
 function scan(text: string | Uint8Array, size = 7, maxEntries?: number) {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-  const scanner = createEntryScanner(maxEntries);
+  const scanner = new EntryScanner(maxEntries);
   const spans: EntrySpan[] = [];
   for (let at = 0; at < bytes.length; at += size) spans.push(...scanner.push(bytes.subarray(at, at + size)));
   spans.push(...scanner.end());

@@ -17,21 +17,6 @@ export interface EntrySpan {
   readonly isObject: boolean;
 }
 
-export interface EntryScanner {
-  /** Takes the next piece of the text. Returns the entries that end in it; none once there is a fault. */
-  push(piece: Uint8Array): EntrySpan[];
-  /** Takes note that the text ends here; then `fault` is known. Returns an entry that only the end of the text ends: a bare number. */
-  end(): EntrySpan[];
-  /** Why the text is not JSON in UTF-8, as `must be …`; undefined while there is nothing wrong with it. */
-  readonly fault: string | undefined;
-  /** Whether the text is an array. Any other value is the only entry itself. */
-  readonly isArray: boolean;
-  /** Entries that have ended. */
-  readonly count: number;
-  /** The entry that has begun but not ended: where it begins, and its size so far. */
-  readonly open: { readonly start: number; readonly size: number } | undefined;
-}
-
 /** What the next byte may be. */
 const State = {
   start: 0,
@@ -69,239 +54,265 @@ const SIMPLE_ESCAPES = new Set(bytesOf('"\\/bfnrt'));
 const NOT_UTF8 = 'must be JSON in UTF-8';
 const TOO_SHORT = 'must be valid JSON: it ends too early';
 
-/** A scanner at the beginning of a text. Entries behind the first `maxEntries` are counted, but not returned. */
-export function createEntryScanner(maxEntries = Number.POSITIVE_INFINITY): EntryScanner {
-  let state: number = State.start;
-  let fault: string | undefined;
+/** Looks at one text. A class, because V8 compiles the methods of a class once for all scanners, and closures for each anew. */
+export class EntryScanner {
+  readonly #maxEntries: number;
+  #state: number = State.start;
+  #fault: string | undefined;
   /** Bytes of the pieces before this one. */
-  let before = 0;
-  let isArray = false;
-  let count = 0;
+  #before = 0;
+  #isArray = false;
+  #count = 0;
   /** Levels that are open, and one bit for each that says whether it is an object. */
-  let depth = 0;
-  let inObject = false;
-  let levels = new Uint8Array(8);
+  #depth = 0;
+  #inObject = false;
+  #levels = new Uint8Array(8);
   /** Where the open entry begins, -1 when none is open; the bytes of it that do not count; its deepest level. */
-  let start = -1;
-  let uncounted = 0;
-  let deepest = 0;
-  let isObject = false;
-  let isKey = false;
+  #start = -1;
+  #uncounted = 0;
+  #deepest = 0;
+  #isObject = false;
+  #isKey = false;
   /** Progress within a word, an escape or a number. */
-  let at = 0;
-  let word: readonly number[] = [];
-  let codeUnit = 0;
+  #at = 0;
+  #word: readonly number[] = [];
+  #codeUnit = 0;
   /** Bytes of a character that are still to come, and the range of the next one. */
-  let continuations = 0;
-  let lowest = 0;
-  let highest = 0;
+  #continuations = 0;
+  #lowest = 0;
+  #highest = 0;
 
-  function openLevel(object: boolean): void {
-    if (depth >> 3 === levels.length) {
-      const more = new Uint8Array(levels.length * 2);
-      more.set(levels);
-      levels = more;
+  /** Begins a text. Entries behind the first `maxEntries` are counted, but not returned. */
+  constructor(maxEntries = Number.POSITIVE_INFINITY) {
+    this.#maxEntries = maxEntries;
+  }
+
+  /** Why the text is not JSON in UTF-8, as `must be …`; undefined while there is nothing wrong with it. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Whether the text is an array. Any other value is the only entry itself. */
+  get isArray(): boolean {
+    return this.#isArray;
+  }
+
+  /** Entries that have ended. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The entry that has begun but not ended: where it begins, and its size so far. */
+  get open(): { readonly start: number; readonly size: number } | undefined {
+    return this.#start < 0 ? undefined : { start: this.#start, size: this.#before - this.#start - this.#uncounted };
+  }
+
+  /** Takes the next piece of the text. Returns the entries that end in it; none once there is a fault. */
+  push(piece: Uint8Array): EntrySpan[] {
+    const spans: EntrySpan[] = [];
+    this.#take(piece, spans);
+    this.#before += piece.length;
+    return spans;
+  }
+
+  /** Takes note that the text ends here; then `fault` is known. Returns an entry that only the end of the text ends: a bare number. */
+  end(): EntrySpan[] {
+    const spans: EntrySpan[] = [];
+    if (this.#state === State.number && this.#depth === 0 && MAY_END[this.#at]) this.#endValue(this.#before, spans);
+    if (this.#state !== State.end) this.#fault ??= this.#state === State.continuation ? NOT_UTF8 : TOO_SHORT;
+    return spans;
+  }
+
+  #openLevel(object: boolean): void {
+    if (this.#depth >> 3 === this.#levels.length) {
+      const more = new Uint8Array(this.#levels.length * 2);
+      more.set(this.#levels);
+      this.#levels = more;
     }
-    const bit = 1 << (depth & 7);
-    levels[depth >> 3] = object ? levels[depth >> 3]! | bit : levels[depth >> 3]! & ~bit;
-    inObject = object;
-    depth += 1;
-    if (depth > deepest) deepest = depth;
-    state = object ? State.firstKey : State.firstValue;
+    const bit = 1 << (this.#depth & 7);
+    this.#levels[this.#depth >> 3] = object ? this.#levels[this.#depth >> 3]! | bit : this.#levels[this.#depth >> 3]! & ~bit;
+    this.#inObject = object;
+    this.#depth += 1;
+    if (this.#depth > this.#deepest) this.#deepest = this.#depth;
+    this.#state = object ? State.firstKey : State.firstValue;
   }
 
-  function closeLevel(offset: number, spans: EntrySpan[]): void {
-    depth -= 1;
-    inObject = depth > 0 && ((levels[(depth - 1) >> 3]! >> ((depth - 1) & 7)) & 1) === 1;
-    endValue(offset + 1, spans);
+  #closeLevel(offset: number, spans: EntrySpan[]): void {
+    this.#depth -= 1;
+    this.#inObject = this.#depth > 0 && ((this.#levels[(this.#depth - 1) >> 3]! >> ((this.#depth - 1) & 7)) & 1) === 1;
+    this.#endValue(offset + 1, spans);
   }
 
-  /** The level on which entries stand. */
-  const ground = () => (isArray ? 1 : 0);
-
-  function endValue(end: number, spans: EntrySpan[]): void {
-    state = depth === 0 ? State.end : State.afterValue;
-    if (start < 0 || depth !== ground()) return;
-    if (count < maxEntries) spans.push({ start, end, size: end - start - uncounted, depth: deepest - depth, isObject });
-    count += 1;
-    start = -1;
+  #endValue(end: number, spans: EntrySpan[]): void {
+    this.#state = this.#depth === 0 ? State.end : State.afterValue;
+    if (this.#start < 0 || this.#depth !== (this.#isArray ? 1 : 0)) return;
+    if (this.#count < this.#maxEntries)
+      spans.push({
+        start: this.#start,
+        end,
+        size: end - this.#start - this.#uncounted,
+        depth: this.#deepest - this.#depth,
+        isObject: this.#isObject,
+      });
+    this.#count += 1;
+    this.#start = -1;
   }
 
   /** A byte with which a value begins; false when it is none. */
-  function beginValue(byte: number, offset: number): boolean {
-    if (state === State.start && byte === 0x5b /* [ */) {
-      isArray = true;
-      openLevel(false);
+  #beginValue(byte: number, offset: number): boolean {
+    if (this.#state === State.start && byte === 0x5b /* [ */) {
+      this.#isArray = true;
+      this.#openLevel(false);
       return true;
     }
-    if (start < 0) {
-      start = offset;
-      uncounted = 0;
-      deepest = depth;
-      isObject = byte === 0x7b /* { */;
+    if (this.#start < 0) {
+      this.#start = offset;
+      this.#uncounted = 0;
+      this.#deepest = this.#depth;
+      this.#isObject = byte === 0x7b /* { */;
     }
     if (byte === 0x22 /* " */) {
-      state = State.string;
-      isKey = false;
-    } else if (byte === 0x7b /* { */) openLevel(true);
-    else if (byte === 0x5b /* [ */) openLevel(false);
+      this.#state = State.string;
+      this.#isKey = false;
+    } else if (byte === 0x7b /* { */) this.#openLevel(true);
+    else if (byte === 0x5b /* [ */) this.#openLevel(false);
     else if (byte === 0x2d /* - */ || (byte >= 0x30 && byte <= 0x39)) {
-      state = State.number;
-      at = byte === 0x2d ? Place.minus : byte === 0x30 ? Place.zero : Place.integer;
+      this.#state = State.number;
+      this.#at = byte === 0x2d ? Place.minus : byte === 0x30 ? Place.zero : Place.integer;
     } else {
       const known = WORDS.get(byte);
       if (known === undefined) return false;
-      state = State.word;
-      word = known;
-      at = 1;
+      this.#state = State.word;
+      this.#word = known;
+      this.#at = 1;
     }
     return true;
   }
 
   /** The first byte of a character beyond ASCII; false when no character begins with it. */
-  function beginCharacter(byte: number): boolean {
+  #beginCharacter(byte: number): boolean {
     if (byte < 0xc2 || byte > 0xf4) return false;
-    state = State.continuation;
-    continuations = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
-    lowest = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
-    highest = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
+    this.#state = State.continuation;
+    this.#continuations = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+    this.#lowest = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
+    this.#highest = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
     return true;
   }
 
   /** Takes one byte outside of plain text in strings; false when it does not fit. */
-  function step(byte: number, offset: number, spans: EntrySpan[]): boolean {
-    if (state === State.number) {
-      const next = numberStep(byte, at);
+  #step(byte: number, offset: number, spans: EntrySpan[]): boolean {
+    if (this.#state === State.number) {
+      const next = numberStep(byte, this.#at);
       if (next !== NOWHERE) {
-        at = next;
+        this.#at = next;
         return true;
       }
-      if (!MAY_END[at]) return false;
-      endValue(offset, spans);
+      if (!MAY_END[this.#at]) return false;
+      this.#endValue(offset, spans);
     }
     const blank = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-    switch (state) {
+    switch (this.#state) {
       case State.start:
         if (byte === BYTE_ORDER_MARK[0] && offset === 0) {
-          state = State.byteOrderMark;
-          at = 1;
+          this.#state = State.byteOrderMark;
+          this.#at = 1;
           return true;
         }
-        return blank || beginValue(byte, offset);
+        return blank || this.#beginValue(byte, offset);
       case State.byteOrderMark:
-        if (byte !== BYTE_ORDER_MARK[at]) return false;
-        at += 1;
-        if (at === BYTE_ORDER_MARK.length) state = State.start;
+        if (byte !== BYTE_ORDER_MARK[this.#at]) return false;
+        this.#at += 1;
+        if (this.#at === BYTE_ORDER_MARK.length) this.#state = State.start;
         return true;
       case State.word:
-        if (byte !== word[at]) return false;
-        at += 1;
-        if (at === word.length) endValue(offset + 1, spans);
+        if (byte !== this.#word[this.#at]) return false;
+        this.#at += 1;
+        if (this.#at === this.#word.length) this.#endValue(offset + 1, spans);
         return true;
       case State.continuation:
-        if (byte < lowest || byte > highest) return false;
-        lowest = 0x80;
-        highest = 0xbf;
-        continuations -= 1;
-        if (continuations === 0) state = State.string;
+        if (byte < this.#lowest || byte > this.#highest) return false;
+        this.#lowest = 0x80;
+        this.#highest = 0xbf;
+        this.#continuations -= 1;
+        if (this.#continuations === 0) this.#state = State.string;
         return true;
       case State.escape:
-        at = 0;
-        codeUnit = 0;
-        state = byte === 0x75 /* u */ ? State.hex : State.string;
-        return state === State.hex || SIMPLE_ESCAPES.has(byte);
+        this.#at = 0;
+        this.#codeUnit = 0;
+        this.#state = byte === 0x75 /* u */ ? State.hex : State.string;
+        return this.#state === State.hex || SIMPLE_ESCAPES.has(byte);
       case State.hex: {
         const digit = hexDigit(byte);
         if (digit < 0) return false;
-        codeUnit = codeUnit * 16 + digit;
-        at += 1;
-        if (at === 4) {
-          uncounted += 6 - bytesOfUnit(codeUnit);
-          state = State.string;
+        this.#codeUnit = this.#codeUnit * 16 + digit;
+        this.#at += 1;
+        if (this.#at === 4) {
+          this.#uncounted += 6 - bytesOfUnit(this.#codeUnit);
+          this.#state = State.string;
         }
         return true;
       }
     }
     if (blank) {
-      uncounted += 1;
+      this.#uncounted += 1;
       return true;
     }
-    switch (state) {
+    switch (this.#state) {
       case State.firstValue:
         if (byte === 0x5d /* ] */) {
-          closeLevel(offset, spans);
+          this.#closeLevel(offset, spans);
           return true;
         }
-        return beginValue(byte, offset);
+        return this.#beginValue(byte, offset);
       case State.value:
-        return beginValue(byte, offset);
+        return this.#beginValue(byte, offset);
       case State.afterValue:
-        if (byte === 0x2c /* , */) state = inObject ? State.key : State.value;
-        else if (byte === (inObject ? 0x7d /* } */ : 0x5d) /* ] */) closeLevel(offset, spans);
+        if (byte === 0x2c /* , */) this.#state = this.#inObject ? State.key : State.value;
+        else if (byte === (this.#inObject ? 0x7d /* } */ : 0x5d) /* ] */) this.#closeLevel(offset, spans);
         else return false;
         return true;
       case State.firstKey:
       case State.key:
         if (byte === 0x22 /* " */) {
-          isKey = true;
-          state = State.string;
+          this.#isKey = true;
+          this.#state = State.string;
           return true;
         }
-        if (byte !== 0x7d /* } */ || state === State.key) return false;
-        closeLevel(offset, spans);
+        if (byte !== 0x7d /* } */ || this.#state === State.key) return false;
+        this.#closeLevel(offset, spans);
         return true;
       case State.colon:
-        state = State.value;
+        this.#state = State.value;
         return byte === 0x3a /* : */;
       default:
         return false;
     }
   }
 
-  return {
-    push(piece) {
-      const spans: EntrySpan[] = [];
-      for (let i = 0; fault === undefined && i < piece.length; i += 1) {
-        let byte = piece[i]!;
-        if (state === State.string) {
-          while (byte !== 0x22 /* " */ && byte !== 0x5c /* \ */ && byte >= 0x20 && byte < 0x80) {
-            i += 1;
-            if (i === piece.length) break;
-            byte = piece[i]!;
-          }
-          if (i === piece.length) break;
-          if (byte === 0x5c) state = State.escape;
-          else if (byte >= 0x80) {
-            if (!beginCharacter(byte)) fault = NOT_UTF8;
-          } else if (byte < 0x20) fault = unexpected(byte, before + i);
-          else if (isKey) state = State.colon;
-          else endValue(before + i + 1, spans);
-        } else if (!step(byte, before + i, spans)) {
-          fault = state === State.continuation ? NOT_UTF8 : unexpected(byte, before + i);
+  /**
+   * Takes the bytes of a piece. A function of its own that ends with its loop: V8 compiles a loop while it runs, and gives the result up
+   * again at the first line behind it that has never run.
+   */
+  #take(piece: Uint8Array, spans: EntrySpan[]): void {
+    for (let i = 0; this.#fault === undefined && i < piece.length; i += 1) {
+      let byte = piece[i]!;
+      if (this.#state === State.string) {
+        while (byte !== 0x22 /* " */ && byte !== 0x5c /* \ */ && byte >= 0x20 && byte < 0x80) {
+          i += 1;
+          if (i === piece.length) return;
+          byte = piece[i]!;
         }
+        if (byte === 0x5c) this.#state = State.escape;
+        else if (byte >= 0x80) {
+          if (!this.#beginCharacter(byte)) this.#fault = NOT_UTF8;
+        } else if (byte < 0x20) this.#fault = unexpected(byte, this.#before + i);
+        else if (this.#isKey) this.#state = State.colon;
+        else this.#endValue(this.#before + i + 1, spans);
+      } else if (!this.#step(byte, this.#before + i, spans)) {
+        this.#fault = this.#state === State.continuation ? NOT_UTF8 : unexpected(byte, this.#before + i);
       }
-      before += piece.length;
-      return spans;
-    },
-    end() {
-      const spans: EntrySpan[] = [];
-      if (state === State.number && depth === 0 && MAY_END[at]) endValue(before, spans);
-      if (state !== State.end) fault ??= state === State.continuation ? NOT_UTF8 : TOO_SHORT;
-      return spans;
-    },
-    get fault() {
-      return fault;
-    },
-    get isArray() {
-      return isArray;
-    },
-    get count() {
-      return count;
-    },
-    get open() {
-      return start < 0 ? undefined : { start, size: before - start - uncounted };
-    },
-  };
+    }
+  }
 }
 
 /** Where a byte leads from a place in a number. */

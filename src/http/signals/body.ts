@@ -4,7 +4,7 @@ import { LIMITS } from '../../signal/limits.ts';
 import { type Answer, write } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import type { BodyHolding } from './body-budget.ts';
-import { countPiece } from './pace.ts';
+import { countDropped, countRead } from './pace.ts';
 import { BODY_TOO_LARGE } from './submit.ts';
 
 /** Room for a body of unknown length at first, bytes; it doubles. No socket gives more than that in one piece. */
@@ -61,7 +61,7 @@ export function readBody(
     let used = 0;
 
     function take(piece: Buffer): void {
-      countPiece(request, piece.length);
+      countRead(request, piece.length);
       // Most bodies come in one piece, which needs no copy.
       if (piece.length === length) room = piece;
       else if (used + piece.length > room.length) {
@@ -128,7 +128,7 @@ export function answerEarly(request: IncomingMessage, response: ServerResponse, 
   }
   request.on('end', done).on('close', done).on('error', done);
   request.on('data', (piece: Buffer) => {
-    countPiece(request, piece.length);
+    countDropped(request, piece.length);
     freeBytes(piece);
   });
 }

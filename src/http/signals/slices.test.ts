@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { inSlices } from './slices.ts';
+import { inRestingSlices, inSlices } from './slices.ts';
 
 function* busy(steps: number, ms: number): Generator<undefined, string> {
   for (let step = 0; step < steps; step += 1) {
@@ -47,4 +47,12 @@ test('D3.28 batches that arrive together and batches that wait share the time of
   await all;
   // 2 ms, and the step that goes over it.
   assert.ok(Math.max(...ofTurns) <= 5, `steps of 0.5 ms in each turn: ${ofTurns}`);
+});
+
+test('D3.28 the largest batches leave the thread at rest for half of the time', async () => {
+  const begun = process.threadCpuUsage();
+  const at = performance.now();
+  await Promise.all(Array.from({ length: 4 }, () => inRestingSlices(busy(40, 0.5))));
+  const { user, system } = process.threadCpuUsage(begun);
+  assert.ok((user + system) / 1000 < 0.75 * (performance.now() - at), `${(user + system) / 1000} ms of ${performance.now() - at}`);
 });

@@ -18,7 +18,7 @@ import type { HttpFault } from '../errors.ts';
 import { dryRunFields } from './dry-run.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
-import { inSlices } from './slices.ts';
+import { inRestingSlices, inSlices } from './slices.ts';
 
 /** What signal submission needs. */
 export interface SignalParts {
@@ -120,7 +120,8 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     if ('status' in options) return options;
     const list = await landingList(caller, options.list);
     if (typeof list === 'object') return list;
-    const batch = await inSlices(scanSteps(body));
+    const slices = body.length > LARGE ? inRestingSlices : inSlices;
+    const batch = await slices(scanSteps(body));
     if (batch.refused !== undefined) return badRequest(batch.refused);
     const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
     if (wait > 0) {
@@ -151,7 +152,8 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     const judged = tally();
     let taken = 0;
     try {
-      const result = await inSlices(
+      const slices = batch.bytes.length > LARGE ? inRestingSlices : inSlices;
+      const result = await slices(
         batchSteps(version, batch, {
           ...check(caller),
           listBound: caller.listId !== null,

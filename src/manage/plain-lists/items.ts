@@ -5,7 +5,7 @@
 
 import { WeirError } from '../../errors.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
-import { createEntryScanner } from '../../signal/scan.ts';
+import { EntryScanner } from '../../signal/scan.ts';
 import { eventRefusals } from '../../signal/v1.ts';
 import { envelopeRefusals } from '../../signal/v2.ts';
 import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';
@@ -88,7 +88,7 @@ export const items = (chunks: AsyncIterable<Buffer>, form: 'json' | 'ndjson'): A
   form === 'json' ? arrayItems(chunks) : lineItems(chunks);
 
 async function* arrayItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
-  const scanner = createEntryScanner();
+  const scanner = new EntryScanner();
   let entries = 0;
   let lines = 1;
   /** The bytes from `from` on that are still needed. */
