@@ -50,8 +50,10 @@ export type Comparison = {
 export type OrderingOperator = 'eq' | 'ne' | 'ge' | 'le' | 'gt' | 'lt';
 
 /** The operator and the right side of a comparison; `is true` is a truth value alone. */
-export type Test =
-  | { readonly op: 'is true' }
+export type Test = { readonly op: 'is true' } | RightTest;
+
+/** An operator with a right side. */
+export type RightTest =
   | { readonly op: OrderingOperator; readonly right: Literal }
   | { readonly op: 'in'; readonly right: readonly Item[] }
   | { readonly op: 'bitwise_and'; readonly right: bigint }

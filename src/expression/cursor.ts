@@ -32,8 +32,8 @@ export interface Cursor {
   ahead: number;
   /** Where the right side of the operator ahead begins. */
   aheadEnd: number;
-  /** The fields that the expression uses. */
-  readonly fields: Set<Field>;
+  /** The fields that the expression uses, in order of first use. */
+  readonly fields: Field[];
   /** How many regular expressions it contains. */
   regexes: number;
   /** The first named list. It is a fault, but any other fault is reported first. */

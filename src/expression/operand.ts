@@ -1,5 +1,5 @@
 /** The right sides of comparisons, which depend on the type of the left side, and the indexes of values. */
-import { EACH, type Index, type Item, type Literal, type Test } from './ast.ts';
+import { EACH, type Index, type Item, type Literal, type RightTest } from './ast.ts';
 import { type ByteString, decodeText } from './bytes.ts';
 import { type Cursor, fail, failExpected, failHere, quote, skipSpace, take } from './cursor.ts';
 import { lexInt, lexIntRange } from './literal/int.ts';
@@ -11,7 +11,7 @@ import { BYTES, INT, IP, type Type } from './types.ts';
 import { checkWildcard } from './wildcard.ts';
 
 /** Reads the right side of an operator on a value of this type; `opStart` is the position of the operator. */
-export function lexTest(c: Cursor, type: Type, op: ComparisonOperator, opStart: number): Test | null {
+export function lexTest(c: Cursor, type: Type, op: ComparisonOperator, opStart: number): RightTest | null {
   const opEnd = c.pos;
   skipSpace(c);
   if (type === BYTES || type === INT || type === IP) {
@@ -48,7 +48,7 @@ export function lexLiteral(c: Cursor, type: Type): Literal | null {
   return value === null ? null : ({ kind: 'literal', type, value } as Literal);
 }
 
-function lexList(c: Cursor, type: Type): Test | null {
+function lexList(c: Cursor, type: Type): RightTest | null {
   if (!take(c, 0x7b)) return failExpected(c, 'a list in braces, such as {1 2 3}');
   const lexItem: (c: Cursor) => Item | null = type === INT ? lexIntRange : type === IP ? lexAddressRange : lexBytes;
   const right: Item[] = [];
@@ -64,7 +64,7 @@ function lexList(c: Cursor, type: Type): Test | null {
 }
 
 /** Reads the name of a list. The engine has named lists, weir does not; it says so when the rest of the text is valid. */
-function lexNamedList(c: Cursor): Test | null {
+function lexNamedList(c: Cursor): RightTest | null {
   const start = c.pos;
   const name = /[a-z0-9_.]*/y;
   name.lastIndex = start + 1;

@@ -39,7 +39,7 @@ export function parseExpression(text: string, scheme: Scheme): ParseResult {
     steps: 0,
     ahead: 0,
     aheadEnd: 0,
-    fields: new Set(),
+    fields: [],
     regexes: 0,
     list: null,
   };
@@ -49,7 +49,7 @@ export function parseExpression(text: string, scheme: Scheme): ParseResult {
     const { start: from, end: to, message } = c.fault!;
     return { ok: false, fault: locate(text, start + from, start + to, typeof message === 'string' ? message : message()), steps };
   }
-  return { ok: true, ast, phase: phaseOf(c.fields), fields: Array.from(c.fields, (field) => field.name), regexes, steps };
+  return { ok: true, ast, phase: phaseOf(c.fields), fields: c.fields.map((field) => field.name), regexes, steps };
 }
 
 function parseWhole(c: Cursor): FilterAst | null {
@@ -61,7 +61,7 @@ function parseWhole(c: Cursor): FilterAst | null {
   return ast;
 }
 
-function phaseOf(fields: ReadonlySet<Field>): 'request' | 'response' {
+function phaseOf(fields: readonly Field[]): 'request' | 'response' {
   for (const field of fields) if (field.phase === 'response') return 'response';
   return 'request';
 }
