@@ -115,6 +115,11 @@ export class FeedCache {
     return coding === 'gzip' ? bodies.gzip(representation.body) : bodies.identity(representation.body);
   }
 
+  /** The MD5 of a representation's identity bytes, lowercase hexadecimal; undefined as with `body`. */
+  md5(representation: Representation): Promise<string> | undefined {
+    return this.#context.bodies.md5(representation.body);
+  }
+
   /** The feeds in memory, each with what is served of it now. */
   *held(): Generator<HeldFeed> {
     const now = this.#context.monotonic();

@@ -13,6 +13,7 @@ import {
   hasBody,
   isServable,
   NOT_BUILT,
+  newestBody,
   previousContent,
   readyOutcome,
   releasedBodies,
@@ -250,20 +251,18 @@ export class ServedFeed {
     if (served.variant.document === 'feed') this.#watch?.built(this.#name, served.variant, { name, entries, v4Count, limit });
     const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
     const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
-    const outcome = { ...this.#outcome(result, served.variant), staleSince };
+    const outcome = { ...this.#outcome(result, served), staleSince };
     const recordComparedAfter = this.#read!.began.sequence;
     const times = { freshUntil, asOf, servableFrom, servableUntil, provisional };
     this.#update(served, withBuild(served.state, { outcome, generation, geoVersion, ...times, recordComparedAfter }, now));
   }
 
-  #outcome(result: BuiltFeed | TooLargeFeed, variant: DocumentVariant): Representation | TooLarge {
-    if (result.kind === 'feed')
-      return representationOf(
-        result,
-        { feedId: this.feedId, variant },
-        this.#context.bodies.hold(result.bytes),
-        this.#context.options.zlib,
-      );
+  #outcome(result: BuiltFeed | TooLargeFeed, { variant, state }: ServedVariant): Representation | TooLarge {
+    const { bodies, options } = this.#context;
+    if (result.kind === 'feed') {
+      const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+      return representationOf(result, { feedId: this.feedId, variant }, body, options.zlib);
+    }
     const { entryCount, entryLimit, hint } = result;
     return { kind: 'too_large', entryCount, entryLimit, hint, staleSince: undefined };
   }

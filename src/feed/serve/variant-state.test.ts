@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Instant } from '../../clock.ts';
 import { DEFAULT_VARIANT } from '../variant.ts';
-import type { Body } from './body-cache.ts';
+import { type Body, BodyCache } from './body-cache.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import {
   atTime,
@@ -24,7 +24,7 @@ const readyOutcome = (state: VariantState, ms: number) => outcomeAt(state, { mon
 const NOW = at(100_500);
 
 function feed(hash: string): Representation {
-  const body: Body = { identity: new Uint8Array(1), gzip: undefined, compressing: undefined, used: false };
+  const body: Body = new BodyCache(9).hold(new Uint8Array(1));
   const etags = { identity: '"i"', gzip: '"g"', md5: '"m"' };
   const counts = { entryCount: 1, entryLimit: 9, staleSince: undefined };
   return {
@@ -32,7 +32,6 @@ function feed(hash: string): Representation {
     feedId: null,
     variant: DEFAULT_VARIANT,
     body,
-    md5: '',
     hash,
     etags,
     lastModified: 90,

@@ -98,6 +98,10 @@ export const isServable = ({ asOf, servableUntil }: CachedBuild, wall: number): 
 /** Whether the bytes of an outcome are in memory; a 413 needs none. */
 export const hasBody = (outcome: Representation | TooLarge): boolean => outcome.kind !== 'feed' || outcome.body.identity !== undefined;
 
+/** The body that was built last; undefined when none was. */
+export const newestBody = ({ pending, last }: VariantState): Body | undefined =>
+  pending?.outcome.kind === 'feed' ? pending.outcome.body : last?.body;
+
 /** The bodies that the state before held and the state after does not. */
 export function releasedBodies(before: VariantState, after: VariantState): Body[] {
   const kept = bodiesOf(after);

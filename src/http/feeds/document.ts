@@ -68,8 +68,7 @@ export function documentEndpoint(cache: FeedCache, now: () => number, report: (e
 
   function withBody(found: Representation, form: AnswerForm): Answered | undefined {
     const prepared = preparedAnswers(found, form);
-    if (form === 'md5') return okAnswer(prepared, found.md5);
-    const body = cache.body(found, form);
+    const body = form === 'md5' ? cache.md5(found) : cache.body(found, form);
     return body instanceof Promise ? body.then((bytes) => okAnswer(prepared, bytes)).catch(failed) : body && okAnswer(prepared, body);
   }
 
