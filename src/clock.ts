@@ -19,8 +19,11 @@ export interface Instant {
   readonly monotonic: number;
 }
 
+/** The clocks that tell an instant. */
+export type Clocks = Pick<Clock, 'now' | 'monotonic'>;
+
 /** The present instant. */
-export const instantOf = (clock: Clock): Instant => ({ wall: clock.now(), monotonic: clock.monotonic() });
+export const instantOf = (clock: Clocks): Instant => ({ wall: clock.now(), monotonic: clock.monotonic() });
 
 /** The time of this machine. */
 export const systemClock: Clock = {

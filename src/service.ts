@@ -48,6 +48,7 @@ import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
+import { shared } from './runtime/shared.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { startTracing } from './runtime/tracing.ts';
@@ -134,7 +135,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
     const takesSignals = config.roles.includes('signals');
     const appends = watchAppends(stream, monotonic, log);
     const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
-    const landing = config.roles.includes('consumer') ? await engine.land() : undefined;
+    const landing = config.roles.includes('consumer') ? shared(await engine.land()) : undefined;
     const counts = newHttpCounts();
     const addressOf = clientAddress(config.trustProxy);
     // Where nobody can ask for it nothing is counted.
@@ -211,6 +212,7 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
         : undefined,
       readiness: ready,
       draining: () => draining,
+      now,
       monotonic,
       counts,
       metrics,

@@ -52,6 +52,7 @@ const parts: AppParts = {
   bouncers: undefined,
   readiness: async () => ({}),
   draining: () => false,
+  now,
   monotonic,
   counts,
   logger: createLogger('error'),

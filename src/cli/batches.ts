@@ -1,6 +1,6 @@
 /** `weir batch` and `weir undo`. */
 
-import { batchJson, effectText, knownBatch, planUndo, previewJson, undoBatches } from '../manage/batches.ts';
+import { batchJson, effectText, GIVEN_UP, knownBatch, planUndo, previewJson, undoBatches } from '../manage/batches.ts';
 import type { Operated } from '../manage/operate.ts';
 import type { UndoPreview } from '../ports/rule-store.ts';
 import type { AddCommand } from './command.ts';
@@ -23,8 +23,8 @@ export function batchCommands(add: AddCommand): void {
       },
       show: (rows) =>
         table(
-          ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'KEY', 'UNDOES', 'UNDONE BY'],
-          rows.map((b) => [b.id, b.received_at, b.entries, b.list_id, b.key_id, b.undoes, b.undone_by]),
+          ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'KEY', 'UNDOES', 'UNDONE BY', 'UNDO'],
+          rows.map((b) => [b.id, b.received_at, b.entries, b.list_id, b.key_id, b.undoes, b.undone_by, b.undoable ? null : 'no longer']),
         ),
     },
   );
@@ -36,9 +36,10 @@ export function batchCommands(add: AddCommand): void {
       return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspace, batch.id)) };
     },
     show: ({ undo, ...batch }) =>
-      [...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`), `undo ${effectLines(undo)}`].join(
-        '\n',
-      ),
+      [
+        ...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`),
+        batch.undoable ? `undo ${effectLines(undo)}` : GIVEN_UP,
+      ].join('\n'),
   });
   add(
     'undo <batches...>',

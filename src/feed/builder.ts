@@ -9,6 +9,7 @@ import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
 import type { DecisionAnswer, DecisionRequest } from './decisions.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
+import type { BodyPart } from './formats/stamp.ts';
 import type { GeoCost } from './geo-cost.ts';
 
 /**
@@ -73,8 +74,8 @@ export interface BuiltFeed extends BuildSource {
   readonly kind: 'feed';
   /** The identity body. Its buffer is its own, so that it can be handed from thread to thread. */
   readonly bytes: Uint8Array;
-  /** MD5 of `bytes`, lowercase hexadecimal. */
-  readonly md5: string;
+  /** What `bytes` consist of; undefined for one part. */
+  readonly parts: readonly BodyPart[] | undefined;
   /** Names the content: SHA-256 of `bytes` without the line that says when they were generated. */
   readonly hash: string;
   /** Whole seconds. */

@@ -13,7 +13,7 @@ import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import type { BouncerEndpoints } from './bouncers/answer.ts';
-import { registerBouncers } from './bouncers/routes.ts';
+import { bouncerShortcut, registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { registerConsole } from './console/routes.ts';
 import { consoleSessions, identifyByEither } from './console/sessions.ts';
@@ -70,7 +70,8 @@ export interface AppParts {
   readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
-  /** ms of the monotonic clock. */
+  /** ms since 1970, and ms of the monotonic clock. */
+  readonly now: () => number;
   readonly monotonic: () => number;
   /** Where what is done is counted. */
   readonly counts?: HttpCounts;
@@ -78,9 +79,9 @@ export interface AppParts {
   readonly metrics?: MetricsPage | undefined;
   /** undefined: plain HTTP. */
   readonly tls?: TlsSource | undefined;
-  /** undefined where nobody looks at what polls. */
   /** Where polls are counted by workspace. */
   readonly activity?: ActivityCounter | undefined;
+  /** undefined where nobody looks at what polls. */
   readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
   /** undefined: requests are not logged. */
   readonly access?: AccessLog | undefined;
@@ -103,15 +104,15 @@ const NO_SCHEMAS = { compilersFactory: { buildValidator: unused, buildSerializer
 /** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
-  const { readiness, draining, monotonic, logger } = parts;
+  const { readiness, draining, now, monotonic, logger } = parts;
   const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer, activity } = parts;
   const traces = tracer && requestTraces(tracer);
   const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
-  const notePoll: OnPoll = (request, key, answered) => {
+  const notePoll: OnPoll = (request, key, answered, at) => {
     access?.identify(request, key.keyId);
     activity?.poll(key.workspaceId, answered.status);
-    devices?.note(key, pollOf(request, addressOf(request), answered));
+    devices?.note(key, pollOf(request, addressOf(request), answered), at?.wall);
   };
   const onKey = (asker: Asker, keyId: string) => {
     if (access !== undefined && asker.raw !== undefined) access.identify(asker.raw, keyId);
@@ -136,7 +137,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     answerRules && rulesRoutes(polledGate('rules'), answerRules),
   ].filter((endpoint) => endpoint !== undefined);
 
-  const shortcut = polled.length > 0 ? polledShortcut(polled, report, notePoll) : undefined;
+  const bouncerGate = polledGate('bouncer');
+  const shortcuts = [
+    ...(polled.length > 0 ? [polledShortcut(polled, report, notePoll)] : []),
+    ...(bouncers ? [bouncerShortcut(bouncerGate, bouncers, addressOf, report)] : []),
+  ];
   const limitConnections = connectionLimiter(
     {
       most: settings.maxConnections,
@@ -154,7 +159,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     childLoggerFactory: (parent) => parent,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     serverFactory(handler) {
-      const server = createHttpServer({ handler, shortcut, draining, watches, tls });
+      const server = createHttpServer({ handler, shortcuts, draining, watches, clocks: { now, monotonic }, tls });
       limitConnections(server);
       servers.push(server);
       return server;
@@ -177,7 +182,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   answerErrors(app, served);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
-  if (bouncers !== undefined) registerBouncers(app, polledGate('bouncer'), bouncers);
+  if (bouncers !== undefined) registerBouncers(app, bouncerGate, bouncers, addressOf);
   if (manage !== undefined) {
     const manageGate = gateOf('manage', settings.rateLimitManage);
     const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;

@@ -31,8 +31,8 @@ export function pollOf({ headers, method }: IncomingMessage, address: string, an
 }
 
 export interface DeviceLedger {
-  /** Notes the poll of a key that is valid. */
-  note(key: { readonly keyId: string; readonly workspaceId: string }, poll: Poll): void;
+  /** Notes the poll of a key that is valid, made at `at` (ms since 1970; now when absent). */
+  note(key: { readonly keyId: string; readonly workspaceId: string }, poll: Poll, at?: number): void;
   /** Notes the poll of a key that is not valid; `digest` is its SHA-256, a character for each byte. */
   noteRefused(digest: string, poll: Poll): void;
   /** What was seen since the last call. */
@@ -84,14 +84,14 @@ export function deviceLedger(now: () => number): DeviceLedger {
   let allRefused = 0;
 
   return {
-    note({ keyId, workspaceId }, poll) {
+    note({ keyId, workspaceId }, poll, at = now()) {
       let key = keys.get(keyId);
       if (key === undefined) {
         key = { workspaceId, entries: new Map() };
         keys.set(keyId, key);
       }
-      const entry = find(key.entries, poll) ?? admit(key.entries, workspaceId, poll);
-      if (entry !== undefined) count(entry, poll, now());
+      const entry = find(key.entries, poll) ?? admit(key.entries, workspaceId, poll, at);
+      if (entry !== undefined) count(entry, poll, at);
     },
     noteRefused(digest, poll) {
       const entries = refused.get(digest) ?? new Map();
@@ -117,12 +117,12 @@ export function deviceLedger(now: () => number): DeviceLedger {
   };
 
   /** A new entry, unless the workspace has as many as are noted. */
-  function admit(entries: KeyEntries, workspaceId: string, poll: Poll): Entry | undefined {
+  function admit(entries: KeyEntries, workspaceId: string, poll: Poll, at: number): Entry | undefined {
     const known = ofWorkspace.get(workspaceId) ?? 0;
     if (known >= MOST_OF_WORKSPACE || all >= MOST) return undefined;
     ofWorkspace.set(workspaceId, known + 1);
     all += 1;
-    return add(entries, poll, now());
+    return add(entries, poll, at);
   }
 }
 

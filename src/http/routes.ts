@@ -4,9 +4,10 @@ import type { Group, HttpFault } from './errors.ts';
 import { pathOfKind } from './rules/query.ts';
 
 interface Route {
-  readonly path: RegExp;
   /** As metrics call it. */
   readonly name: string;
+  /** Where it is: `{…}` stands for a segment, `*` for any rest. */
+  readonly paths: readonly string[];
   readonly allow: string;
   /** undefined for what belongs to none, such as health. */
   readonly group: Group | undefined;
@@ -15,33 +16,45 @@ interface Route {
 /** Where the operations of management are. */
 export const MANAGE = '/v1/manage';
 
-/** The addresses of the service, those first that are asked for most. */
+const route = (name: string, allow: string, group: Group | undefined, paths: readonly string[] = [name]): Route => ({
+  ...{ name, allow, group, paths },
+});
+
+/** The addresses of the service. */
 const ROUTES: readonly Route[] = [
-  { path: /^\/v1\/threat\/feeds$/, name: '/v1/threat/feeds', allow: 'GET, HEAD', group: 'feed' },
-  { path: /^\/v1\/threat\/feeds\/[^/]+$/, name: '/v1/threat/feeds/{list}', allow: 'GET, HEAD', group: 'feed' },
-  { path: /^\/v1\/signal$/, name: '/v1/signal', allow: 'POST', group: 'signal' },
-  { path: /^\/v2\/signal$/, name: '/v2/signal', allow: 'POST', group: 'signal' },
-  ...KINDS.map((kind): Route => {
-    const name = `/v1/rules/${pathOfKind(kind)}`;
-    return { path: new RegExp(`^${name}$`), name, allow: 'GET, HEAD', group: 'rules' };
-  }),
-  { path: /^(\/v1)?\/config$/, name: '/config', allow: 'GET, HEAD', group: 'agent' },
-  { path: /^(\/v1)?\/authcheck$/, name: '/authcheck', allow: 'GET, HEAD', group: 'agent' },
-  { path: /^\/v1\/decisions\/stream$/, name: '/v1/decisions/stream', allow: 'GET, HEAD', group: 'bouncer' },
-  { path: /^\/v1\/decisions$/, name: '/v1/decisions', allow: 'GET, HEAD', group: 'bouncer' },
-  { path: /^\/v1\/usage-metrics$/, name: '/v1/usage-metrics', allow: 'POST', group: 'bouncer' },
+  route('/v1/threat/feeds', 'GET, HEAD', 'feed'),
+  route('/v1/threat/feeds/{list}', 'GET, HEAD', 'feed'),
+  route('/v1/signal', 'POST', 'signal'),
+  route('/v2/signal', 'POST', 'signal'),
+  ...KINDS.map((kind) => route(`/v1/rules/${pathOfKind(kind)}`, 'GET, HEAD', 'rules')),
+  route('/config', 'GET, HEAD', 'agent', ['/config', '/v1/config']),
+  route('/authcheck', 'GET, HEAD', 'agent', ['/authcheck', '/v1/authcheck']),
+  route('/v1/decisions/stream', 'GET, HEAD', 'bouncer'),
+  route('/v1/decisions', 'GET, HEAD', 'bouncer'),
+  route('/v1/usage-metrics', 'POST', 'bouncer'),
   ...Map.groupBy(OPERATIONS, ({ path }) => path)
     .entries()
-    .map(([path, operations]): Route => {
+    .map(([path, operations]) => {
       const methods = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-      const pattern = new RegExp(`^${MANAGE}${path.replace(/\{\w+\}/g, '[^/]+')}$`);
-      return { path: pattern, name: MANAGE + path, allow: methods.join(', '), group: 'manage' };
+      return route(MANAGE + path, methods.join(', '), 'manage');
     }),
-  { path: /^\/console\/session$/, name: '/console/session', allow: 'GET, HEAD, POST, DELETE', group: 'manage' },
-  { path: /^\/console(\/.*)?$/, name: '/console/', allow: 'GET, HEAD', group: 'manage' },
-  { path: /^\/healthz$/, name: '/healthz', allow: 'GET, HEAD', group: undefined },
-  { path: /^\/readyz$/, name: '/readyz', allow: 'GET, HEAD', group: undefined },
+  route('/console/session', 'GET, HEAD, POST, DELETE', 'manage'),
+  route('/console/', 'GET, HEAD', 'manage', ['/console', '/console/*']),
+  route('/healthz', 'GET, HEAD', undefined),
+  route('/readyz', 'GET, HEAD', undefined),
 ];
+
+const ADDRESSES = ROUTES.flatMap((route) => route.paths.map((path) => ({ path, route })));
+const isPattern = ({ path }: { readonly path: string }) => /[{*]/.test(path);
+const FIXED = new Map(ADDRESSES.filter((address) => !isPattern(address)).map(({ path, route }) => [path, route]));
+const PATTERNS = ADDRESSES.filter(isPattern).map(({ path, route }) => {
+  const pattern = path.replace(/\{\w+\}/g, '[^/]+').replace('*', '.*');
+  return { pattern: new RegExp(`^${pattern}$`), route };
+});
+
+/** The route of a path: most have one address, and are found without looking at a pattern. */
+const routeAt = (path: string): Route | undefined => FIXED.get(path) ?? PATTERNS.find(({ pattern }) => pattern.test(path))?.route;
+
 /** What metrics call other addresses: the documentation, their own, and those that are none. */
 const OTHER = 'other';
 const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
@@ -55,10 +68,12 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
 /** The path and query of a request target; a proxy may have sent a whole URL. */
 export const targetOf = (url: string): string => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, ''));
 /** The path of a request target. */
-export function pathOf(url: string): string {
-  const target = targetOf(url);
+export const pathOf = (url: string): string => splitTarget(targetOf(url))[0];
+
+/** A request target as its path and its query without the question mark. */
+export function splitTarget(target: string): [path: string, query?: string] {
   const mark = target.indexOf('?');
-  return mark < 0 ? target : target.slice(0, mark);
+  return mark < 0 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
 const [WORKSPACE_FEED, LIST_FEED] = ROUTES.map(({ name }) => name) as [string, string];
@@ -71,9 +86,7 @@ export function routeOf(url: string): string {
     if (next === undefined || next === '?') return WORKSPACE_FEED;
     if (next === '/') return LIST_FEED;
   }
-  const path = pathOf(url);
-  for (const { path: pattern, name } of ROUTES) if (pattern.test(path)) return name;
-  return OTHER;
+  return routeAt(pathOf(url))?.name ?? OTHER;
 }
 
 /** The group whose error bodies an address uses. */
@@ -84,9 +97,8 @@ export function groupOf(url: string): Group {
 
 /** The answer to a request that no route takes: 405 at an address of the groups served here, else 404. Neither needs a key. */
 export function unhandled(url: string, served: readonly Group[]): HttpFault {
-  const path = pathOf(url);
-  const route = ROUTES.find((known) => known.path.test(path) && (known.group === undefined || served.includes(known.group)));
-  if (route === undefined) return { status: 404 };
+  const route = routeAt(pathOf(url));
+  if (route === undefined || (route.group !== undefined && !served.includes(route.group))) return { status: 404 };
   const methods = route.allow.replace(/, (?=[^,]*$)/, ' or ');
   return { status: 405, message: `Method not allowed, use ${methods}`, headers: { Allow: route.allow } };
 }

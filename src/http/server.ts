@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerRes
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { type Clocks, type Instant, instantOf, systemClock } from '../clock.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer, write } from './answer.ts';
 import { type HttpFault, isSignalShape } from './errors.ts';
@@ -29,24 +30,29 @@ const SHORT_TURN = 0.1;
 /** How often a server that closes looks for connections that have become idle, ms. */
 const CLOSE_IDLE = 50;
 
-/** Answers a request before the router sees it; false leaves the request to the router. */
-export type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
+/**
+ * Answers a request before the router sees it; false leaves the request to the router. `arrived` is read once for each request, for all
+ * that looks at a clock on its way: polls are so short that each reading counts.
+ */
+export type Shortcut = (request: IncomingMessage, response: ServerResponse, arrived: Instant) => boolean;
 
 /** What a server is made of. */
 export interface ServerParts {
   readonly handler: RequestListener;
-  /** Is offered each request first. */
-  readonly shortcut?: Shortcut | undefined;
+  /** Are offered each request first, in this order. */
+  readonly shortcuts?: readonly Shortcut[];
   /** While it says so, each answer ends its connection. */
   readonly draining: () => boolean;
   /** Where nobody watches, nothing is measured. */
   readonly watches?: readonly RequestWatch[];
+  /** The machine's when absent. */
+  readonly clocks?: Clocks;
   /** With these it speaks TLS, else plain HTTP. */
   readonly tls?: TlsSource | undefined;
 }
 
 /** A server with our limits of time, and our answers to what is no proper HTTP. */
-export function createHttpServer({ handler, shortcut, draining, watches = [], tls }: ServerParts): Server {
+export function createHttpServer({ handler, shortcuts = [], draining, watches = [], clocks = systemClock, tls }: ServerParts): Server {
   const options = {
     requestTimeout: REQUEST_TIMEOUT,
     headersTimeout: HEADERS_TIMEOUT,
@@ -57,21 +63,22 @@ export function createHttpServer({ handler, shortcut, draining, watches = [], tl
     // Node's own answer has no body.
     requireHostHeader: false,
   };
-  const answerNow = (request: IncomingMessage, response: ServerResponse): void => {
+  const answerNow: Answering = (request, response, arrived) => {
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
-    if (!namesOneHost(request)) refuse(request, response, WRONG_HOST);
-    else if (!shortcut?.(request, response)) handler(request, response);
+    if (!namesOneHost(request)) return refuse(request, response, WRONG_HOST);
+    for (const shortcut of shortcuts) if (shortcut(request, response, arrived)) return;
+    handler(request, response);
   };
-  const answer = watched(answerNow, watches);
+  const answer = watched(answerNow, watches, clocks);
   const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
   // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     answer(request, response);
   });
-  const refuseExpectation: RequestListener = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
-  return server.on('checkExpectation', watched(refuseExpectation, watches));
+  const refuseExpectation: Answering = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
+  return server.on('checkExpectation', watched(refuseExpectation, watches, clocks));
 }
 
 /** The same over TLS. Newer certificates are for new connections. */
@@ -84,23 +91,25 @@ function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListen
   return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
 }
 
+type Answering = (request: IncomingMessage, response: ServerResponse, arrived: Instant) => void;
+
 /**
- * The same, watched. An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when
+ * What answers requests as they arrive, watched. An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when
  * its last byte is.
  */
-function watched(answer: RequestListener, watches: readonly RequestWatch[]): RequestListener {
-  if (watches.length === 0) return answer;
+function watched(answer: Answering, watches: readonly RequestWatch[], clocks: Clocks): RequestListener {
+  if (watches.length === 0) return (request, response) => answer(request, response, instantOf(clocks));
   const beginners = watches.filter(({ begin }) => begin !== undefined);
   const end = (request: IncomingMessage, response: ServerResponse, begun: number) => {
-    const ms = performance.now() - begun;
+    const ms = clocks.monotonic() - begun;
     for (const watch of watches) watch.end(request, response, ms);
   };
   return (request, response) => {
-    const begun = performance.now();
+    const arrived = instantOf(clocks);
     for (const { begin } of beginners) begin!(request, response);
-    answer(request, response);
-    if (response.writableEnded) end(request, response, begun);
-    else response.once('close', () => end(request, response, begun));
+    answer(request, response, arrived);
+    if (response.writableEnded) end(request, response, arrived.monotonic);
+    else response.once('close', () => end(request, response, arrived.monotonic));
   };
 }
 

@@ -15,6 +15,7 @@ export const batchJson = (batch: BatchInfo) => ({
   entries: batch.entries,
   undoes: batch.undoes,
   undone_by: batch.undoneBy,
+  undoable: batch.undoable,
 });
 
 /** What undoing a batch would do, in the words of programs. */
@@ -33,7 +34,13 @@ export interface PlannedUndo {
   readonly preview: UndoPreview;
 }
 
-/** What undoing these batches would do, the newest first. Rejects with NOT_FOUND, and with REFUSED when there is nothing to undo. */
+/** Why a batch cannot be undone whose changes are given up (SPEC D9.10). */
+export const GIVEN_UP = 'too much has changed since; undo is no longer possible';
+
+/**
+ * What undoing these batches would do, the newest first. Rejects with NOT_FOUND, and with REFUSED when there is nothing to undo, or when what
+ * one of them replaced is given up.
+ */
 export async function planUndo(
   reads: Pick<StoreReads, 'batch' | 'undoPreview'>,
   workspaceId: string,
@@ -41,6 +48,8 @@ export async function planUndo(
 ): Promise<PlannedUndo[]> {
   const batches: BatchInfo[] = [];
   for (const id of new Set(ids.map((each) => each.toLowerCase()))) batches.push(await knownBatch(reads, workspaceId, id));
+  const lost = batches.find(({ undoable }) => !undoable);
+  if (lost !== undefined) throw new WeirError('REFUSED', `batch ${lost.id}: ${GIVEN_UP}`);
   // Of the same instant are batches that were sent together: they are named in their order.
   batches.reverse().sort((a, b) => b.receivedAt - a.receivedAt);
   const planned: PlannedUndo[] = [];

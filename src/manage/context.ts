@@ -50,7 +50,7 @@ export interface ManagePorts extends RuleManagement {
   /** What is known of the feeds that this process has built; undefined where it builds none. */
   readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
   /** Feeds as they are served, and how large others would be; undefined where this process builds none. */
-  readonly documents?: Pick<FeedCache, 'find' | 'body'> | undefined;
+  readonly documents?: Pick<FeedCache, 'find' | 'body' | 'md5'> | undefined;
   readonly measurer?: FeedMeasurer | undefined;
   /** What happened lately. */
   readonly activity?: ActivityReads | undefined;

@@ -1,4 +1,5 @@
 import { sortPairs } from './radix.ts';
+import { FEW, firstReaching } from './search.ts';
 import { compareV6, successorV6 } from './words.ts';
 
 /** Sorts `count` IPv4 ranges (start, end) in place and unites those that overlap or touch. Returns how many are left. */
@@ -50,6 +51,8 @@ interface Merged<W extends Uint32Array = Uint32Array> {
 
 /** The addresses of two sets of IPv4 ranges (start, end), each sorted and without ranges that touch, as is the result: one sweep over both. */
 export function uniteV4(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuffer>> {
+  if (other.length * FEW < one.length) return uniteFewV4(one, other);
+  if (one.length * FEW < other.length) return uniteFewV4(other, one);
   const words = new Uint32Array(2 * (one.length + other.length));
   const [ends, otherEnds] = [2 * one.length, 2 * other.length];
   let last = -2;
@@ -72,6 +75,36 @@ export function uniteV4(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuf
     }
   }
   return { words, length: last / 2 + 1 };
+}
+
+/** The same with few others. */
+function uniteFewV4(one: Merged, few: Merged): Merged<Uint32Array<ArrayBuffer>> {
+  const words = new Uint32Array(2 * (one.length + few.length));
+  const [ends, fewEnds] = [2 * one.length, 2 * few.length];
+  let [at, i] = [0, 0];
+  for (let j = 0; j < fewEnds; at += 2) {
+    let [start, end] = [few.words[j], few.words[j + 1]];
+    j += 2;
+    const run = one.words.subarray(i, 2 * firstReaching(one.length, (k) => one.words[2 * k + 1] + 1 >= start, i / 2));
+    words.set(run, at);
+    at += run.length;
+    i += run.length;
+    // All that touch it, of either.
+    for (;;) {
+      if (i < ends && one.words[i] <= end + 1) {
+        start = Math.min(start, one.words[i]);
+        end = Math.max(end, one.words[i + 1]);
+        i += 2;
+      } else if (j < fewEnds && few.words[j] <= end + 1) {
+        end = Math.max(end, few.words[j + 1]);
+        j += 2;
+      } else break;
+    }
+    words[at] = start;
+    words[at + 1] = end;
+  }
+  words.set(one.words.subarray(i, ends), at);
+  return { words, length: (at + ends - i) / 2 };
 }
 
 /** The same for IPv6 ranges of eight words. */

@@ -1,5 +1,6 @@
 import { lastAddressV4, lastAddressV6 } from './bounds.ts';
 import { mergeV4, mergeV6, uniteV4, uniteV6 } from './merge.ts';
+import { firstReaching } from './search.ts';
 import { subtractV4, subtractV6 } from './subtract.ts';
 import { compareV6 } from './words.ts';
 
@@ -10,17 +11,6 @@ function grow(words: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<Arra
   const grown = new Uint32Array(Math.max(needed, 2 * words.length));
   grown.set(words);
   return grown;
-}
-
-/** The first of `length` sorted ranges that ends at an address or after it, as `reaches` says; `length` when none does. */
-function firstReaching(length: number, reaches: (i: number) => boolean): number {
-  let [low, high] = [0, length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (reaches(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** A growable collection of IPv4 ranges, both ends inclusive. */

@@ -1,3 +1,4 @@
+import { FEW, firstReaching } from './search.ts';
 import { compareV6, predecessorV6, successorV6 } from './words.ts';
 
 /** Ranges that are sorted and do not touch. */
@@ -11,6 +12,7 @@ interface Remaining {
  * so is the result: one sweep over both.
  */
 export function subtractV4(ranges: Uint32Array, count: number, taken: Uint32Array, takenCount: number): Remaining {
+  if (takenCount * FEW < count) return subtractFewV4(ranges, count, taken, takenCount);
   const words = new Uint32Array(2 * (count + takenCount));
   let length = 0;
   const put = (start: number, end: number) => {
@@ -31,6 +33,39 @@ export function subtractV4(ranges: Uint32Array, count: number, taken: Uint32Arra
     if (start <= end) put(start, end);
   }
   return { words, length };
+}
+
+/** The same with few others. */
+function subtractFewV4(ranges: Uint32Array, count: number, taken: Uint32Array, takenCount: number): Remaining {
+  const words = new Uint32Array(2 * (count + takenCount));
+  let [at, i] = [0, 0];
+  const put = (start: number, end: number) => {
+    words[at++] = start;
+    words[at++] = end;
+  };
+  const copyTo = (to: number) => {
+    words.set(ranges.subarray(i, to), at);
+    at += to - i;
+    i = to;
+  };
+  for (let j = 0; j < 2 * takenCount; ) {
+    const first = taken[j];
+    copyTo(2 * firstReaching(count, (k) => ranges[2 * k + 1] >= first, i / 2));
+    if (i === 2 * count) break;
+    // What is left of one range, by all that is taken of it.
+    let start = ranges[i];
+    const end = ranges[i + 1];
+    for (; j < 2 * takenCount && taken[j] <= end; j += 2) {
+      if (taken[j] > start) put(start, taken[j] - 1);
+      start = Math.max(start, taken[j + 1] + 1);
+      // It reaches into the ranges that follow.
+      if (taken[j + 1] > end) break;
+    }
+    if (start <= end) put(start, end);
+    i += 2;
+  }
+  copyTo(2 * count);
+  return { words, length: at / 2 };
 }
 
 /** The same for IPv6 ranges of eight words. */

@@ -260,6 +260,8 @@ export interface BatchInfo {
   /** The batch that it undid, and the newest undo of it that stands. */
   readonly undoes: string | null;
   readonly undoneBy: string | null;
+  /** Whether what it replaced is still known (SPEC D9.10). */
+  readonly undoable: boolean;
 }
 
 /** What undoing a batch would do now, in rules. */
@@ -375,8 +377,11 @@ export interface RuleWrites {
     key: FeedRecordKey,
     seen: { hash: string; snapshotAt: number; second: number },
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
-  /** Deletes what is past its keeping time, at most `limit` rows of each table; returns how many in all. Only the consumer role calls it. */
-  sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number }): Promise<number>;
+  /**
+   * Deletes what is past its keeping time, and what the oldest batches have replaced in workspaces that keep more than `keptRules` of that
+   * (SPEC D9.10), at most `limit` rows of each table; returns how many in all. Only the consumer role calls it.
+   */
+  sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number; keptRules?: number }): Promise<number>;
   dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
   /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;

@@ -55,28 +55,27 @@ export function encodeOperation(operation: RuleOperation, context: SignalContext
 }
 
 function messageOf(version: 1 | 2, value: string, context: SignalContext): Message {
-  return {
-    key: context.workspaceId,
-    headers: {
-      ...(version === 2 && { schema_version: '2' }),
-      workspace_id: context.workspaceId,
-      ...(context.listId !== undefined && { list_id: context.listId }),
-      organization_id: context.organizationId,
-      received_at: isoInstant(context.receivedAt),
-      signal_id: context.signalId,
-      ...(context.keyId !== undefined && { key_id: context.keyId }),
-      ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
-    },
-    value,
-  };
+  return { key: context.workspaceId, headers: { ...sharedHeaders(version, context), signal_id: context.signalId }, value };
 }
 
-/** The entries of a batch have one instant: it is written out once. */
-let written = { at: Number.NaN, text: '' };
-function isoInstant(at: number): string {
-  if (written.at !== at) written = { at, text: new Date(at).toISOString() };
-  return written.text;
+/** The messages of a batch differ in one header only: the others are written once. */
+let shared: { readonly version: 1 | 2; readonly of: SignalContext; readonly headers: Message['headers'] } | undefined;
+function sharedHeaders(version: 1 | 2, of: SignalContext): Message['headers'] {
+  if (shared?.version === version && SHARED.every((name) => shared!.of[name] === of[name])) return shared.headers;
+  const headers = {
+    ...(version === 2 && { schema_version: '2' }),
+    workspace_id: of.workspaceId,
+    ...(of.listId !== undefined && { list_id: of.listId }),
+    organization_id: of.organizationId,
+    received_at: new Date(of.receivedAt).toISOString(),
+    signal_id: '',
+    ...(of.keyId !== undefined && { key_id: of.keyId }),
+    ...(of.traceparent !== undefined && { traceparent: of.traceparent }),
+  };
+  shared = { version, of, headers };
+  return headers;
 }
+const SHARED = ['workspaceId', 'listId', 'organizationId', 'receivedAt', 'keyId', 'traceparent'] as const;
 
 type Landed = Omit<LandingItem, 'record'>;
 interface Poison {

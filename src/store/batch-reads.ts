@@ -1,7 +1,7 @@
 /** What is known of batches and of what undoing one would do, the same in both dialects (D9). */
 import type { BatchInfo, RuleOrigin, UndoPreview } from '../ports/rule-store.ts';
 import type { Row } from './rows.ts';
-import { byId, IDENTITIES, rowsOf, stretchesOf, undoSelections } from './rule-operations.ts';
+import { byId, givenUpUntil, IDENTITIES, rowsOf, stretchesOf, undoSelections } from './rule-operations.ts';
 import { all, one, type Value, type Work } from './work.ts';
 
 function* workspacePk(workspaceId: string): Work<number | undefined> {
@@ -65,6 +65,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     entries: rows.reduce((sum, row) => sum + Number(row.last_seq) - Number(row.first_seq) + 1, 0),
     undoes: text(first.undoes),
     undoneBy: text(undone?.batch_id),
+    undoable: Number(first.first_seq) > (yield* givenUpUntil(workspace)),
   };
 }
 

@@ -93,7 +93,7 @@ class OpenRun {
   add({ workspace, list, receivedAt, id, batch, firstId, change }: ResolvedChange): boolean {
     const touch = { seq: id, firstId, batch };
     const isForeign = (key: string) =>
-      [this.upserts, this.refDeletes, this.valueDeletes].some((touched) => (touched.get(key)?.batch ?? batch) !== batch);
+      isOfAnother(batch, this.upserts, key) || isOfAnother(batch, this.refDeletes, key) || isOfAnother(batch, this.valueDeletes, key);
     switch (change.change) {
       case 'upsert': {
         const key = upsertKey(workspace, list, change);
@@ -143,6 +143,10 @@ class OpenRun {
     };
   }
 }
+
+/** Whether another batch has touched what this key stands for. */
+const isOfAnother = (batch: string | null, touched: ReadonlyMap<string, Touch>, key: string) =>
+  touched.size > 0 && (touched.get(key)?.batch ?? batch) !== batch;
 
 function upsertKey(workspace: number, list: number, change: Change<'upsert'>): string {
   return change.kind === 'access_rule' && change.rule.ruleRef === null

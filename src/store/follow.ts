@@ -3,7 +3,7 @@ import type { KnownRules, ListSink, RuleSink } from '../ports/rule-store.ts';
 import { roleOf, targetOf } from './columns.ts';
 import { keyOf, type RuleSource, ruleSource } from './lists.ts';
 import type { Row } from './rows.ts';
-import { rowsOf } from './rule-operations.ts';
+import { givenUpUntil, rowsOf } from './rule-operations.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes of one list than this cost as much as reading all of its rules. */
@@ -42,11 +42,12 @@ export function* follow(
   return { ...source, whole };
 }
 
-/** Whether every change after this one is still known. */
+/** Whether every change after this one is still known: the oldest are forgotten or given up (D9.10) first. */
 function* isKept(workspacePk: number, change: number, now: number): Work<boolean> {
   const text = 'SELECT landed_at FROM batches WHERE workspace_pk = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1';
   const row = yield* one(text, workspacePk, change);
-  return row !== undefined && Number(row.landed_at) > now - KEPT;
+  if (row === undefined || Number(row.landed_at) <= now - KEPT) return false;
+  return change >= (yield* givenUpUntil(workspacePk));
 }
 
 /** The lists in which something has landed since. An undo lands where the batch did that it undoes. */

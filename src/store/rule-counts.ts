@@ -1,4 +1,7 @@
-/** How many rules each workspace has, the same in both dialects: every change is a row, and the sum of a workspace's rows counts. */
+/**
+ * How many rules each workspace has (`rule_counts`), and how many it keeps as they were before a change (`kept_counts`), the same in both
+ * dialects: every change is a row, and the sum of a workspace's rows counts.
+ */
 import { all, one, run, type Work } from './work.ts';
 
 /** By how much the number of rules of workspaces (pk) has changed. */
@@ -17,21 +20,23 @@ export function* ruleCount(workspaceId: string): Work<number> {
   return Number(row?.rules ?? 0);
 }
 
+type Counts = 'rule_counts' | 'kept_counts';
+
 /** Belongs into the transaction that makes or deletes the rules. */
-export function* writeRuleCounts(changes: RuleCountChanges): Work<void> {
+export function* writeRuleCounts(changes: RuleCountChanges, table: Counts = 'rule_counts'): Work<void> {
   const rows = [...changes].filter(([, rules]) => rules !== 0);
   if (rows.length === 0) return;
   const values = rows.map((_, i) => `($${2 * i + 1}, $${2 * i + 2})`);
-  yield* run(`INSERT INTO rule_counts (workspace_pk, rules) VALUES ${values}`, ...rows.flat());
+  yield* run(`INSERT INTO ${table} (workspace_pk, rules) VALUES ${values}`, ...rows.flat());
 }
 
 /** Makes one row of each workspace's rows. */
-export function* foldRuleCounts(): Work<void> {
+export function* foldRuleCounts(table: Counts): Work<void> {
   const rows = yield* all(
-    `DELETE FROM rule_counts WHERE workspace_pk IN (SELECT workspace_pk FROM rule_counts GROUP BY workspace_pk HAVING count(*) > 1)
+    `DELETE FROM ${table} WHERE workspace_pk IN (SELECT workspace_pk FROM ${table} GROUP BY workspace_pk HAVING count(*) > 1)
      RETURNING workspace_pk, rules`,
   );
   const sums = new RuleCountChanges();
   for (const row of rows) sums.add(Number(row.workspace_pk), Number(row.rules));
-  yield* writeRuleCounts(sums);
+  yield* writeRuleCounts(sums, table);
 }

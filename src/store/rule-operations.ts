@@ -17,6 +17,8 @@ export interface ResolvedOperation<O extends RuleOperation = RuleOperation> {
 interface Operated {
   readonly more: number;
   readonly lists: readonly number[];
+  /** How many rules it has kept as they were. */
+  readonly kept: number;
   /** Whether it may have changed expression rules. */
   readonly expressions: boolean;
 }
@@ -24,12 +26,18 @@ interface Operated {
 /** Does an operation. Belongs into the landing transaction. */
 export function* operate({ operation, ...place }: ResolvedOperation): Work<Operated> {
   if (operation.change === 'undo') return yield* undo({ operation, ...place });
-  const more = yield* deleteRules({ operation, ...place });
-  return { more, lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [], expressions: isExpressionKind(operation.kind) };
+  const gone = yield* deleteRules({ operation, ...place });
+  return {
+    more: -gone,
+    kept: gone,
+    lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [],
+    expressions: isExpressionKind(operation.kind),
+  };
 }
 
 type OperationOf<C extends RuleOperation['change']> = ResolvedOperation<Extract<RuleOperation, { change: C }>>;
 
+/** How many rules are gone; each of them is kept. */
 function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: OperationOf<'delete_rules'>): Work<number> {
   if (ids.length === 0) return 0;
   const rules = ruleTable(kind);
@@ -38,7 +46,7 @@ function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: Operat
   const columns = rules.columns.join(', ');
   const found = `FROM ${rules.table} r WHERE ${byId(rules, 'r')} = $1 AND ${wanted}`;
   yield* run(`INSERT INTO ${rules.before} (changed, existed, ${columns}) SELECT ${SEQ}, 1, ${columns} ${found}`, place, seq, ...ids);
-  return -(yield* run(removeKept(rules, `${rules.place} = $1`), place, seq));
+  return yield* run(removeKept(rules, `${rules.place} = $1`), place, seq);
 }
 
 /** The operation's own number; PostgreSQL takes a bare value in a SELECT for text. */
@@ -117,7 +125,8 @@ export const IDENTITIES: readonly { rules: RuleTable; byRef: boolean }[] = KINDS
 
 function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>): Work<Operated> {
   const lists = new Set<number>();
-  let more = 0;
+  let [more, kept] = [0, 0];
+  if (yield* isGivenUp(workspace, batchId)) return { more, kept, lists: [], expressions: false };
   for (const { rules, byRef } of IDENTITIES) {
     const { made, changed } = undoSelections(rules, byRef);
     const { table, before, place } = rules;
@@ -130,12 +139,12 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
     for (const { place, first, last } of stretches) {
       const values = [workspace, seq, batchId, place, first, last] as const;
       // What is there now is kept first: it is what undoing this undo brings back.
-      yield* run(`${keep(1, 'r')} ${made}`, ...values);
-      yield* run(
+      kept += yield* run(`${keep(1, 'r')} ${made}`, ...values);
+      kept += yield* run(
         `${keep(1, 'n')} FROM (SELECT c.${rules.place}, c.id ${changed}) c JOIN ${table} n ON ${byId(rules, 'n')} = c.${rules.place} AND n.id = c.id`,
         ...values,
       );
-      yield* run(`${keep(0, 'c')} ${changed} AND c.existed = 1 AND NOT EXISTS (${here('c')})`, ...values);
+      kept += yield* run(`${keep(0, 'c')} ${changed} AND c.existed = 1 AND NOT EXISTS (${here('c')})`, ...values);
     }
     for (const place of new Set(stretches.map((stretch) => stretch.place))) {
       more -= yield* run(removeKept(rules, `${rules.place} = $1 AND rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`), place, seq);
@@ -148,7 +157,7 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
     }
   }
   yield* markUndone(workspace, batchId);
-  return { more, lists: [...lists], expressions: true };
+  return { more, kept, lists: [...lists], expressions: true };
 }
 
 /** Says of a batch that an undo of it stands; where it is an undo itself, also what that says of the batch that it undid, and so on. */
@@ -162,6 +171,17 @@ function* markUndone(workspace: number, batchId: string): Work<void> {
     const row: Row | undefined = yield* one(`SELECT b.undoes FROM batches b WHERE ${rowsOf('$1', '$2', 'b')} LIMIT 1`, workspace, id);
     id = (row?.undoes ?? null) as string | null;
   }
+}
+
+/** The number up to which a workspace has given up what its batches replaced (D9.10); 0: nothing. */
+export function* givenUpUntil(workspace: number): Work<number> {
+  return Number((yield* one('SELECT until_seq FROM given_up WHERE workspace_pk = $1', workspace))?.until_seq ?? 0);
+}
+
+/** Whether what the batch replaced is given up: a part of it would come back, or nothing. */
+function* isGivenUp(workspace: number, batchId: string): Work<boolean> {
+  const row = yield* one(`SELECT min(b.first_seq) AS seq FROM batches b WHERE ${rowsOf('$1', '$2', 'b')}`, workspace, batchId);
+  return row?.seq !== null && Number(row?.seq) <= (yield* givenUpUntil(workspace));
 }
 
 /** Nothing comes back into a list that is deleted. */

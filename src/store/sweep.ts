@@ -19,8 +19,14 @@ const TOLD_KEPT = 21 * 86_400_000;
 /** Rules that lapsed which one slice counts: they are read, not written. */
 const COUNTED = 20_000;
 
+/** Rules that a workspace keeps as they were before a change, unless told otherwise: those of thirty times 131,072 that are sent again. */
+const KEPT_RULES = 4_000_000;
+
 /** `sweep` of the port. */
-export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, limit }: Parameters<RuleWrites['sweep']>[0]): Work<number> {
+export function* sweep(
+  atMost: AtMost,
+  { now, rulesExpiredBefore, auditBefore, limit, keptRules = KEPT_RULES }: Parameters<RuleWrites['sweep']>[0],
+): Work<number> {
   const changes = new RuleCountChanges();
   let removed = 0;
   // What has lapsed is counted before it goes. While there is more to count, there is more to do.
@@ -50,8 +56,9 @@ export function* sweep(atMost: AtMost, { now, rulesExpiredBefore, auditBefore, l
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
+  removed += yield* giveUp(keptRules, limit);
   yield* writeRuleCounts(changes);
-  if (removed === 0) yield* foldRuleCounts();
+  if (removed === 0) for (const table of ['rule_counts', 'kept_counts'] as const) yield* foldRuleCounts(table);
   return removed;
 }
 
@@ -60,32 +67,73 @@ const OLDEST = `FROM batches WHERE landed_at < $1 ORDER BY landed_at, workspace_
 
 /** Forgets the oldest batches that landed before an instant (ms), and what they replaced: after that they cannot be undone. */
 function* removeBatches(landedBefore: number, limit: number): Work<number> {
+  const { removed, isDone } = yield* removeKept(OLDEST, [landedBefore], limit);
+  if (!isDone) return removed;
+  const forget = `DELETE FROM batches WHERE (workspace_pk, first_seq) IN (SELECT workspace_pk, first_seq ${OLDEST})`;
+  return removed + (yield* run(forget, landedBefore));
+}
+
+/** Deletes at most `limit` rows of each kind of what the batches of `from` have replaced; whether that was all. */
+function* removeKept(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
+  const changes = new RuleCountChanges();
   let removed = 0;
   let isDone = true;
   for (const { before, place } of KINDS.map(ruleTable)) {
     const key = ['changed', 'id', place].map((column) => `x.${column}`);
-    const rows = yield* run(
-      `DELETE FROM ${before} WHERE (changed, id, ${place}) IN (SELECT ${key} FROM (SELECT ${place}, first_seq, last_seq ${OLDEST}) b
-       CROSS JOIN ${before} x WHERE x.${place} = b.${place} AND x.changed BETWEEN b.first_seq AND b.last_seq LIMIT $2)`,
-      landedBefore,
-      limit,
-    );
+    const condition = `(changed, id, ${place}) IN (SELECT ${key} FROM (SELECT ${place}, first_seq, last_seq ${from}) b
+       CROSS JOIN ${before} x WHERE x.${place} = b.${place} AND x.changed BETWEEN b.first_seq AND b.last_seq LIMIT $${values.length + 1})`;
+    const rows = yield* removeRules(before, place, condition, [...values, limit], changes);
     removed += rows;
     isDone &&= rows < limit;
   }
-  if (isDone)
-    removed += yield* run(
-      `DELETE FROM batches WHERE (workspace_pk, first_seq) IN (SELECT workspace_pk, first_seq ${OLDEST})`,
-      landedBefore,
-    );
-  return removed;
+  yield* writeRuleCounts(changes, 'kept_counts');
+  return { removed, isDone };
+}
+
+const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND first_seq <= $3';
+
+/**
+ * Gives up what the oldest batches have replaced, in one workspace that keeps more than `most` rules. How far is noted before the first row
+ * goes: nobody takes what is left for all of it.
+ */
+function* giveUp(most: number, limit: number): Work<number> {
+  const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
+  if (open !== undefined) {
+    const place = [open.workspace_pk, open.removed_seq, open.until_seq].map(Number);
+    const { removed, isDone } = yield* removeKept(GIVEN_UP, place, limit);
+    if (isDone) yield* run('UPDATE given_up SET removed_seq = until_seq WHERE workspace_pk = $1', place[0]!);
+    return removed + (isDone ? 1 : 0);
+  }
+  const over = yield* one('SELECT workspace_pk FROM kept_counts GROUP BY workspace_pk HAVING sum(rules) > $1 LIMIT 1', most);
+  if (over === undefined) return 0;
+  const workspace = Number(over.workspace_pk);
+  const oldest = yield* all(
+    `SELECT first_seq, last_seq FROM batches WHERE workspace_pk = $1
+     AND first_seq > coalesce((SELECT until_seq FROM given_up WHERE workspace_pk = $1), 0) ORDER BY first_seq LIMIT ${BATCHES}`,
+    workspace,
+  );
+  // About one slice of rows: no batch is given up for nothing.
+  let entries = 0;
+  let until: number | undefined;
+  for (const { first_seq, last_seq } of oldest) {
+    if (entries >= limit) break;
+    entries += Number(last_seq) - Number(first_seq) + 1;
+    until = Number(last_seq);
+  }
+  if (until === undefined) return 0;
+  return yield* run(
+    `INSERT INTO given_up (workspace_pk, removed_seq, until_seq) VALUES ($1, 0, $2)
+     ON CONFLICT (workspace_pk) DO UPDATE SET until_seq = excluded.until_seq`,
+    workspace,
+    until,
+  );
 }
 
 function* removeRules(
   table: string,
   place: 'list_pk' | 'workspace_pk',
   condition: string,
-  values: readonly [number, number],
+  values: readonly number[],
   changes: RuleCountChanges,
 ): Work<number> {
   const rows = yield* all(`DELETE FROM ${table} WHERE ${condition} RETURNING ${place} AS place`, ...values);

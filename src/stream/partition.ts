@@ -11,7 +11,7 @@ import { positionOutside } from './halt.ts';
 import { pause } from './retry.ts';
 
 /** Records a landing transaction holds at most: where many wait, they share its sync, and the pages that they change. */
-const BATCH = 4000;
+const BATCH = 8000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
 /** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */

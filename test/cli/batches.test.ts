@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { command, commandJson, newKey } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
@@ -156,5 +157,23 @@ describe('D9 batches', () => {
     ]);
     assert.equal(status, 206, body);
     await feedIs(['192.0.2.1/32']);
+  });
+
+  test('D9.10 a batch whose changes are given up says so, and undoing it is refused', async () => {
+    await batchOf([block('198.51.100.7', { reason: 'first' })]);
+    const batch = await batchOf([block('198.51.100.7', { reason: 'again' })]);
+    await eventually(async () => assert.equal((await run('batch', 'show', batch)).undoable, true));
+    const store = await openSqliteStore(settings.DATA_DIR);
+    while ((await store.sweep({ now: Date.now(), rulesExpiredBefore: 0, auditBefore: 0, limit: 1000, keptRules: 0 })) > 0);
+    await store.close();
+    assert.equal((await run('batch', 'show', batch)).undoable, false);
+    assert.match((await command(['batch', 'show', batch, ...inWorkspace], settings)).stdout, /undo is no longer possible$/m);
+    assert.match((await command(['batch', 'ls', ...inWorkspace], settings)).stdout, new RegExp(`^${batch} .* no longer$`, 'm'));
+    const refused = await command(['undo', batch, '--yes', ...inWorkspace], settings);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /too much has changed since; undo is no longer possible/);
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body: JSON.stringify({ batches: [batch] }) };
+    assert.equal((await fetch(`${server.url}/v1/manage/undo`, request)).status, 409);
   });
 });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import type { LandingItem, StoredRule } from '../../src/ports/rule-store.ts';
+import type { KnownRules, LandingItem, StoredRule } from '../../src/ports/rule-store.ts';
 import { KINDS, type RuleChange, type Target } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/signal-id.ts';
 import { formatTarget } from '../../src/signal/target.ts';
-import { access, fixture, ip, type StoreDriver, T0, upsert, waf } from './store.ts';
+import { access, collectingSink, fixture, ip, type StoreDriver, T0, upsert, waf } from './store.ts';
 
 const HOSTS = ['192.0.2.1', '192.0.2.2', '2001:db8::/48'].map(ip);
 const REFS = ['a', 'b'];
@@ -173,6 +173,65 @@ export function undoConformance(driver: StoreDriver): void {
       (await store.batches(workspace.id, { limit: 9 })).map(({ id }) => id),
       [batches[3], batches[2]],
     );
+  });
+
+  test(`D9.10, D5.22 store ${name}: where too many replaced rules are kept, the oldest batches cannot be undone any more, in slices; the rest can`, async (t) => {
+    const { store, workspace, organization, land, rules, query } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const now = await store.ping();
+    const batches = Array.from({ length: 5 }, () => newBatchId(now));
+    const marks: KnownRules[] = [];
+    for (const [n, batchId] of batches.entries()) {
+      const changes = [
+        ...HOSTS.map((host) => upsert(access(host, { reason: String(n) }))),
+        { change: 'upsert', kind: 'waf_rule', rule: waf('a', { order: n }) },
+      ];
+      await land(
+        changes.map((each) => ({ batchId, change: each as RuleChange })),
+        now,
+      );
+      const { change, lists } = (await store.snapshot(workspace.id, null, now, collectingSink().sink))!;
+      marks.push({ change, lists: new Set(lists.map(({ key }) => key)) });
+    }
+    const deletion = newBatchId(now);
+    await land([{ batchId: deletion, change: { change: 'delete_rules', kind: 'access_rule', ids: [(await rules())[0]!.id] } }], now);
+    await land([{ batchId: newBatchId(now), change: upsert(access(HOSTS[0]!)), workspaceId: other.id }], now);
+    const count = async (what: string) => Number((await query(`SELECT ${what} AS n`))[0].n);
+    const kept = () => count('(SELECT count(*) FROM access_rules_before) + (SELECT count(*) FROM waf_rules_before)');
+    const counted = () => count('(SELECT sum(rules) FROM kept_counts)');
+    assert.deepEqual([await kept(), await counted()], [17, 17]);
+
+    const sweep = (keptRules: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 2, keptRules });
+    const follow = (known: KnownRules) => store.follow(workspace.id, null, now, known, { ...collectingSink().sink, list() {}, gone() {} });
+    const undoable = async () => (await store.batches(workspace.id, { limit: 9 })).map((batch) => batch.undoable).reverse();
+    const state = async () => JSON.stringify(await rules());
+    assert.equal(await sweep(17), 0);
+    assert.deepEqual(await undoable(), [true, true, true, true, true, true]);
+    // The first one has replaced nothing. The marks come first, the rows after them.
+    const seen: number[] = [];
+    for (let removed = await sweep(10); removed > 0; removed = await sweep(10)) {
+      assert.ok(removed <= 5);
+      seen.push(await kept());
+      assert.equal(await counted(), seen.at(-1));
+      if ((await undoable())[1]) assert.equal(seen.at(-1), 17, 'nothing is gone of what can be undone');
+    }
+    assert.equal(seen.at(-1), 9);
+    assert.deepEqual(await undoable(), [false, false, false, true, true, true]);
+    assert.equal(await follow(marks[1]!), 'too_far');
+    assert.notEqual(await follow(marks[2]!), 'too_far');
+
+    const before = await state();
+    await land([{ batchId: newBatchId(now), change: { change: 'undo', batchId: batches[1]! } }], now);
+    assert.equal(await state(), before, 'an undo that comes too late does nothing');
+    for (const batchId of [deletion, batches[4]!, batches[3]!])
+      await land([{ batchId: newBatchId(now), change: { change: 'undo', batchId } }], now);
+    assert.deepEqual(
+      (await rules()).map(({ rule }) => rule.reason),
+      ['2', '2', '2'],
+    );
+    assert.equal(await kept(), await counted());
+    while ((await store.sweep({ now, rulesExpiredBefore: now + 1, auditBefore: 0, limit: 1000, keptRules: 10 })) > 0);
+    assert.deepEqual([await kept(), await counted()], [0, 0]);
   });
 
   test(`D9.3, D9.4 store ${name}: property: a batch that is undone leaves what the others leave, and what they touched as they left it; undoing that brings all back`, async (t) => {

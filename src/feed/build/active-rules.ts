@@ -49,11 +49,11 @@ export class ActiveRules {
     if (this.#withV6) v6.pushAll(found.v6);
   }
 
-  /** Calls `take` with each row of one of the tables whose rule is active and has this role. */
-  each(table: RuleTable, role: RuleRole, take: (row: number, tag: number) => void): void {
+  /** Calls `take` with each row of one of the tables, from `first` on, whose rule is active and has this role. */
+  each(table: RuleTable, role: RuleRole, take: (row: number, tag: number) => void, first = 0): void {
     const { renewalsAskedThrough } = this.tables;
     const wanted = roleTag(role);
-    for (let row = 0; row < table.length; row++) {
+    for (let row = first; row < table.length; row++) {
       const tag = table.tags[row];
       if ((tag & ROLE_MASK) !== wanted) continue;
       const expires = table.expires[row];

@@ -1,12 +1,13 @@
 import type { SubtractAllow } from '../../account/list.ts';
 import { type AddressSet, united } from '../../network/address-set.ts';
-import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
+import { coalesceV6 } from '../../network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
+import { recoalesceV4 } from '../../network/recoalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, RuleRole } from '../../rule.ts';
-import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
+import type { FeedNetworks } from '../formats/format.ts';
 import type { Family } from '../variant.ts';
-import { activeParts, type FeedPart, FeedRanges, untilOf } from './feed-ranges.ts';
+import { activeParts, type CoalescedClass, type FeedPart, FeedRanges, untilOf } from './feed-ranges.ts';
 import type { ClassRanges } from './kept-ranges.ts';
 
 /** Rules that a feed is made of, and which never-block rules are cut out of them. */
@@ -61,13 +62,16 @@ function contentOf(
   const made = kept.content(
     `content ${action} ${exceptions} ${classes !== undefined} ${family}`,
     [ranges.v4.length, ...ranges.v4, ...ranges.v6, allowed?.v4[0], allowed?.v6[0], isCut ? guarded : undefined],
-    () => {
+    (before) => {
       const taken = isCut ? takenOut(allowed, guarded) : undefined;
-      return Array.from({ length: Math.max(ranges.v4.length, ranges.v6.length) }, (_, index): NetworkClass => {
+      return Array.from({ length: Math.max(ranges.v4.length, ranges.v6.length) }, (_, index): CoalescedClass => {
         const { v4 = new V4Ranges(), v6 = new V6Ranges() } = { v4: ranges.v4[index], v6: ranges.v6[index] };
+        const rangesV4 = taken === undefined ? v4 : v4.without(taken.v4);
+        const known = before.find((each) => each.index === index);
         return {
           index,
-          v4: coalesceV4(taken === undefined ? v4 : v4.without(taken.v4)),
+          rangesV4,
+          v4: recoalesceV4(rangesV4, known && { ranges: known.rangesV4, networks: known.v4 }),
           v6: coalesceV6(taken === undefined ? v6 : v6.without(taken.v6)),
         };
       }).filter(({ v4, v6 }) => v4.length + v6.length > 0);

@@ -142,7 +142,8 @@ export class FeedDecisions {
 
 function widerThan(prefixes: Uint8Array, host: number): number {
   let count = 0;
-  for (const prefix of prefixes) if (prefix < host) count += 1;
+  // Not for…of: its iterator was most of what a rebuild left to the garbage collector.
+  for (let i = 0; i < prefixes.length; i++) if (prefixes[i] < host) count += 1;
   return count;
 }
 

@@ -2,7 +2,6 @@
  * The work of the feed thread. A build reads the feed's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
  * that expire (`renewal.ts`), renders the variant (`document.ts`) and decides its Last-Modified (`last-modified.ts`).
  */
-import { createHash } from 'node:crypto';
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -160,7 +159,7 @@ async function buildFrom(feed: FeedState, snapshot: Snapshot, request: BuildRequ
     ...source,
     hash,
     bytes: text.bytes,
-    md5: createHash('md5').update(text.bytes).digest('hex'),
+    parts: text.parts,
     lastModified,
     stamped: text.stampsAt.length > 0,
     sharesInstant: !remembered || isInstantShared(hash, lastModified, request.previous) || isFarAhead(record, second),
@@ -211,7 +210,7 @@ async function buildDecisions(
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, counted);
   const times = { servableFrom: 0, servableUntil: until, provisional: false };
   if (version === undefined) return { kind: 'too_large', ...source, hint: DECISIONS_HINT, ...times };
-  const content = { bytes: new Uint8Array(), md5: '', hash: version, lastModified: second, stamped: false, sharesInstant: true };
+  const content = { bytes: new Uint8Array(), parts: undefined, hash: version, lastModified: second, stamped: false, sharesInstant: true };
   return { kind: 'feed', ...source, ...content, ...times };
 }
 

@@ -5,6 +5,7 @@
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
+import { TextBlocks } from '../formats/text-blocks.ts';
 import { filledLevels } from '../levels.ts';
 import { ActiveRules, type ListRules } from './active-rules.ts';
 import { type ClassRanges, KeptRanges, type RangesQuery } from './kept-ranges.ts';
@@ -35,10 +36,15 @@ export const activeParts = (
 export const untilOf = (parts: readonly ActivePart[]): number =>
   parts.reduce((until, { active }) => Math.min(until, active.until), Number.POSITIVE_INFINITY);
 
+/** The networks of one class with the ranges that they were coalesced from. */
+export interface CoalescedClass extends NetworkClass {
+  readonly rangesV4: V4Ranges;
+}
+
 /** Coalesced networks by class, and what they were made from. */
 interface KeptContent {
   readonly from: readonly unknown[];
-  readonly classes: readonly NetworkClass[];
+  readonly classes: readonly CoalescedClass[];
 }
 
 /** What the builds of one feed share. */
@@ -46,6 +52,7 @@ export class FeedRanges {
   #used = new Set<string>();
   readonly #merged = new Map<string, { v4: readonly Merged<V4Ranges>[]; v6: readonly Merged<V6Ranges>[] }>();
   readonly #contents = new Map<string, KeptContent>();
+  readonly #blocks = new Map<string, TextBlocks>();
 
   /** The addresses of the active rules of a role. What has not changed since the last build is the same object. */
   ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
@@ -70,19 +77,32 @@ export class FeedRanges {
     return { v4: v4.map(({ ranges }) => ranges), v6: v6.map(({ ranges }) => ranges) };
   }
 
-  /** What `make` gives, unless it was made of the same objects before. */
-  content(name: string, from: readonly unknown[], make: () => readonly NetworkClass[]): readonly NetworkClass[] {
+  /** What `make` gives, unless it was made of the same objects before. It is told what it gave before. */
+  content(
+    name: string,
+    from: readonly unknown[],
+    make: (before: readonly CoalescedClass[]) => readonly CoalescedClass[],
+  ): readonly CoalescedClass[] {
     this.#used.add(name);
     const kept = this.#contents.get(name);
     if (kept?.from.length === from.length && from.every((each, i) => each === kept.from[i])) return kept.classes;
-    const classes = make();
+    const classes = make(kept?.classes ?? []);
     this.#contents.set(name, { from, classes });
     return classes;
   }
 
+  /** The text of a variant as far as it was written before. */
+  blocks(variant: string): TextBlocks {
+    const name = `blocks ${variant}`;
+    this.#used.add(name);
+    const blocks = this.#blocks.get(name) ?? new TextBlocks();
+    this.#blocks.set(name, blocks);
+    return blocks;
+  }
+
   /** Lets go of what no build has asked for since the last call. */
   forgetUnused(): void {
-    for (const kept of [this.#merged, this.#contents]) {
+    for (const kept of [this.#merged, this.#contents, this.#blocks]) {
       for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);
     }
     this.#used = new Set();

@@ -139,28 +139,33 @@ class KeptTable<R extends Ranges<R>> {
 
   /** The ranges of the rules that are active now. A row's network never changes. */
   update(active: ActiveRules, table: RuleTable, role: RuleRole, classes: Uint8Array | undefined): readonly (R | undefined)[] {
-    if (this.#made !== undefined && isSame(this.#made, active, table)) {
-      active.until = Math.min(active.until, this.#made.until);
-      return this.#ranges;
-    }
-    const rows = new Uint8Array(table.length);
-    let until = Number.POSITIVE_INFINITY;
-    active.each(table, role, (row, tag) => {
+    const { length, removed, renewed } = table;
+    const known = this.#made !== undefined && isKnown(this.#made, active, table) ? this.#made : NOTHING;
+    active.until = Math.min(active.until, known.until);
+    if (known.length === length && known.removed === removed) return this.#ranges;
+    const rows = new Uint8Array(length);
+    rows.set(this.#rows.subarray(0, known.length));
+    const gone = known === NOTHING ? [] : table.removals.slice(known.removed).map(({ row }) => row);
+    for (const row of gone) rows[row] = 0;
+    let { until } = known;
+    const take = (row: number, tag: number) => {
       rows[row] = classOf(tag, classes) + 1;
       const expires = table.expires[row];
       if (expires !== 0 && expires < until) until = expires;
-    });
-    this.#take(rows);
-    const { length, removed, renewed } = table;
+    };
+    active.each(table, role, take, known.length);
+    this.#take(rows, known.length, gone);
     this.#made = { length, removed, renewed, asOf: active.asOf, until };
     return this.#ranges;
   }
 
-  #take(rows: Uint8Array): void {
+  /** Takes in rows, of which those from `first` on and some before have changed. */
+  #take(rows: Uint8Array, first: number, others: readonly number[]): void {
     const before = this.#rows;
-    const changed: number[] = [];
+    const isChanged = (row: number) => rows[row] !== (before[row] ?? 0);
+    const changed = others.filter((row) => row < first && isChanged(row));
     const most = rows.length * MOST_CHANGED;
-    for (let row = 0; row < rows.length && changed.length <= most; row++) if (rows[row] !== (before[row] ?? 0)) changed.push(row);
+    for (let row = first; row < rows.length && changed.length <= most; row++) if (isChanged(row)) changed.push(row);
     if (changed.length > 0) this.#ranges = changed.length > most ? this.#rangesOf(rows) : this.#changed(before, rows, changed);
     this.#rows = rows;
   }
@@ -199,14 +204,19 @@ class KeptTable<R extends Ranges<R>> {
   }
 }
 
-/** Whether the ranges that were made are those that are active now: the store was asked for all that has expired since. */
-const isSame = (made: Made, { asOf, tables }: ActiveRules, { length, removed, renewed }: RuleTable): boolean =>
-  made.length === length &&
-  made.removed === removed &&
+/** What was made of an empty table. */
+const NOTHING: Made = { length: 0, removed: 0, renewed: 0, asOf: 0, until: Number.POSITIVE_INFINITY };
+
+/**
+ * Whether the rows that ranges were made from are active now as they were, but for those that were removed: the store was asked for all
+ * that has expired since, and none was renewed.
+ */
+const isKnown = (made: Made, { asOf, tables }: ActiveRules, { renewed, removals }: RuleTable): boolean =>
   made.renewed === renewed &&
   made.asOf <= asOf &&
   asOf < made.until &&
-  tables.renewalsAskedThrough === asOf;
+  tables.renewalsAskedThrough === asOf &&
+  removals.slice(made.removed).every(({ expires }) => expires !== made.until);
 
 function merged<R extends Ranges<R>>(ranges: R): R {
   ranges.merge();

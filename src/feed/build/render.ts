@@ -72,6 +72,10 @@ export function renderFeed(
     const cost = counted.entryCount - countWithoutSubtraction(snapshot, query, geo);
     return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
   }
-  const text = FORMATS[format].render(content, { name, description, action, family });
+  const text = FORMATS[format].render(
+    content,
+    { name, description, action, family },
+    snapshot.ranges.blocks(`${format} ${family} ${action}`),
+  );
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
 }

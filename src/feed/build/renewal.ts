@@ -68,6 +68,7 @@ interface DueRule {
 function dueRules(rules: ListRules, through: number): DueRule[] {
   const due: DueRule[] = [];
   for (const table of [rules.v4, rules.v6, rules.geo]) {
+    if (!table.mayExpire(through)) continue;
     for (let row = 0; row < table.length; row++) {
       const expires = table.expires[row];
       if (expires !== 0 && expires <= through && expires > rules.renewalsAskedThrough) due.push({ rules, table, row });

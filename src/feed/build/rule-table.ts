@@ -4,6 +4,8 @@ import type { GeoTarget } from '../geo-cost.ts';
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
+/** A full table has room for 1/64 more. */
+const ROOM_SHIFT = 6;
 /** The id and the tag of rows that were removed: no rule has such ones. */
 const NO_RULE = -1;
 const NO_ROLE = 0xff;
@@ -19,11 +21,13 @@ const NO_WORDS = new Uint32Array(0);
 export class RuleTable {
   readonly width: number;
   length = 0;
-  /** Rows that were removed; they stay as rows of no rule. */
-  removed = 0;
+  /** Rows that were removed, in that order, with when they would have expired; they stay as rows of no rule. */
+  readonly removals: { readonly row: number; readonly expires: number }[] = [];
   #isFilled = false;
   /** How many expiries were changed. */
   renewed = 0;
+  /** Whole seconds: no rule expires before; Infinity: none does at all. */
+  #expireFrom = Number.POSITIVE_INFINITY;
   ids = NO_NUMBERS;
   /** Whole seconds, 0 = never. Expiries lie a century ahead and more: beyond 2106 a second no longer fits 32 bits. */
   expires = NO_NUMBERS;
@@ -42,22 +46,33 @@ export class RuleTable {
     if (this.length === this.ids.length) this.#resize(this.length + (this.#isFilled ? this.length >> 4 : this.length) + FIRST_CAPACITY);
     const row = this.length++;
     this.ids[row] = id;
-    this.expires[row] = expires;
+    this.#setExpiry(row, expires);
     this.tags[row] = levels | roleTag(role);
     this.prefixes[row] = prefix;
     return row;
   }
 
-  /** Gives back the memory beyond the last row. */
+  /** Rows that were removed. */
+  get removed(): number {
+    return this.removals.length;
+  }
+
+  /** Gives back the memory beyond the last row, but for a little of a long table: the first row to come must not move all others. */
   trim(): void {
     this.#isFilled = true;
-    if (this.length < this.ids.length) this.#resize(this.length);
+    const capacity = this.length + (this.length >> ROOM_SHIFT);
+    if (capacity < this.ids.length) this.#resize(capacity);
   }
 
   /** Gives a rule another expiry, whole seconds, 0 = never. */
   renew(row: number, expires: number): void {
-    this.expires[row] = expires;
+    this.#setExpiry(row, expires);
     this.renewed += 1;
+  }
+
+  /** Whether a rule may expire at `second` or before; false is certain. */
+  mayExpire(second: number): boolean {
+    return this.#expireFrom <= second;
   }
 
   /** Removes the rules with these ids, and those that have expired at `now` (whole seconds; 0: none has). */
@@ -65,15 +80,32 @@ export class RuleTable {
     // What changes is mostly new.
     let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const id of ids) [lowest, highest] = [Math.min(lowest, id), Math.max(highest, id)];
+    if (ids.size > 0) {
+      for (let row = 0; row < this.length; row++) {
+        const id = this.ids[row];
+        if (id >= lowest && id <= highest && ids.has(id)) this.#remove(row);
+      }
+    }
+    if (!this.mayExpire(now)) return;
+    this.#expireFrom = Number.POSITIVE_INFINITY;
     for (let row = 0; row < this.length; row++) {
       const expires = this.expires[row];
-      const id = this.ids[row];
-      if (!(expires !== 0 && expires <= now) && !(id >= lowest && id <= highest && ids.has(id))) continue;
-      this.ids[row] = NO_RULE;
-      this.tags[row] = NO_ROLE;
-      this.expires[row] = 0;
-      this.removed += 1;
+      if (expires === 0) continue;
+      if (expires <= now) this.#remove(row);
+      else if (expires < this.#expireFrom) this.#expireFrom = expires;
     }
+  }
+
+  #remove(row: number): void {
+    this.removals.push({ row, expires: this.expires[row] });
+    this.ids[row] = NO_RULE;
+    this.tags[row] = NO_ROLE;
+    this.expires[row] = 0;
+  }
+
+  #setExpiry(row: number, expires: number): void {
+    this.expires[row] = expires;
+    if (expires !== 0 && expires < this.#expireFrom) this.#expireFrom = expires;
   }
 
   /** Adds all rules of a table of the same width. */

@@ -158,7 +158,7 @@ export class Told {
     };
     const places = placesIn(before, networks);
     let next = 0;
-    this.#earliest = Number.POSITIVE_INFINITY;
+    let earliest = Number.POSITIVE_INFINITY;
     for (let at = 0; at < places.length; at++) {
       const from = places[at];
       while (next < from) removed(next++);
@@ -171,9 +171,10 @@ export class Told {
         if (until > second && lapses[at] >= until && lists[at] === before.lists[from]) networks.until[at] = until;
         else stays(from, at);
       }
-      if (networks.until[at] < this.#earliest) this.#earliest = networks.until[at];
+      if (networks.until[at] < earliest) earliest = networks.until[at];
     }
     while (next < before.until.length) removed(next++);
+    this.#earliest = earliest;
     this.#networks = networks;
     for (const [due, keys] of this.#dues) {
       if (due > second) continue;

@@ -1,6 +1,7 @@
 import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
 import type { AccessAction } from '../../rule.ts';
 import type { FeedText } from './stamp.ts';
+import type { TextBlocks } from './text-blocks.ts';
 
 /** All that there is to say of a feed format: one row of `FORMATS`. */
 export interface FeedFormat {
@@ -15,8 +16,11 @@ export interface FeedFormat {
   readonly render: Render;
 }
 
-/** Writes a feed in a format: UTF-8, lines that end in LF. The bytes are a new buffer, which the caller may hand to another thread. */
-export type Render = (networks: FeedNetworks, heading: FeedHeading) => FeedText;
+/**
+ * Writes a feed in a format: UTF-8, lines that end in LF. The bytes are a new buffer, which the caller may hand to another thread. What
+ * is in `kept`, of the same feed in the same format, is not written again.
+ */
+export type Render = (networks: FeedNetworks, heading: FeedHeading, kept?: TextBlocks) => FeedText;
 
 /** The networks that a feed publishes. */
 export interface FeedNetworks {

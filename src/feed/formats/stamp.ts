@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto';
 
+/** A part of a body: its bytes up to `to`, from the end of the part before. Where parts end depends on the body alone. */
+export interface BodyPart {
+  readonly to: number;
+  /** Names the bytes: in bodies of the same variant parts of one name are equal. undefined where nobody keeps them. */
+  readonly name: string | undefined;
+}
+
 /** A body that is whole but for the instant at which its content first appeared. */
 export interface FeedText {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where that instant stands, byte offsets from low to high; empty when the format shows none. */
   readonly stampsAt: readonly number[];
+  /** What the bytes consist of; undefined for one part. */
+  readonly parts?: readonly BodyPart[];
 }
 
 /** Keeps the place of the instant until it is known. */

@@ -58,6 +58,23 @@ describe('D1 FEED_CACHE_MB', () => {
     assert.equal(bodies.identity(body)?.length, 1_000);
   });
 
+  test('D5.23 what a body has in common with its predecessor is copied, also when that was dropped meanwhile', async () => {
+    const bodies = new BodyCache(1 << 20);
+    const text = crypto.getRandomValues(new Uint8Array(3_000));
+    const parts = [
+      { to: 1_000, name: 'a' },
+      { to: 3_000, name: 'b' },
+    ];
+    const first = bodies.hold(text, parts);
+    await bodies.gzip(first);
+    const next = bodies.hold(text.slice(1_000), [{ to: 2_000, name: 'b' }], first);
+    bodies.drop(first);
+    const gzip = await bodies.gzip(next)!;
+    assert.deepEqual(new Uint8Array(gunzipSync(gzip)), text.slice(1_000));
+    assert.deepEqual(gzip, await new BodyCache(1).gzip(new BodyCache(1).hold(text.slice(1_000), [{ to: 2_000, name: 'b' }])));
+    assert.equal(bodies.bytes, 2_000 + gzip.length);
+  });
+
   test('a body that is dropped while it is compressed is still sent, and not kept', async () => {
     const bodies = new BodyCache(1 << 20);
     const body = bodies.hold(bytes(500_000));

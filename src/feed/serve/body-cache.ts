@@ -1,11 +1,19 @@
-import { gzipBody } from './gzip.ts';
+import type { BodyPart } from '../formats/stamp.ts';
+import { type Gzipped, gzipBody } from './gzip.ts';
+import { md5Of } from './md5.ts';
 
 /** The bytes of one representation, as far as they are in memory. */
 export interface Body {
   /** undefined once it was dropped. */
   identity: Uint8Array | undefined;
+  /** What the identity body consists of; undefined for one part. */
+  readonly parts: readonly BodyPart[] | undefined;
   /** undefined until it is asked for. */
-  gzip: Uint8Array | undefined;
+  gzip: Gzipped | undefined;
+  /** What was there of the body before; undefined once this one was compressed. */
+  before: Gzipped | undefined;
+  /** MD5 of the identity body, lowercase hexadecimal; undefined until it is asked for. */
+  md5: Promise<string> | undefined;
   /** The running compression, shared by all requests that wait for it. */
   compressing: Promise<Uint8Array> | undefined;
   /** Whether it was used since it was last spared. */
@@ -28,11 +36,12 @@ export class BodyCache {
     return this.#bytes;
   }
 
-  /** Keeps a new body, at least until the next one comes. */
-  hold(identity: Uint8Array): Body {
-    const body: Body = { identity, gzip: undefined, compressing: undefined, used: false };
+  /** Keeps a new body, at least until the next one comes. What it has in common with its predecessor is not compressed again. */
+  hold(identity: Uint8Array, parts?: readonly BodyPart[], predecessor?: Body): Body {
+    const before = parts && (predecessor?.gzip ?? predecessor?.before);
+    const body: Body = { identity, parts, gzip: undefined, before, md5: undefined, compressing: undefined, used: false };
     this.#held.add(body);
-    this.#bytes += identity.length;
+    this.#bytes += sizeOf(body);
     this.#makeRoom(body);
     return body;
   }
@@ -47,8 +56,8 @@ export class BodyCache {
   gzip(body: Body): Uint8Array | Promise<Uint8Array> | undefined {
     if (body.identity === undefined) return undefined;
     body.used = true;
-    if (body.gzip !== undefined) return body.gzip;
-    body.compressing ??= gzipBody(body.identity)
+    if (body.gzip !== undefined) return body.gzip.bytes;
+    body.compressing ??= gzipBody(body.identity, body.parts, body.before)
       .then((gzip) => this.#keepGzip(body, gzip))
       .finally(() => {
         body.compressing = undefined;
@@ -56,21 +65,30 @@ export class BodyCache {
     return body.compressing;
   }
 
+  /** The MD5 of the identity bytes, made when first asked for; undefined when it was not and the body was dropped. */
+  md5(body: Body): Promise<string> | undefined {
+    if (body.identity !== undefined) body.md5 ??= md5Of(body.identity);
+    return body.md5;
+  }
+
   /** Drops a body that will not be served any more. */
   drop(body: Body): void {
     if (!this.#held.delete(body)) return;
-    this.#bytes -= (body.identity?.length ?? 0) + (body.gzip?.length ?? 0);
+    this.#bytes -= sizeOf(body);
     body.identity = undefined;
     body.gzip = undefined;
+    body.before = undefined;
   }
 
-  #keepGzip(body: Body, gzip: Uint8Array): Uint8Array {
+  #keepGzip(body: Body, gzip: Gzipped): Uint8Array {
     if (this.#held.has(body)) {
+      this.#bytes -= sizeOf(body);
       body.gzip = gzip;
-      this.#bytes += gzip.length;
+      body.before = undefined;
+      this.#bytes += sizeOf(body);
       this.#makeRoom(body);
     }
-    return gzip;
+    return gzip.bytes;
   }
 
   /**
@@ -90,3 +108,5 @@ export class BodyCache {
     }
   }
 }
+
+const sizeOf = ({ identity, gzip, before }: Body) => (identity?.length ?? 0) + (gzip?.bytes.length ?? 0) + (before?.bytes.length ?? 0);

@@ -3,6 +3,7 @@
  * the feed serves the variant (`feed.ts`), which the feed thread builds (`../builder.ts`). Whether the answer is a 304 is decided in
  * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
  */
+import type { Instant } from '../../clock.ts';
 import type { DecisionRequest } from '../decisions.ts';
 import { type ConfigVariant, DECISIONS, type DecisionsVariant, type DocumentVariant, type RulesVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
@@ -66,13 +67,12 @@ export class FeedCache {
   }
 
   /** What can be served at once, or undefined. Almost every request ends here: no promise, no allocation, no hashing, no store. */
-  hit({ workspaceId, list, variant, boundTo }: DocumentQuery): Representation | TooLarge | undefined {
-    const now = this.#context.monotonic();
+  hit({ workspaceId, list, variant, boundTo }: DocumentQuery, at: Instant = this.#context.now()): Representation | TooLarge | undefined {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return undefined;
-    const named = workspace.recall(list, now);
+    const named = workspace.recall(list, at.monotonic);
     if (named === undefined || (boundTo !== null && named.feedId !== boundTo)) return undefined;
-    return workspace.ready(named.feedId, whole(variant, named.defaults), now);
+    return workspace.ready(named.feedId, whole(variant, named.defaults), at);
   }
 
   /**
@@ -115,13 +115,20 @@ export class FeedCache {
     return coding === 'gzip' ? bodies.gzip(representation.body) : bodies.identity(representation.body);
   }
 
+  /** The MD5 of a representation's identity bytes, lowercase hexadecimal; undefined as with `body`. */
+  md5(representation: Representation): Promise<string> | undefined {
+    return this.#context.bodies.md5(representation.body);
+  }
+
   /** The feeds in memory, each with what is served of it now. */
   *held(): Generator<HeldFeed> {
     const now = this.#context.monotonic();
     for (const workspace of this.#workspaces.values()) {
       for (const feed of workspace.feeds()) {
         const summary = feed.summary(now);
-        if (summary !== undefined) yield { workspaceId: workspace.id, feedId: feed.feedId, ...summary };
+        if (summary === undefined) continue;
+        const { entries, limit, isStale } = summary;
+        yield { workspaceId: workspace.id, feedId: feed.feedId, entries, limit, isStale };
       }
     }
   }

@@ -67,7 +67,7 @@ function shared(made: DecisionAnswer): SharedAnswer {
   return {
     ...made,
     gzip() {
-      zipped ??= gzipBody(made.bytes);
+      zipped ??= gzipBody(made.bytes).then(({ bytes }) => bytes);
       return zipped;
     },
   };

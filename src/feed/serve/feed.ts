@@ -1,4 +1,4 @@
-import { secondOf, within } from '../../clock.ts';
+import { type Instant, secondOf, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
 import { type DocumentKind, type DocumentVariant, isRemembered, nameOf } from '../document.ts';
@@ -13,6 +13,7 @@ import {
   hasBody,
   isServable,
   NOT_BUILT,
+  newestBody,
   previousContent,
   readyOutcome,
   releasedBodies,
@@ -94,10 +95,10 @@ export class ServedFeed {
     return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
   }
 
-  /** What can be served of a variant at once, or undefined; `monotonic` in ms. */
-  ready(variant: DocumentVariant, monotonic: number): Representation | TooLarge | undefined {
+  /** What can be served of a variant at once, or undefined. */
+  ready(variant: DocumentVariant, at: Instant): Representation | TooLarge | undefined {
     const served = this.#variants.get(variant);
-    return served && readyOutcome(served.state, monotonic, this.#context.options.clock.now());
+    return served && readyOutcome(served.state, at);
   }
 
   /**
@@ -114,7 +115,7 @@ export class ServedFeed {
     this.#usedAt = arrival.monotonic;
     if (this.#read === undefined || read.began.sequence >= this.#read.began.sequence) this.#read = read;
     this.#update(served, atTime(served.state, arrival));
-    const ready = readyOutcome(served.state, arrival.monotonic, arrival.wall);
+    const ready = readyOutcome(served.state, arrival);
     if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
     const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
     if (read.failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
@@ -250,20 +251,18 @@ export class ServedFeed {
     if (served.variant.document === 'feed') this.#watch?.built(this.#name, served.variant, { name, entries, v4Count, limit });
     const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
     const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
-    const outcome = { ...this.#outcome(result, served.variant), staleSince };
+    const outcome = { ...this.#outcome(result, served), staleSince };
     const recordComparedAfter = this.#read!.began.sequence;
     const times = { freshUntil, asOf, servableFrom, servableUntil, provisional };
     this.#update(served, withBuild(served.state, { outcome, generation, geoVersion, ...times, recordComparedAfter }, now));
   }
 
-  #outcome(result: BuiltFeed | TooLargeFeed, variant: DocumentVariant): Representation | TooLarge {
-    if (result.kind === 'feed')
-      return representationOf(
-        result,
-        { feedId: this.feedId, variant },
-        this.#context.bodies.hold(result.bytes),
-        this.#context.options.zlib,
-      );
+  #outcome(result: BuiltFeed | TooLargeFeed, { variant, state }: ServedVariant): Representation | TooLarge {
+    const { bodies, options } = this.#context;
+    if (result.kind === 'feed') {
+      const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+      return representationOf(result, { feedId: this.feedId, variant }, body, options.zlib);
+    }
     const { entryCount, entryLimit, hint } = result;
     return { kind: 'too_large', entryCount, entryLimit, hint, staleSince: undefined };
   }

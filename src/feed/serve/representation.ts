@@ -11,8 +11,6 @@ export interface Representation {
   readonly feedId: string | null;
   readonly variant: DocumentVariant;
   readonly body: Body;
-  /** MD5 of the identity body, lowercase hexadecimal. */
-  readonly md5: string;
   /** Names the content, whenever it appeared. */
   readonly hash: string;
   readonly etags: { readonly identity: string; readonly gzip: string; readonly md5: string };
@@ -42,7 +40,7 @@ export function representationOf(
   body: Body,
   zlib: string,
 ): Representation {
-  const { md5, hash, lastModified, stamped, sharesInstant, entryCount, entryLimit } = built;
+  const { hash, lastModified, stamped, sharesInstant, entryCount, entryLimit } = built;
   // Bytes that show the instant are others when it moves.
   const content = stamped ? `${hash} ${lastModified}` : hash;
   const etags = {
@@ -55,7 +53,6 @@ export function representationOf(
     feedId,
     variant,
     body,
-    md5,
     hash,
     etags,
     lastModified,

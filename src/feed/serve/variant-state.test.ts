@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Instant } from '../../clock.ts';
 import { DEFAULT_VARIANT } from '../variant.ts';
-import type { Body } from './body-cache.ts';
+import { type Body, BodyCache } from './body-cache.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import {
   atTime,
@@ -20,11 +20,11 @@ import {
 
 /** Both clocks at the same ms. */
 const at = (ms: number): Instant => ({ wall: ms, monotonic: ms });
-const readyOutcome = (state: VariantState, ms: number) => outcomeAt(state, ms, ms);
+const readyOutcome = (state: VariantState, ms: number) => outcomeAt(state, { monotonic: ms, wall: ms });
 const NOW = at(100_500);
 
 function feed(hash: string): Representation {
-  const body: Body = { identity: new Uint8Array(1), gzip: undefined, compressing: undefined, used: false };
+  const body: Body = new BodyCache(9).hold(new Uint8Array(1));
   const etags = { identity: '"i"', gzip: '"g"', md5: '"m"' };
   const counts = { entryCount: 1, entryLimit: 9, staleSince: undefined };
   return {
@@ -32,7 +32,6 @@ function feed(hash: string): Representation {
     feedId: null,
     variant: DEFAULT_VARIANT,
     body,
-    md5: '',
     hash,
     etags,
     lastModified: 90,
@@ -103,12 +102,15 @@ describe('what is served of a variant', () => {
   test('D5.18 a build that waits begins after 3 s of the monotonic clock, when the wall clock was set back meanwhile', () => {
     const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
     const setBack = (ms: number) => ({ wall: ms - 3_600_000, monotonic: ms });
-    assert.equal(outcomeAt(waiting, 103_499, 0), a);
-    assert.equal(outcomeAt(waiting, 103_500, 0), undefined);
+    assert.equal(outcomeAt(waiting, { monotonic: 103_499, wall: 0 }), a);
+    assert.equal(outcomeAt(waiting, { monotonic: 103_500, wall: 0 }), undefined);
     assert.equal(atTime(waiting, setBack(103_499)), waiting);
-    assert.equal(outcomeAt(atTime(waiting, setBack(103_500)), 103_500, 0), b);
+    assert.equal(outcomeAt(atTime(waiting, setBack(103_500)), { monotonic: 103_500, wall: 0 }), b);
     const provisional = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102 }), NOW);
-    assert.deepEqual([outcomeAt(provisional, 103_499, 0), outcomeAt(provisional, 103_500, 0)], [a, undefined]);
+    assert.deepEqual(
+      [outcomeAt(provisional, { monotonic: 103_499, wall: 0 }), outcomeAt(provisional, { monotonic: 103_500, wall: 0 })],
+      [a, undefined],
+    );
   });
 
   test('D5.18 a build lacks rules at a wall clock before its own second', () => {

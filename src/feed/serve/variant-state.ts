@@ -49,8 +49,8 @@ export const NOT_BUILT: VariantState = {
 /** How long after its `freshUntil` a build may still be served until its successor begins, ms. */
 const GRACE = 2_000;
 
-/** What can be served at once, at an instant whose parts are given (ms), or undefined. */
-export function readyOutcome(state: VariantState, monotonic: number, wall: number): Representation | TooLarge | undefined {
+/** What can be served at once, or undefined. */
+export function readyOutcome(state: VariantState, { monotonic, wall }: Instant): Representation | TooLarge | undefined {
   return monotonic < state.freshUntil && wall < state.servableUntil * 1000 ? state.current?.outcome : undefined;
 }
 
@@ -97,6 +97,10 @@ export const isServable = ({ asOf, servableUntil }: CachedBuild, wall: number): 
 
 /** Whether the bytes of an outcome are in memory; a 413 needs none. */
 export const hasBody = (outcome: Representation | TooLarge): boolean => outcome.kind !== 'feed' || outcome.body.identity !== undefined;
+
+/** The body that was built last; undefined when none was. */
+export const newestBody = ({ pending, last }: VariantState): Body | undefined =>
+  pending?.outcome.kind === 'feed' ? pending.outcome.body : last?.body;
 
 /** The bodies that the state before held and the state after does not. */
 export function releasedBodies(before: VariantState, after: VariantState): Body[] {

@@ -1,4 +1,4 @@
-import { within } from '../../clock.ts';
+import { type Instant, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { DocumentKind, DocumentVariant } from '../document.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
@@ -68,9 +68,9 @@ export class ServedWorkspace {
     return monotonic < this.#readOf(known).freshUntil ? known.resolution : undefined;
   }
 
-  /** What can be served at once of a variant of a feed or another document, or undefined; `monotonic` in ms. */
-  ready(feedId: string | null, variant: DocumentVariant, monotonic: number): Representation | TooLarge | undefined {
-    return this.#documents.get(variant.document)?.get(feedId)?.ready(variant, monotonic);
+  /** What can be served at once of a variant of a feed or another document, or undefined. */
+  ready(feedId: string | null, variant: DocumentVariant, at: Instant): Representation | TooLarge | undefined {
+    return this.#documents.get(variant.document)?.get(feedId)?.ready(variant, at);
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
+import type { Instant } from '../../clock.ts';
 import { CONFIG } from '../../feed/document.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
@@ -6,7 +7,8 @@ import type { AnswerDocument, Answered, DocumentHeaders } from '../feeds/documen
 import { oneOf, readParameters } from '../feeds/parameters.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
 import type { PolledEndpoint } from '../feeds/routes.ts';
-import { belongsToWorkspace, splitTarget } from '../rules/answer.ts';
+import { splitTarget } from '../routes.ts';
+import { belongsToWorkspace } from '../rules/answer.ts';
 
 /** An authenticated GET or HEAD of an agent. */
 export interface AgentRequest {
@@ -15,6 +17,8 @@ export interface AgentRequest {
   /** Without its question mark. */
   readonly query: string;
   readonly headers: DocumentHeaders;
+  /** As of when; now when absent. */
+  readonly at?: Instant | undefined;
 }
 
 export type AnswerAgent = (request: AgentRequest) => Answered;
@@ -28,7 +32,7 @@ const AUTHENTICATED = { ...jsonAnswer(200, '{"success":true}', { 'Cache-Control'
 
 /** The endpoints of agents (SPEC D13.7, D13.8), behind authentication. */
 export function agentEndpoint(answer: AnswerDocument): AnswerAgent {
-  return ({ caller, endpoint, query, headers }) => {
+  return ({ caller, endpoint, query, headers, at }) => {
     const { workspaceId, listId, feedId } = caller;
     if ((listId ?? feedId) !== null) return belongsToWorkspace('the rules of an agent');
     if (endpoint === 'authcheck') return AUTHENTICATED;
@@ -36,7 +40,7 @@ export function agentEndpoint(answer: AnswerDocument): AnswerAgent {
     if ('status' in options) return options as Extract<typeof options, { status: unknown }>;
     const variant = options.expand === '0' ? CONFIG.names : CONFIG.expanded;
     const asked = { workspaceId, list: null, variant, boundTo: null };
-    return answer({ caller, query: asked, headers, checksum: false, fault: undefined, refusalOf: documentRefusalOf });
+    return answer({ caller, query: asked, headers, at, checksum: false, fault: undefined, refusalOf: documentRefusalOf });
   };
 }
 
@@ -53,6 +57,6 @@ export const agentRoutes = (gate: Gate, answer: AnswerAgent): PolledEndpoint => 
   read(target) {
     const [path, query = ''] = splitTarget(target);
     const endpoint = ADDRESSES.get(path);
-    return endpoint && ((caller, headers) => answer({ caller, endpoint, query, headers }));
+    return endpoint && ((caller, headers, at) => answer({ caller, endpoint, query, headers, at }));
   },
 });

@@ -298,3 +298,42 @@ for (const [how, set] of [
     assert.equal(await status(bearer(KEY)), 401, 'a change is effective');
   });
 }
+
+test('D2.8, D2.9 a connection that shows its key again is recognised without a look-up, until that key is gone, has expired or changed', async () => {
+  const { state, auth, ask } = world();
+  const connection = {};
+  const recognised = (authorization: string, group: Group = 'feed', on: object = connection) =>
+    auth.recognise(group, authorization, on, { wall: state.now + state.set, monotonic: state.now })?.keyId;
+  assert.equal(recognised(bearer(KEY)), undefined, 'nobody has asked the store for it');
+  await ask(bearer(KEY));
+  for (let again = 0; again < 2; again += 1) {
+    assert.equal(recognised(bearer(KEY)), 'k');
+    for (const other of [bearer(KEY.slice(0, -1)), bearer(`${KEY.slice(0, -1)}H`), bearer(`${KEY}G`), KEY, '']) {
+      assert.equal(recognised(other), undefined, other);
+    }
+  }
+  assert.equal(recognised(basic(`api:${KEY}`)), 'k');
+  assert.equal(recognised(basic(`api:${KEY}`)), 'k');
+  assert.equal(recognised(basic(`api:${KEY}`), 'rules'), undefined, 'a form that this group does not take');
+  assert.equal(recognised(bearer(KEY), 'feed', {}), 'k');
+
+  assert.equal(recognised(bearer(KEY)), 'k');
+  state.revision = 2;
+  state.known = false;
+  state.now += 2_000;
+  assert.equal(recognised(bearer(KEY)), undefined, 'the key revision is too old');
+  await ask(bearer(KEY));
+  assert.equal(recognised(bearer(KEY)), undefined, 'the key is gone');
+  state.down = true;
+  state.now += 2_000;
+  await ask(bearer(KEY));
+  assert.equal(recognised(bearer(KEY)), undefined, 'nor is it honoured when the store goes away');
+});
+
+test('5.1 a key that a connection has shown before is not recognised any more from the instant at which it expires', async () => {
+  const { state, auth, ask } = world({ expiresAt: NOW + 500 });
+  const connection = {};
+  await ask(bearer(KEY));
+  const at = (wall: number) => auth.recognise('feed', bearer(KEY), connection, { wall, monotonic: state.now })?.keyId;
+  assert.deepEqual([at(NOW), at(NOW + 499), at(NOW + 500)], ['k', 'k', undefined]);
+});

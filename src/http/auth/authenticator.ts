@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../account/caller.ts';
-import { within } from '../../clock.ts';
+import { type Instant, instantOf, within } from '../../clock.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { newHttpCounts } from '../counts.ts';
@@ -11,6 +11,7 @@ import { type Failures, failureLimiter } from './failures.ts';
 import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
 import { lookUps } from './look-ups.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
+import { shownKeys } from './shown-keys.ts';
 import { unknownKeys } from './unknown-keys.ts';
 
 /** The parts of a request that authentication reads. */
@@ -33,8 +34,11 @@ export interface Authenticator {
   authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** Counts a failed proof that is no key, and says how it is answered. */
   refuse(group: Group, asker: Asker): HttpFault;
-  /** The caller, where `authenticate` would admit it at once; undefined otherwise, and no failure is counted. */
-  recognise(group: Group, authorization: string | undefined): Caller | undefined;
+  /**
+   * The caller, where `authenticate` would admit it at once; undefined otherwise, and no failure is counted. `connection` stands for the
+   * one that the request came on.
+   */
+  recognise(group: Group, authorization: string | undefined, connection: object, at: Instant): Caller | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
   takeUsed(): { id: string; at: number }[];
   /** The wrong keys since the last call, by who sent them, most first. */
@@ -70,19 +74,31 @@ const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed au
 export function authenticator({ store, now, monotonic, counts = newHttpCounts(), onInvalid }: AuthenticatorOptions): Authenticator {
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
+  const shown = shownKeys();
   const unknown = unknownKeys(MOST_UNKNOWN);
   const asked = lookUps<Caller | undefined>(MOST_LOOK_UPS);
   const failures = failureLimiter();
   const used = new Map<string, number>();
 
-  /** The caller, where memory alone may admit it. */
-  function recall(digest: string): Caller | undefined {
-    const at = now();
-    const moment = monotonic();
-    const key = revision.isFresh(moment) ? keys.find(digest) : undefined;
-    return key !== undefined && isCurrent(key, revision) && !hasExpired(key, at) && isHonoured(key, revision, moment)
-      ? admit(key, at)
+  /** The caller with a key, where memory alone may admit it. */
+  function recall(key: RememberedKey | undefined, { wall, monotonic }: Instant): Caller | undefined {
+    return key !== undefined &&
+      revision.isFresh(monotonic) &&
+      isCurrent(key, revision) &&
+      !hasExpired(key, wall) &&
+      isHonoured(key, revision, monotonic)
+      ? admit(key, wall)
       : undefined;
+  }
+
+  /** The remembered key in a header: without hashing it, where the connection has shown the same before. */
+  function keyIn(group: Group, authorization: string, connection: object): RememberedKey | undefined {
+    const before = shown.find(connection, group, authorization);
+    if (before !== undefined && keys.isKept(before)) return before;
+    const digest = digestOf(group, authorization);
+    const key = digest === undefined ? undefined : keys.find(digest);
+    if (key !== undefined) shown.note(connection, group, authorization, key);
+    return key;
   }
 
   /** Whether memory alone tells that a key is unknown. */
@@ -139,7 +155,9 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
 
   function authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault> {
     if (isUnknown(digest)) return refuse(group, asker, digest);
-    return recall(digest) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest));
+    return (
+      recall(keys.find(digest), instantOf({ now, monotonic })) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest))
+    );
   }
 
   return {
@@ -151,10 +169,8 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     },
     authenticateKey,
     refuse: (group, asker) => refuse(group, asker, undefined),
-    recognise(group, authorization) {
-      const digest = digestOf(group, authorization);
-      return digest === undefined ? undefined : recall(digest);
-    },
+    recognise: (group, authorization, connection, at) =>
+      authorization === undefined ? undefined : recall(keyIn(group, authorization, connection), at),
     takeUsed() {
       const taken = [...used].map(([id, at]) => ({ id, at }));
       used.clear();

@@ -1,5 +1,6 @@
 import type { Caller } from '../../account/caller.ts';
 import { allows, type Permission } from '../../account/permission.ts';
+import type { Instant } from '../../clock.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import type { Asker, Authenticator } from './authenticator.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -12,8 +13,8 @@ export interface Gate {
   admitKey(digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** The answer to a failed proof that is no key. */
   refuse(asker: Asker): HttpFault;
-  /** Decides for a caller that is recognised from memory; undefined for any other request, which `admit` has to decide. */
-  admitRecognised(authorization: string | undefined): Caller | HttpFault | undefined;
+  /** Decides for a caller that is recognised from memory at `at`; undefined for any other request, which `admit` has to decide. */
+  admitRecognised(authorization: string | undefined, connection: object, at: Instant): Caller | HttpFault | undefined;
 }
 
 /** null: each address of the group says what it needs. */
@@ -40,11 +41,11 @@ export function gate(
 ): Gate {
   function judgeAsker(asker: Asker, answer: Caller | HttpFault): Caller | HttpFault {
     if ('keyId' in answer) onKey(asker, answer.keyId);
-    return judge(answer);
+    return judge(answer, monotonic());
   }
-  function judge(answer: Caller | HttpFault): Caller | HttpFault {
+  function judge(answer: Caller | HttpFault, at: number): Caller | HttpFault {
     if ('status' in answer) return answer;
-    const wait = limiter.take(answer.keyId, monotonic());
+    const wait = limiter.take(answer.keyId, at);
     if (wait > 0) {
       onLimit();
       return { status: 429, headers: { 'Retry-After': String(wait) }, by: answer };
@@ -60,9 +61,9 @@ export function gate(
     admit: (asker) => judgeAnswer(asker, authenticator.authenticate(group, asker)),
     admitKey: (digest, asker) => judgeAnswer(asker, authenticator.authenticateKey(group, digest, asker)),
     refuse: (asker) => authenticator.refuse(group, asker),
-    admitRecognised(authorization) {
-      const caller = authenticator.recognise(group, authorization);
-      return caller && judge(caller);
+    admitRecognised(authorization, connection, at) {
+      const caller = authenticator.recognise(group, authorization, connection, at);
+      return caller && judge(caller, at.monotonic);
     },
   };
 }

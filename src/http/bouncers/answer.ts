@@ -83,8 +83,7 @@ export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: Bo
   return {
     async stream({ caller, query, acceptEncoding, ...who }) {
       const name = nameOf(caller, who);
-      const { startup, filter } = readStreamQuery(query);
-      const filtered = JSON.stringify(filter);
+      const { startup, filter, filtered } = readStreamQuery(query);
       const since = startup ? null : bouncers.since(name, filtered);
       const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } });
       if ('status' in found) return found;

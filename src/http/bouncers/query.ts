@@ -8,6 +8,8 @@ import type { HttpFault } from '../errors.ts';
 export interface StreamQuery {
   readonly startup: boolean;
   readonly filter: DecisionFilter;
+  /** The filter as text, to compare it by. */
+  readonly filtered: string;
 }
 
 /** A look-up of what holds now: of all decisions (`network` null), or of those for all of a network; `isEmpty` where no decision can match. */
@@ -33,9 +35,20 @@ function filterOf(query: URLSearchParams): DecisionFilter {
 
 /** Reads the raw query of a stream (without its question mark). */
 export function readStreamQuery(query: string): StreamQuery {
-  const given = new URLSearchParams(query);
-  return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), filter: filterOf(given) };
+  let read = known.get(query);
+  if (read === undefined) {
+    const given = new URLSearchParams(query);
+    const filter = filterOf(given);
+    read = { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), filter, filtered: JSON.stringify(filter) };
+    if (known.size >= REMEMBERED) known.clear();
+    known.set(query, read);
+  }
+  return read;
 }
+
+/** Queries that were read: bouncers send one of a few with every pull. */
+const known = new Map<string, StreamQuery>();
+const REMEMBERED = 100;
 
 /** Reads the raw query of a look-up (without its question mark), or tells what is wrong with it. */
 export function readHeldQuery(query: string): HeldQuery | HttpFault {

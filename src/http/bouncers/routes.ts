@@ -1,13 +1,15 @@
 /** The addresses of bouncers as routes. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
-import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
+import { type Answer, errorAnswer, jsonAnswer, send, write } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { HttpFault } from '../errors.ts';
-import { targetOf } from '../routes.ts';
+import { splitTarget, targetOf } from '../routes.ts';
+import type { Shortcut } from '../server.ts';
 import type { BouncerAnswer, BouncerEndpoints, BouncerRequest } from './answer.ts';
 
+const METHODS = ['GET', 'HEAD'];
 const STREAM = '/v1/decisions/stream';
 const HELD = '/v1/decisions';
 const USAGE = '/v1/usage-metrics';
@@ -21,26 +23,30 @@ export const TOO_LARGE: HttpFault = {
 };
 const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
+/** What bouncers pull: what has changed, and what holds now. */
+type Pull = (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>;
+
+/** What a pull is answered with, and what is to be done once all of it was sent. */
+type PullAnswer = Pick<BouncerAnswer, 'answer'> & Partial<BouncerAnswer>;
+
+/** Tells the address of the client behind a request. */
+type AddressOf = (request: IncomingMessage) => string;
+
 /** Registers the addresses that bouncers pull, and where they report. */
-export function registerBouncers(app: FastifyInstance, gate: Gate, endpoints: BouncerEndpoints): void {
-  const answered =
-    (answer: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const caller = await admit(gate, request);
-      if ('status' in caller) return refuse(reply, caller);
-      // Whether the key is good is all that HEAD asks for: the bouncer learns nothing.
-      if (request.method === 'HEAD') return send(reply, GOOD_KEY);
-      const found = await answer(requestOf(caller, request));
-      if ('status' in found) return refuse(reply, found);
-      reply.raw.once('close', () => {
-        if (reply.raw.writableFinished) found.onSent();
-      });
-      send(reply, found.answer);
-    };
-  for (const [url, answer] of [
+export function registerBouncers(app: FastifyInstance, gate: Gate, endpoints: BouncerEndpoints, addressOf: AddressOf): void {
+  for (const [url, pull] of [
     [STREAM, endpoints.stream],
     [HELD, endpoints.held],
   ] as const) {
-    app.route({ method: ['GET', 'HEAD'], url, handler: answered(answer) });
+    app.route({
+      method: METHODS,
+      url,
+      async handler(request, reply) {
+        const found = await answerPull(pull, await admit(gate, request), request.raw, addressOf);
+        reply.hijack();
+        finish(reply.raw, found);
+      },
+    });
   }
   app.route({
     method: 'POST',
@@ -49,26 +55,66 @@ export function registerBouncers(app: FastifyInstance, gate: Gate, endpoints: Bo
       const caller = await admit(gate, request);
       if ('status' in caller) return refuse(reply, caller);
       const body = await readSmall(request.raw);
-      const found = body === undefined ? TOO_LARGE : endpoints.usage(requestOf(caller, request), body);
+      const found = body === undefined ? TOO_LARGE : endpoints.usage(requestOf(caller, request.raw, addressOf), body);
       if ('body' in found) send(reply, found as Answer);
       else refuse(reply, found as HttpFault);
     },
   });
 }
 
+/**
+ * Answers the pulls of recognised bouncers before the router sees them: a thousand bouncers pull all the time. `report` gets the errors
+ * that clients see only as 500.
+ */
+export function bouncerShortcut(gate: Gate, endpoints: BouncerEndpoints, addressOf: AddressOf, report: (error: unknown) => void): Shortcut {
+  return (request, response, at) => {
+    if (!METHODS.includes(request.method!) || splitTarget(request.url!)[0] !== STREAM) return false;
+    const caller = gate.admitRecognised(authorizationOf(request.headers), request.socket, at);
+    if (caller === undefined) return false;
+    answerPull(endpoints.stream, caller, request, addressOf)
+      .then((found) => finish(response, found))
+      .catch((error) => {
+        report(error);
+        write(response, errorAnswer('bouncer', { status: 500 }));
+      });
+    return true;
+  };
+}
+
+/** The answer to a pull of a bouncer, or to one who may not. */
+async function answerPull(pull: Pull, caller: Caller | HttpFault, request: IncomingMessage, addressOf: AddressOf): Promise<PullAnswer> {
+  if ('status' in caller) return { answer: errorAnswer('bouncer', caller) };
+  // Whether the key is good is all that HEAD asks for: the bouncer learns nothing.
+  if (request.method === 'HEAD') return { answer: GOOD_KEY };
+  const found = await pull(requestOf(caller, request, addressOf));
+  return 'status' in found ? { answer: errorAnswer('bouncer', found) } : found;
+}
+
+function finish(response: ServerResponse, { answer, onSent }: PullAnswer): void {
+  if (onSent !== undefined) {
+    response.once('close', () => {
+      if (response.writableFinished) onSent();
+    });
+  }
+  write(response, answer);
+}
+
 /** Bouncers send their key in a header of their own. */
+function authorizationOf({ 'x-api-key': key, authorization }: IncomingHttpHeaders): string | undefined {
+  return key === undefined ? authorization : `Bearer ${key}`;
+}
+
 function admit(gate: Gate, { ip, raw, headers }: FastifyRequest): ReturnType<Gate['admit']> {
-  const key = headers['x-api-key'];
-  return gate.admit({ ip, raw, headers: key === undefined ? headers : { authorization: `Bearer ${key}` } });
+  const authorization = authorizationOf(headers);
+  return gate.admit({ ip, raw, headers: authorization === undefined ? {} : { authorization } });
 }
 
 const refuse = (reply: FastifyReply, fault: HttpFault) => send(reply, errorAnswer('bouncer', fault));
 
-function requestOf(caller: Caller, { ip, url, headers }: FastifyRequest): BouncerRequest {
-  const target = targetOf(url);
-  const mark = target.indexOf('?');
-  const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = headers;
-  return { caller, userAgent, address: ip, query: mark < 0 ? '' : target.slice(mark + 1), acceptEncoding: acceptEncoding?.toString() };
+function requestOf(caller: Caller, request: IncomingMessage, addressOf: AddressOf): BouncerRequest {
+  const [, query = ''] = splitTarget(targetOf(request.url!));
+  const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = request.headers;
+  return { caller, userAgent, address: addressOf(request), query, acceptEncoding: acceptEncoding?.toString() };
 }
 
 /** A small body; undefined when it is larger. */

@@ -1,4 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
+import type { Instant } from '../../clock.ts';
 import type { HttpFault } from '../errors.ts';
 import type { AnswerDocument, Answered, DocumentHeaders, DocumentRequest } from './document.ts';
 import { readFeedQuery } from './query.ts';
@@ -9,6 +10,8 @@ import { decodeSegment, type FeedTarget } from './target.ts';
 export interface FeedRequest extends FeedTarget {
   readonly caller: Caller;
   readonly headers: DocumentHeaders;
+  /** As of when; now when absent. */
+  readonly at?: Instant | undefined;
 }
 
 /** Answers at once whenever the feed stands ready in memory. */
@@ -23,7 +26,7 @@ export function feedEndpoint(answer: AnswerDocument): AnswerFeed {
 }
 
 /** Reads what is asked for; a fault when the list cannot be meant or the options are wrong. A bound key learns of its list first. */
-function readRequest({ caller, headers, ...target }: FeedRequest): DocumentRequest | HttpFault {
+function readRequest({ caller, headers, at, ...target }: FeedRequest): DocumentRequest | HttpFault {
   const { workspaceId, listId, feedId } = caller;
   const boundTo = listId ?? feedId;
   if (boundTo !== null && target.list === null) return otherFeed(caller);
@@ -32,8 +35,8 @@ function readRequest({ caller, headers, ...target }: FeedRequest): DocumentReque
   const options = readFeedQuery(target.query);
   if (!('status' in options)) {
     const { variant, checksum } = options;
-    return { caller, query: { workspaceId, list, variant, boundTo }, headers, checksum, fault: undefined, refusalOf };
+    return { caller, query: { workspaceId, list, variant, boundTo }, headers, at, checksum, fault: undefined, refusalOf };
   }
   if (boundTo === null) return options;
-  return { caller, query: { workspaceId, list, variant: {}, boundTo }, headers, checksum: false, fault: options, refusalOf };
+  return { caller, query: { workspaceId, list, variant: {}, boundTo }, headers, at, checksum: false, fault: options, refusalOf };
 }

@@ -1,5 +1,6 @@
 /** Answering a request for a document, whichever it is: 200 with its bytes, 304, 412, or the fault that says why there is none. */
 import type { Caller } from '../../account/caller.ts';
+import type { Instant } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { DocumentQuery, FeedCache, Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
@@ -17,6 +18,8 @@ export interface DocumentRequest {
   readonly caller: Caller;
   readonly query: DocumentQuery;
   readonly headers: DocumentHeaders;
+  /** As of when it may be answered from memory; now when absent. */
+  readonly at?: Instant | undefined;
   /** The MD5 digest is asked for instead of the document. */
   readonly checksum: boolean;
   /** A fault in the request, which waits until the caller's right to the list is known. */
@@ -35,7 +38,7 @@ export type AnswerDocument = (asked: DocumentRequest) => Answered;
  */
 export function documentEndpoint(cache: FeedCache, now: () => number, report: (error: Error) => void): AnswerDocument {
   return (asked) => {
-    const ready = cache.hit(asked.query);
+    const ready = cache.hit(asked.query, asked.at);
     return (ready && answerFound(ready, asked)) ?? findAndAnswer(asked).catch(failed);
   };
 
@@ -65,8 +68,7 @@ export function documentEndpoint(cache: FeedCache, now: () => number, report: (e
 
   function withBody(found: Representation, form: AnswerForm): Answered | undefined {
     const prepared = preparedAnswers(found, form);
-    if (form === 'md5') return okAnswer(prepared, found.md5);
-    const body = cache.body(found, form);
+    const body = form === 'md5' ? cache.md5(found) : cache.body(found, form);
     return body instanceof Promise ? body.then((bytes) => okAnswer(prepared, bytes)).catch(failed) : body && okAnswer(prepared, body);
   }
 

@@ -1,10 +1,12 @@
 import type { Caller } from '../../account/caller.ts';
+import type { Instant } from '../../clock.ts';
 import { isExpressionKind, KINDS, type Kind } from '../../rule.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { HttpFault } from '../errors.ts';
 import type { AnswerDocument, Answered, DocumentHeaders } from '../feeds/document.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
 import type { PolledEndpoint } from '../feeds/routes.ts';
+import { splitTarget } from '../routes.ts';
 import { calledRules, pathOfKind, readRulesQuery } from './query.ts';
 
 /** An authenticated GET or HEAD of the rules of a kind. */
@@ -14,13 +16,15 @@ export interface RulesRequest {
   /** Without its question mark. */
   readonly query: string;
   readonly headers: DocumentHeaders;
+  /** As of when; now when absent. */
+  readonly at?: Instant | undefined;
 }
 
 export type AnswerRules = (request: RulesRequest) => Answered;
 
 /** The endpoints of rules (SPEC D13.1), behind authentication. */
 export function rulesEndpoint(answer: AnswerDocument): AnswerRules {
-  return ({ caller, kind, query, headers }) => {
+  return ({ caller, kind, query, headers, at }) => {
     const { workspaceId, listId, feedId } = caller;
     const boundTo = listId ?? feedId;
     if (boundTo !== null && isExpressionKind(kind)) return belongsToWorkspace(calledRules(kind));
@@ -28,7 +32,7 @@ export function rulesEndpoint(answer: AnswerDocument): AnswerRules {
     if ('status' in options) return options;
     const { variant, list } = options;
     const asked = { workspaceId, list: list ?? boundTo, variant, boundTo };
-    return answer({ caller, query: asked, headers, checksum: false, fault: undefined, refusalOf: documentRefusalOf });
+    return answer({ caller, query: asked, headers, at, checksum: false, fault: undefined, refusalOf: documentRefusalOf });
   };
 }
 
@@ -48,12 +52,6 @@ export const rulesRoutes = (gate: Gate, answer: AnswerRules): PolledEndpoint => 
   read(target) {
     const [path, query = ''] = splitTarget(target);
     const kind = ADDRESSES.get(path);
-    return kind && ((caller, headers) => answer({ caller, kind, query, headers }));
+    return kind && ((caller, headers, at) => answer({ caller, kind, query, headers, at }));
   },
 });
-
-/** A request target as its path and its query without the question mark. */
-export function splitTarget(target: string): [path: string, query?: string] {
-  const mark = target.indexOf('?');
-  return mark < 0 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
-}

@@ -17,6 +17,7 @@ const EXAMPLE = {
   entries: 3,
   undoes: null,
   undone_by: null,
+  undoable: true,
 };
 const id = nullable(Type.String());
 const BATCH = {
@@ -28,6 +29,7 @@ const BATCH = {
   entries: Type.Integer({ description: 'Entries that have landed.' }),
   undoes: id,
   undone_by: id,
+  undoable: Type.Boolean({ description: 'false: too much has changed since; what it replaced is not known any more.' }),
 };
 const EFFECT = {
   removes: Type.Integer({ description: 'Rules that it made.' }),

@@ -100,13 +100,13 @@ async function readContent(
       const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
       return { ...sizeOf(feedId, found, of), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };
     }
-    const bytes = await documents.body(found, 'identity');
-    if (bytes === undefined) continue;
+    const [bytes, md5] = await Promise.all([documents.body(found, 'identity'), documents.md5(found)]);
+    if (bytes === undefined || md5 === undefined) continue;
     return {
       ...sizeOf(feedId, found, found.variant as Variant),
       hint: null,
       bytes: bytes.length,
-      md5: found.md5,
+      md5,
       last_modified: isoTime(found.lastModified * 1000),
       lines: found.entryCount === 0 && bytes.length === 0 ? [] : firstLines(bytes, lines),
     };

@@ -5,6 +5,7 @@ import type { GeoData } from '../../geo/data.ts';
 import { GEO_KINDS } from '../../geo/kind.ts';
 import type { Check } from '../../ports/health.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
+import { shared } from '../shared.ts';
 import type { BuildCounts } from './builds.ts';
 import { exposition, histogramSamples, labelsOf, type Metric, type RememberedLabels, rememberedLabels, type Sample } from './exposition.ts';
 import type { ProcessReading, ProcessWatch } from './process.ts';
@@ -36,11 +37,12 @@ interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLett
   readonly landed: number | undefined;
   readonly deadLetters: number | undefined;
   readonly feeds: readonly HeldFeed[] | undefined;
+  /** The labels of those that have series of their own, by their place. */
+  readonly feedLabels: readonly string[];
   readonly bodyBytes: number | undefined;
   readonly process: ProcessReading;
   /** By UUID: there may be thousands on a page, and they never change. */
   readonly listLabels: RememberedLabels;
-  readonly feedLabels: RememberedLabels;
 }
 
 /** Lists and feeds that have series of their own in each metric; further ones are summed in one more. */
@@ -272,19 +274,13 @@ export const METRICS: readonly Metric<Reading>[] = [
 /** Writes the page of metrics; who asks while it is being written gets the same. */
 export function metricsPage(sources: MetricSources): () => Promise<string> {
   const labels = { listLabels: rememberedLabels(LABELS_REMEMBERED), feedLabels: rememberedLabels(LABELS_REMEMBERED) };
-  let writing: Promise<string> | undefined;
-  return () => {
-    writing ??= readAll(sources, labels)
-      .then((reading) => exposition(METRICS, reading))
-      .finally(() => {
-        writing = undefined;
-      });
-    return writing;
-  };
+  return shared(async () => exposition(METRICS, await readAll(sources, labels)));
 }
 
-async function readAll(sources: MetricSources, labels: Pick<Reading, 'listLabels' | 'feedLabels'>): Promise<Reading> {
-  const { feeds } = sources;
+async function readAll(
+  sources: MetricSources,
+  { listLabels, feedLabels }: Record<'listLabels' | 'feedLabels', RememberedLabels>,
+): Promise<Reading> {
   const inTime = (ask: (() => Promise<number>) | undefined) => ask && within(ask(), PATIENCE, 'a source').catch(() => undefined);
   const [checks, process, landed, deadLetters] = await Promise.all([
     sources.readiness(),
@@ -292,7 +288,15 @@ async function readAll(sources: MetricSources, labels: Pick<Reading, 'listLabels
     inTime(sources.landed),
     inTime(sources.deadLetters),
   ]);
-  return { ...sources, ...labels, checks, process, landed, deadLetters, feeds: feeds && [...feeds.held()], bodyBytes: feeds?.bodyBytes() };
+  const feeds = sources.feeds && [...sources.feeds.held()];
+  return {
+    ...{ ...sources, listLabels, checks, process, landed, deadLetters, feeds, bodyBytes: sources.feeds?.bodyBytes() },
+    feedLabels: (feeds ?? [])
+      .slice(0, MOST_SERIES)
+      .map(({ workspaceId: workspace, feedId }) =>
+        feedLabels(feedId ?? workspace, () => labelsOf({ workspace, feed: feedId ?? WORKSPACE_FEED })),
+      ),
+  };
 }
 
 const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [{ value }]);
@@ -307,13 +311,10 @@ function detail(check: Check | undefined, name: string, unit = 1): Sample[] {
 }
 
 /** A sample for each of the first feeds, and the sum of all others. */
-function* perFeed({ feeds = [], feedLabels }: Reading, pick: (feed: HeldFeed) => number): Generator<Sample> {
-  let others: number | undefined;
-  for (const [n, held] of feeds.entries()) {
-    const { workspaceId: workspace, feedId } = held;
-    if (n >= MOST_SERIES) others = (others ?? 0) + pick(held);
-    else
-      yield { labels: feedLabels(feedId ?? workspace, () => labelsOf({ workspace, feed: feedId ?? WORKSPACE_FEED })), value: pick(held) };
-  }
-  if (others !== undefined) yield { labels: labelsOf({ workspace: OTHER, feed: OTHER }), value: others };
+function perFeed({ feeds = [], feedLabels }: Reading, pick: (feed: HeldFeed) => number): Sample[] {
+  const samples: Sample[] = feedLabels.map((labels, place) => ({ labels, value: pick(feeds[place]!) }));
+  const others = feeds.slice(MOST_SERIES);
+  if (others.length === 0) return samples;
+  const sum = others.reduce((sum, feed) => sum + pick(feed), 0);
+  return [...samples, { labels: labelsOf({ workspace: OTHER, feed: OTHER }), value: sum }];
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
 import type { Row } from '../rows.ts';
-import type { Outcome, Value as ScalarValue, Work } from '../work.ts';
+import type { Outcome, Value as ScalarValue, Statement, Work } from '../work.ts';
 import { BinaryCopy, type RowHandler } from './copy.ts';
 import { connectionFault, PostgresFault, serverFault } from './fault.ts';
 
@@ -167,6 +167,35 @@ export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Pr
     step = work.next(await session.run(plannedOnce ? prepared(text) : text, ...values));
   }
   return step.value;
+}
+
+/** Values that one statement of several takes at most; PostgreSQL allows 65,535. */
+const MOST_VALUES = 20_000;
+
+/** Runs the statements of several works, whose outcomes nobody needs and whose order does not matter, as one statement or a few. */
+export async function driveAtOnce(session: Pick<Session, 'run'>, works: readonly Work<void>[]): Promise<void> {
+  let texts: string[] = [];
+  let values: ScalarValue[] = [];
+  const flush = async () => {
+    const last = texts.pop();
+    if (last === undefined) return;
+    const first = texts.map((text, i) => `s${i} AS (${text})`);
+    await session.run(first.length === 0 ? last : `WITH ${first.join(', ')} ${last}`, ...values);
+    [texts, values] = [[], []];
+  };
+  for (const statement of works.flatMap(statementsOf)) {
+    if (values.length + statement.values.length > MOST_VALUES) await flush();
+    const before = values.length;
+    texts.push(statement.text.replace(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`));
+    values.push(...statement.values);
+  }
+  await flush();
+}
+
+function statementsOf(work: Work<void>): Statement[] {
+  const statements: Statement[] = [];
+  for (let step = work.next(); !step.done; step = work.next({ rows: [], count: 0 })) statements.push(step.value);
+  return statements;
 }
 
 const PREPARED = new Map<string, Prepared>();

@@ -7,8 +7,9 @@ import { compact, type ResolvedChange } from '../compact.ts';
 import { countOperation, DayCounts } from '../feed-days.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
 import { operate } from '../rule-operations.ts';
-import { type Database, drive, type Session } from './database.ts';
-import { runStatements } from './rule-statements.ts';
+import { type Outcome, run, type Work } from '../work.ts';
+import { type Database, drive, driveAtOnce, type Session } from './database.ts';
+import { type BulkStatement, runStatements } from './rule-statements.ts';
 
 /** How long a landing transaction may take, ms. */
 const LIMIT = 30_000;
@@ -21,10 +22,9 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
   return db.transaction(
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
-      const workspaces = await lockWorkspaces(session, batch.items);
-      const { known, poison } = numberItems(batch.items, workspaces, await takeIds(session, batch.items.length));
-      const lists = await applyItems(session, known, batch);
-      if (lists.size > 0) await session.run('UPDATE lists SET revision = revision + 1 WHERE pk = ANY($1)', [...lists]);
+      const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
+      const { known, poison } = numberItems(batch.items, workspaces, seqs);
+      await applyItems(session, known, batch);
       await keepLetters(session, batch, [...batch.poison, ...poison]);
       return 'landed';
     },
@@ -32,16 +32,16 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
   );
 }
 
-/** Writes the rules, and how many more each workspace has; returns the lists whose rules have changed. */
-async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch): Promise<Set<number>> {
+/** Writes the rules, how many more each workspace has, and which lists have changed. */
+async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch): Promise<void> {
   const segments = segmentsOf(known);
   await drive(session, writeSegments(segments, batch));
-  const counts = new RuleCountChanges();
+  const totals = { counts: new RuleCountChanges(), kept: new RuleCountChanges() };
   const days = new DayCounts(known);
   const lists = new Set<number>();
   let changes: ResolvedChange[] = [];
   const flush = async () => {
-    await writeRules(session, changes, counts);
+    await writeRules(session, changes, totals);
     changes = [];
   };
   let segment = 0;
@@ -51,7 +51,8 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     if (change.change === 'undo' || change.change === 'delete_rules') {
       await flush();
       const done = await drive(session, operate({ workspace, list, seq, operation: change }));
-      counts.add(workspace, done.more);
+      totals.counts.add(workspace, done.more);
+      totals.kept.add(workspace, done.kept);
       for (const changed of done.lists) lists.add(changed);
       await drive(session, countOperation(days, { workspace, seq, change, ...done }));
     } else {
@@ -60,26 +61,69 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     }
   }
   await flush();
-  await drive(session, writeRuleCounts(counts));
-  await drive(session, days.write(batch.now));
-  return lists;
+  await driveAtOnce(session, [
+    writeRuleCounts(totals.counts),
+    writeRuleCounts(totals.kept, 'kept_counts'),
+    days.write(batch.now),
+    touchLists(lists),
+  ]);
 }
 
-async function writeRules(session: Session, changes: readonly ResolvedChange[], counts: RuleCountChanges): Promise<void> {
+function* touchLists(lists: ReadonlySet<number>): Work<void> {
+  if (lists.size === 0) return;
+  yield* run(`UPDATE lists SET revision = revision + 1 WHERE pk IN (${[...lists].map((_, i) => `$${i + 1}`)})`, ...lists);
+}
+
+/** How many rules each workspace has more, and how many more it keeps as they were. */
+interface Totals {
+  readonly counts: RuleCountChanges;
+  readonly kept: RuleCountChanges;
+}
+
+async function writeRules(session: Session, changes: readonly ResolvedChange[], { counts, kept }: Totals): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
   // Thousands of rules are a few milliseconds of work at each of these steps: requests are answered in between.
   await turn();
   const runs = compact(changes);
-  for (const run of runs) {
+  const count = ({ rows }: Outcome, scope: BulkStatement['scope']) => {
+    for (const row of rows) {
+      const place = Number(row.place);
+      const workspace = scope === 'list' ? workspaceOf.get(place)! : place;
+      counts.add(workspace, Number(row.rules));
+      kept.add(workspace, Number(row.kept));
+    }
+  };
+  for (const folded of runs) {
     await turn();
-    for (const { text, rows, scope, firstId } of runStatements(run)) {
+    for (const statement of runStatements(folded)) {
+      const { text, scope, firstId } = statement;
+      const rows = await insertNew(session, statement, count);
+      if (rows.length === 0) continue;
       const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
-      for (const row of outcome.rows) {
-        const place = Number(row.place);
-        counts.add(scope === 'list' ? workspaceOf.get(place)! : place, Number(row.rules));
-      }
+      count(outcome, scope);
+      mostAreNew.set(text, 2 * rulesOf(outcome) >= rows.length);
     }
   }
+}
+
+/** Whether most rules of the last statement were new: rules that are there come in rows, as new ones do. */
+const mostAreNew = new Map<string, boolean>();
+const rulesOf = ({ rows }: Outcome): number => rows.reduce((sum, row) => sum + Number(row.rules), 0);
+
+/** Writes the new rules of an upsert where most are likely to be new; returns the rows that are left. */
+async function insertNew(
+  session: Session,
+  { text, insertNew: insertText, rows, scope }: BulkStatement,
+  count: (outcome: Outcome, scope: BulkStatement['scope']) => void,
+): Promise<BulkStatement['rows']> {
+  if (insertText === undefined || mostAreNew.get(text) === false) return rows;
+  const outcome = await session.run(insertText, JSON.stringify(rows), rows.length);
+  count(outcome, scope);
+  const written = rulesOf(outcome);
+  mostAreNew.set(text, 2 * written >= rows.length);
+  if (written === rows.length) return [];
+  const ids = new Set(outcome.rows.flatMap((row) => String(row.ids).split(',')).map(Number));
+  return rows.filter(({ id }) => !ids.has(Number(id)));
 }
 
 /** The fence: false when the position is not the one this consumer started from. Another owner's transaction on it is waited for. */
@@ -108,12 +152,19 @@ interface ResolvedWorkspace {
   readonly lists: Map<string, number>;
 }
 
+/** The workspaces that items are for, and a number for each item. */
+interface Located {
+  readonly workspaces: ReadonlyMap<string, ResolvedWorkspace>;
+  readonly seqs: readonly number[];
+}
+
 /**
- * Finds the workspaces and lists of a batch, moves the workspaces' revisions, and holds their rows until the commit, in one order.
+ * Finds the workspaces and lists of a batch, moves the workspaces' revisions, and holds their rows until the commit, in one order; then
+ * takes the numbers.
  * Whoever changes a workspace's lists or rules holds its row: landings on several partitions cannot deadlock, and a list cannot
  * be deleted under a landing.
  */
-async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Map<string, ResolvedWorkspace>> {
+async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Located> {
   const found = new Map<string, ResolvedWorkspace>();
   const ids = new Set(items.map((item) => item.workspaceId));
   // Only access rules are in feeds.
@@ -139,28 +190,27 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
     found.set(String(row.id), workspace);
   }
   const named = new Set(items.map((item) => item.listId).filter((id) => id !== null));
+  // One number for each item, in the order of the items: which rule has which id does not depend on the engine.
   const lists = await session.run(
-    'SELECT pk, id, workspace_pk, is_default FROM lists WHERE workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))',
+    `WITH taken AS MATERIALIZED (SELECT string_agg(nextval('rule_ids')::text, ',') AS seqs FROM generate_series(1, $3))
+     SELECT pk, id, workspace_pk, is_default, CASE WHEN row_number() OVER () = 1 THEN (SELECT seqs FROM taken) END AS seqs
+     FROM lists WHERE workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))`,
     [...byPk.keys()],
     [...named].filter(isText),
+    items.length,
   );
   for (const row of lists.rows) {
     const workspace = byPk.get(Number(row.workspace_pk))!;
     workspace.lists.set(String(row.id), Number(row.pk));
     if (row.is_default === 1) workspace.defaultList = Number(row.pk);
   }
-  return found;
+  // No list, no workspace: then no number is needed.
+  const seqs = String(lists.rows[0]?.seqs ?? '').split(',');
+  return { workspaces: found, seqs: seqs.map(Number) };
 }
 
 /** A header of a foreign message may hold U+0000, which nothing here is named. */
 const isText = (text: string) => !text.includes('\0');
-
-/** One number for each item, in the order of the items: which rule has which id does not depend on the engine. */
-async function takeIds(session: Session, count: number): Promise<number[]> {
-  if (count === 0) return [];
-  const { rows } = await session.run("SELECT array_agg(nextval('rule_ids')) AS ids FROM generate_series(1, $1)", count);
-  return (rows[0]!.ids as unknown as string[]).map(Number);
-}
 
 /** The items of known workspaces with their places and numbers. */
 function numberItems(items: readonly LandingItem[], workspaces: ReadonlyMap<string, ResolvedWorkspace>, seqs: readonly number[]) {

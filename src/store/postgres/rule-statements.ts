@@ -7,26 +7,32 @@ import type { CompactUpsert, RefDelete, Run, Touch, ValueDelete } from '../compa
 import { ruleTable } from '../rule-columns.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
 
-/** Answers with rows (`place`, `rules`): by how many rules each list or workspace has more, or less, afterwards. */
+/** Answers with rows (`place`, `rules`, `kept`): how many rules each list or workspace has more, or less, afterwards, and how many are kept as they were. */
 export interface BulkStatement {
   readonly text: string;
-  readonly rows: readonly object[];
+  readonly rows: readonly StatementRow[];
   readonly scope: 'list' | 'workspace';
+  /** Of an upsert: writes the rows of new rules alone, for less. Values: the rows, and how many. Where it leaves some, `ids` are those it wrote. */
+  readonly insertNew?: string;
   /** The text's second value, if it has one. */
   readonly firstId?: number;
 }
+
+/** Columns by name. */
+type StatementRow = Readonly<Record<string, unknown>>;
 
 /** One run of folded changes as statements, in the order in which they take effect. Those without rows are left out. */
 export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkStatement[] {
   const access = upserts.filter(isAccess);
   // Ids only grow: what is stored already has a lesser one.
   const firstId = upserts.reduce((least, { id }) => Math.min(least, id), Number.POSITIVE_INFINITY);
-  const upsert = (scope: BulkStatement['scope'], text: string, rows: readonly object[]) => ({
+  const upsert = (scope: BulkStatement['scope'], { text, insertNew }: Upsert, rows: readonly StatementRow[]) => ({
     ...countedUpsert(scope, text),
+    insertNew: countedInsert(scope, insertNew),
     rows,
     firstId,
   });
-  const remove = (scope: BulkStatement['scope'], text: string, rows: readonly object[]) => ({ ...countedDelete(scope, text), rows });
+  const remove = (scope: BulkStatement['scope'], text: string, rows: readonly StatementRow[]) => ({ ...countedDelete(scope, text), rows });
   const statements = [
     remove('list', DELETE_BY_REF, refDeletes.filter(({ kind }) => kind === 'access_rule').map(accessRef)),
     ...EXPRESSION_KINDS.map((kind) =>
@@ -40,14 +46,19 @@ export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkS
   return statements.filter(({ rows }) => rows.length > 0);
 }
 
+const keptOf = (scope: BulkStatement['scope']) => `UNION ALL SELECT ${scope}_pk, 0, count(*) FROM kept GROUP BY ${scope}_pk`;
 const countedDelete = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH ${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules FROM done GROUP BY place`,
+  text: `WITH ${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules, 0 AS kept FROM done GROUP BY place ${keptOf(scope)}`,
 });
 const countedUpsert = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules FROM done WHERE id >= $2 GROUP BY place`,
+  text: `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules, 0 AS kept FROM done WHERE id >= $2 GROUP BY place ${keptOf(scope)}`,
 });
+
+const countedInsert = (scope: BulkStatement['scope'], text: string) =>
+  `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules, 0 AS kept,
+   CASE WHEN (SELECT count(*) FROM done) < $2 THEN string_agg(id::text, ',') END AS ids FROM done GROUP BY place`;
 
 type AccessUpsert = CompactUpsert & { change: { kind: 'access_rule' } };
 type ExpressionUpsert = CompactUpsert & { change: { kind: ExpressionKind } };
@@ -73,8 +84,8 @@ const found = (kind: Kind, condition: string) => `found AS MATERIALIZED (SELECT 
 
 /** Keeps them as they are before the statement's own change of them, unless the same batch wrote them. */
 function kept(kind: Kind): string {
-  const { before, columns } = ruleTable(kind);
-  return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq)`;
+  const { before, columns, place } = ruleTable(kind);
+  return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq RETURNING ${place})`;
 }
 
 /** The rest of a statement follows `done AS (…`. No other landing changes the rules meanwhile: the workspace's row is held; a sweep only deletes. */
@@ -136,10 +147,18 @@ const EXPRESSION_COLUMNS = {
 };
 const expressionUpsert = (kind: ExpressionKind) => upsertInto(kind, EXPRESSION_COLUMNS, EXPRESSION_BY_REF, SAME_EXPRESSION);
 
-/** The rest of a statement follows `done AS (…`. */
-function upsertInto(kind: Kind, columns: Record<string, string>, identity: string, condition: string): string {
+interface Upsert {
+  readonly text: string;
+  readonly insertNew: string;
+}
+
+/** The rest of each statement follows `done AS (…`. */
+function upsertInto(kind: Kind, columns: Record<string, string>, identity: string, condition: string): Upsert {
   const { table } = ruleTable(kind);
-  return `${given(`${typesOf(columns)}, first_seq bigint`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (${insertGiven(table, columns, identity)}`;
+  return {
+    text: `${given(`${typesOf(columns)}, first_seq bigint`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (${insertGiven(table, columns, identity)}`,
+    insertNew: `${given(typesOf(columns))}, done AS (${insertInto(table, columns, identity)} DO NOTHING`,
+  };
 }
 
 function typesOf(columns: Record<string, string>): string {
@@ -151,7 +170,12 @@ function typesOf(columns: Record<string, string>): string {
 function insertGiven(table: string, columns: Record<string, string>, identity: string): string {
   const names = Object.keys(columns);
   const sets = names.filter((name) => name !== 'id' && name !== 'created_at').map((name) => `${name} = excluded.${name}`);
-  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM given ON CONFLICT ${identity} DO UPDATE SET ${sets}, ${keepCreated(table)}`;
+  return `${insertInto(table, columns, identity)} DO UPDATE SET ${sets}, ${keepCreated(table)}`;
+}
+
+function insertInto(table: string, columns: Record<string, string>, identity: string): string {
+  const names = Object.keys(columns);
+  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM given ON CONFLICT ${identity}`;
 }
 
 // ---------------------------------------------------------------- rows
@@ -169,7 +193,7 @@ const valueRow = (change: ValueDelete) => ({
 });
 
 /** An access rule as the statements take it. */
-export function accessRow({ list, change: { rule }, id, createdAt, updatedAt, ...last }: AccessUpsert): object {
+export function accessRow({ list, change: { rule }, id, createdAt, updatedAt, ...last }: AccessUpsert): StatementRow {
   return {
     id,
     list_pk: list,
@@ -190,7 +214,7 @@ export function accessRow({ list, change: { rule }, id, createdAt, updatedAt, ..
   };
 }
 
-function expressionRow({ workspace, change: { rule }, id, createdAt, updatedAt, ...last }: ExpressionUpsert): object {
+function expressionRow({ workspace, change: { rule }, id, createdAt, updatedAt, ...last }: ExpressionUpsert): StatementRow {
   return {
     id,
     workspace_pk: workspace,

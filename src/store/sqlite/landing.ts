@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { levelCode } from '../../feed/levels.ts';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
 import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../rule.ts';
@@ -18,8 +18,9 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   return (batch) =>
     transaction(db, () => {
       if (!movePosition(statements, batch)) return 'fenced';
-      const { counts, lists, workspaces, expressions, poison } = applyItems(db, statements, batch);
+      const { counts, kept, lists, workspaces, expressions, poison } = applyItems(db, statements, batch);
       drive(db, writeRuleCounts(counts));
+      drive(db, writeRuleCounts(kept, 'kept_counts'));
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);
       for (const pk of expressions) statements.touchExpressions.run(pk);
@@ -37,6 +38,8 @@ function movePosition({ firstPosition, advance }: LandingStatements, { streamId,
 /** What the items of a batch have changed: how many rules there are, and whose revisions move. */
 interface Applied {
   readonly counts: RuleCountChanges;
+  /** How many rules are kept as they were. */
+  readonly kept: RuleCountChanges;
   readonly lists: ReadonlySet<number>;
   readonly workspaces: ReadonlySet<number>;
   /** Workspaces whose expression rules have changed. */
@@ -50,7 +53,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
   const { known, poison } = numberItems(statements, items);
   const segments = segmentsOf(known);
   drive(db, writeSegments(segments, { now }));
-  const counts = new RuleCountChanges();
+  const [counts, kept] = [new RuleCountChanges(), new RuleCountChanges()];
   const days = new DayCounts(known);
   const [lists, workspaces, expressions] = [new Set<number>(), new Set<number>(), new Set<number>()];
   let segment = 0;
@@ -60,6 +63,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
     if (change.change === 'undo' || change.change === 'delete_rules') {
       const done = drive(db, operate({ workspace, list, seq, operation: change }));
       if (done.more !== 0) counts.add(workspace, done.more);
+      if (done.kept !== 0) kept.add(workspace, done.kept);
       for (const changed of done.lists) lists.add(changed);
       if (done.lists.length > 0) workspaces.add(workspace);
       if (done.expressions) expressions.add(workspace);
@@ -67,16 +71,17 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, { items, no
       continue;
     }
     const isAccess = change.kind === 'access_rule';
-    const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq };
+    const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq, kept: 0 };
     const more = change.change === 'upsert' ? upsertRule(statements, change, at) : -deleteRules(statements, change, at);
     if (more !== 0) counts.add(workspace, more);
+    if (at.kept !== 0) kept.add(workspace, at.kept);
     if (isAccess) {
       lists.add(list);
       workspaces.add(workspace);
     } else expressions.add(workspace);
   }
   drive(db, days.write(now));
-  return { counts, lists, workspaces, expressions, poison };
+  return { counts, kept, lists, workspaces, expressions, poison };
 }
 
 /** Where and as what a change takes effect. */
@@ -87,17 +92,19 @@ interface Place {
   readonly seq: number;
   /** Of its batch's items that stand together: what was written since is the batch's own. */
   readonly firstSeq: number;
+  /** How many rules the change has kept as they were. */
+  kept: number;
 }
 
 type Delete = Exclude<RuleChange, { change: 'upsert' }>;
 
 /** How many rules are gone. */
-function deleteRules(statements: LandingStatements, change: Delete, { place, seq, firstSeq }: Place): number {
+function deleteRules(statements: LandingStatements, change: Delete, at: Place): number {
   const [targets, identity] = deletion(statements, change);
   let gone = 0;
   for (const { keep, remove } of targets) {
-    keep.run(seq, place, ...identity, firstSeq);
-    gone += Number(remove.run(place, ...identity).changes);
+    keepRules(keep, identity, at);
+    gone += Number(remove.run(at.place, ...identity).changes);
   }
   return gone;
 }
@@ -124,22 +131,29 @@ function upsertRule(statements: LandingStatements, { kind, rule }: Upsert, at: P
   }
   const { ruleRef, target, name, reason, expiresAt } = rule;
   const [action, text, levels] = [actionCode(rule.action), formatTarget(target), levelCode(rule.confidence, rule.severity)];
-  const about = [place, seq, ruleRef, receivedAt, action, packV4(target), packV6(target), text];
-  const row = [...about, expiresAt, levels, name, reason, labels, config, receivedAt, seq];
+  const [v4, v6] = [packV4(target), packV6(target)];
+  const row = [place, seq, ruleRef, receivedAt, action, v4, v6, text, expiresAt, levels, name, reason, labels, config, receivedAt, seq];
   return ruleRef === null ? write(statements.accessByValue, row, [action, text], at) : write(statements.accessByRef, row, [ruleRef], at);
 }
 
 /** Writes a row of all columns; 1 where the rule is new. Rules that are there come in rows, as new ones do: the last one says what to try first. */
-function write(statements: UpsertStatements, row: readonly Value[], identity: readonly Value[], { seq, place, firstSeq }: Place): 0 | 1 {
+function write(statements: UpsertStatements, row: readonly Value[], identity: readonly Value[], at: Place): 0 | 1 {
   const { insert, keep, update, last } = statements;
-  const isKept = last.wasThere && keep.run(seq, place, ...identity, firstSeq).changes !== 0;
+  const isKept = last.wasThere && keepRules(keep, identity, at);
   if (!isKept && insert.run(...row).changes !== 0) {
     last.wasThere = false;
     return 1;
   }
-  last.wasThere ||= keep.run(seq, place, ...identity, firstSeq).changes !== 0;
+  last.wasThere ||= keepRules(keep, identity, at);
   update.run(...row);
   return 0;
+}
+
+/** Keeps the rules that a change is about as they are; whether there are any that are not its own batch's. */
+function keepRules(keep: StatementSync, identity: readonly Value[], at: Place): boolean {
+  const rules = Number(keep.run(at.seq, at.place, ...identity, at.firstSeq).changes);
+  at.kept += rules;
+  return rules > 0;
 }
 
 function keepLetters({ letter }: LandingStatements, batch: LandingBatch, poison: readonly PoisonRecord[]): void {

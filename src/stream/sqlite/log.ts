@@ -3,11 +3,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
+import { isStorableText } from '../../signal/storable-text.ts';
 
 /**
- * One row for each published batch, more for a large one: `first_offset` is that of its first message. `messages` is JSON: the key and the headers that
- * all messages of the batch share, then one array for each message with its own headers and its value. Most batches come from one
- * caller, so this halves what is written and read.
+ * One row for each published batch, more for a large one: `first_offset` is that of its first message. `messages` is a line of JSON that
+ * says what the batch shares and how long each value is (`Head`), and behind it the values as they are. Most batches come from one caller,
+ * and values are JSON themselves: written as JSON texts they would have to be escaped, and read twice.
  */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;
@@ -28,45 +29,98 @@ export interface EncodedBatch {
 }
 
 type Headers = Record<string, string>;
-type StoredBatch = readonly [
+
+/** What stands before the values of a row. */
+interface Head {
+  /** The key of all messages, and the headers that they share. */
+  readonly key: string;
+  readonly headers: Headers;
+  /** The other headers, each with its value in every message; null where a message has it not. */
+  readonly own: Record<string, readonly (string | null)[]>;
+  /** The length of each value, in UTF-16 code units. */
+  readonly lengths: readonly number[];
+  /** The keys of the messages, where they differ. */
+  readonly keys?: readonly string[];
+}
+
+/** A whole row as JSON: as rows were written once, and are where UTF-8 cannot hold a value as it is. */
+type JsonRow = readonly [
   shared: { key: string; headers: Headers },
   messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[],
 ];
 
 /** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
 export const ROW = 1 << 18;
-const READ = 1 << 19;
+const READ = 1 << 21;
 
 /** The text form of a batch of at least one message. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch & { readonly text: string } {
-  const [first] = messages;
-  const headers = Object.fromEntries(
-    Object.entries(first.headers).filter(([name, value]) => messages.every((message) => message.headers[name] === value)),
-  );
-  const stored: StoredBatch = [
-    { key: first.key, headers },
-    messages.map((message) => {
-      const own = ownHeaders(message.headers, headers);
-      return message.key === first.key ? [own, message.value] : [own, message.value, message.key];
-    }),
-  ];
-  return { count: messages.length, text: JSON.stringify(stored) };
+  const count = messages.length;
+  const values = messages.map(({ value }) => value);
+  const text = values.join('');
+  if (!isStorableText(text)) return { count, text: JSON.stringify(jsonRow(messages)) };
+  const { key } = messages[0];
+  const head: Head = {
+    key,
+    ...columnsOf(messages),
+    lengths: values.map(({ length }) => length),
+    ...(messages.some((message) => message.key !== key) && { keys: messages.map((message) => message.key) }),
+  };
+  return { count, text: `${JSON.stringify(head)}\n${text}` };
 }
 
-function ownHeaders(all: Message['headers'], shared: Headers): Headers | 0 {
-  let own: Headers | 0 = 0;
-  for (const name in all) {
-    if (shared[name] !== undefined) continue;
-    own ||= {};
-    own[name] = all[name];
+/** The headers of messages, those that all have alike apart from the others. */
+function columnsOf(messages: readonly Message[]): Pick<Head, 'headers' | 'own'> {
+  const headers: Headers = {};
+  const own: Record<string, (string | null)[]> = {};
+  const names = new Set<string>();
+  for (const message of messages) for (const name in message.headers) names.add(name);
+  for (const name of names) {
+    const value = messages[0].headers[name];
+    if (value !== undefined && messages.every((message) => message.headers[name] === value)) headers[name] = value;
+    else own[name] = messages.map((message) => message.headers[name] ?? null);
   }
-  return own;
+  return { headers, own };
 }
 
-/** All headers of a message. One by one: a second spread would take several times as long. */
-function withOwn(shared: Headers, own: Headers): Headers {
+const jsonRow = (messages: readonly Message[]): JsonRow => [
+  { key: messages[0].key, headers: {} },
+  messages.map(({ headers, value, key }) => [headers, value, key]),
+];
+
+/** The records of a row, whose first message has the offset `first`. */
+function decodeRow(text: string, first: number, timestamp: number): StreamRecord[] {
+  if (text.startsWith('[')) {
+    const [shared, messages] = JSON.parse(text) as JsonRow;
+    return messages.map(([own, value, key = shared.key], i) => ({
+      offset: first + i,
+      timestamp,
+      key,
+      headers: own === 0 ? shared.headers : { ...shared.headers, ...own },
+      value,
+    }));
+  }
+  const end = text.indexOf('\n') + 1;
+  const { key, headers, own, lengths, keys } = JSON.parse(text.slice(0, end)) as Head;
+  const columns = Object.entries(own);
+  const records: StreamRecord[] = [];
+  let at = end;
+  for (const [i, length] of lengths.entries()) {
+    const value = text.slice(at, at + length);
+    at += length;
+    const all = columns.length === 0 ? headers : withOwn(headers, columns, i);
+    records.push({ offset: first + i, timestamp, key: keys?.[i] ?? key, headers: all, value });
+  }
+  return records;
+}
+
+/** All headers of the i-th message. */
+function withOwn(shared: Headers, columns: [name: string, values: readonly (string | null)[]][], i: number): Headers {
   const headers = { ...shared };
-  for (const name in own) headers[name] = own[name];
+  for (const [name, values] of columns) {
+    const value = values[i];
+    if (value !== null) headers[name] = value;
+  }
   return headers;
 }
 
@@ -179,12 +233,8 @@ export function logReader(db: DatabaseSync) {
         const timestamp = Number(row.timestamp);
         const text = String(row.messages);
         size += text.length;
-        const [shared, messages] = JSON.parse(text) as StoredBatch;
-        for (let i = Math.max(0, offset - first); i < messages.length && records.length < max; i += 1) {
-          const [own, value, key = shared.key] = messages[i];
-          const headers = own === 0 ? shared.headers : withOwn(shared.headers, own);
-          records.push({ offset: first + i, timestamp, key, headers, value });
-        }
+        const found = decodeRow(text, first, timestamp);
+        for (let i = Math.max(0, offset - first); i < found.length && records.length < max; i += 1) records.push(found[i]);
         if (records.length >= max || (size >= READ && records.length > 0)) break;
       }
       return records;

@@ -131,6 +131,7 @@ function world(given: World = {}) {
     manage: given.manage,
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
+    now,
     monotonic: now,
     logger,
   });

@@ -32,6 +32,7 @@ async function listening(t: TestContext) {
     bouncers: undefined,
     answerFeed: () => ({ status: 500 }),
     readiness: async () => ({ store: { ok: true } }),
+    now,
     monotonic: now,
     logger: createLogger('warn', (line) => log.push(line)),
   });
