@@ -80,11 +80,11 @@ interface Totals {
   readonly kept: RuleCountChanges;
 }
 
+/** Changes that are written at once: a few milliseconds of work. Requests are answered in this thread as well, in between. */
+const STEP = 2000;
+
 async function writeRules(session: Session, changes: readonly ResolvedChange[], { counts, kept }: Totals): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
-  // Thousands of rules are a few milliseconds of work at each of these steps: requests are answered in between.
-  await turn();
-  const runs = compact(changes);
   const count = ({ rows }: Outcome, scope: BulkStatement['scope']) => {
     for (const row of rows) {
       const place = Number(row.place);
@@ -93,17 +93,19 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[], 
       kept.add(workspace, Number(row.kept));
     }
   };
-  for (const folded of runs) {
+  for (let from = 0; from < changes.length; from += STEP) {
     await turn();
-    for (const statement of runStatements(folded)) {
-      const { text, scope, firstId } = statement;
-      const isTried = mostAreNew.get(text) !== false;
-      const rows = isTried ? await insertNew(session, statement, count) : statement.rows;
-      if (rows.length === 0) continue;
-      const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
-      count(outcome, scope);
-      // Of rows that were tried the new ones are not among these any more.
-      if (!isTried) mostAreNew.set(text, 2 * rulesOf(outcome) >= rows.length);
+    for (const folded of compact(changes.slice(from, from + STEP))) {
+      for (const statement of runStatements(folded)) {
+        const { text, scope, firstId } = statement;
+        const isTried = mostAreNew.get(text) !== false;
+        const rows = isTried ? await insertNew(session, statement, count) : statement.rows;
+        if (rows.length === 0) continue;
+        const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
+        count(outcome, scope);
+        // Of rows that were tried the new ones are not among these any more.
+        if (!isTried) mostAreNew.set(text, 2 * rulesOf(outcome) >= rows.length);
+      }
     }
   }
 }
