@@ -1,7 +1,7 @@
 /** What is known of batches and of what undoing one would do, the same in both dialects (D9). */
 import type { BatchInfo, RuleOrigin, UndoPreview } from '../ports/rule-store.ts';
 import type { Row } from './rows.ts';
-import { byId, givenUpUntil, IDENTITIES, rowsOf, stretchesOf, undoSelections } from './rule-operations.ts';
+import { byId, givenUpUntil, IDENTITIES, isGivenUp, rowsOf, stretchesOf, undoSelections } from './rule-operations.ts';
 import { all, one, type Value, type Work } from './work.ts';
 
 function* workspacePk(workspaceId: string): Work<number | undefined> {
@@ -81,7 +81,8 @@ export function* undoPreview(workspaceId: string, batchId: string): Work<UndoPre
   const preview = { removes: 0, restores: 0, touched: 0 };
   const sample: string[] = [];
   const workspace = yield* workspacePk(workspaceId);
-  for (const { rules, byRef } of workspace === undefined ? [] : IDENTITIES) {
+  const isKnown = workspace !== undefined && !(yield* isGivenUp(workspace, batchId));
+  for (const { rules, byRef } of isKnown ? IDENTITIES : []) {
     const { made, changed } = undoSelections(rules, byRef);
     const { table, before, place } = rules;
     const there = `EXISTS (SELECT 1 FROM ${table} n WHERE ${byId(rules, 'n')} = c.${place} AND n.id = c.id)`;

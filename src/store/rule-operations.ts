@@ -126,7 +126,10 @@ export const IDENTITIES: readonly { rules: RuleTable; byRef: boolean }[] = KINDS
 function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>): Work<Operated> {
   const lists = new Set<number>();
   let [more, kept] = [0, 0];
-  if (yield* isGivenUp(workspace, batchId)) return { more, kept, lists: [], expressions: false };
+  if (yield* isGivenUp(workspace, batchId)) {
+    yield* run('UPDATE batches SET undoes = NULL WHERE workspace_pk = $1 AND first_seq = $2', workspace, seq);
+    return { more, kept, lists: [], expressions: false };
+  }
   for (const { rules, byRef } of IDENTITIES) {
     const { made, changed } = undoSelections(rules, byRef);
     const { table, before, place } = rules;
@@ -179,7 +182,7 @@ export function* givenUpUntil(workspace: number): Work<number> {
 }
 
 /** Whether what the batch replaced is given up: a part of it would come back, or nothing. */
-function* isGivenUp(workspace: number, batchId: string): Work<boolean> {
+export function* isGivenUp(workspace: number, batchId: string): Work<boolean> {
   const row = yield* one(`SELECT min(b.first_seq) AS seq FROM batches b WHERE ${rowsOf('$1', '$2', 'b')}`, workspace, batchId);
   return row?.seq !== null && Number(row?.seq) <= (yield* givenUpUntil(workspace));
 }

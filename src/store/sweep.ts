@@ -10,9 +10,7 @@ import { all, one, run, type Work } from './work.ts';
 /** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */
 export type AtMost = (table: string, condition: string) => string;
 
-const LIST_TABLES = KINDS.map((kind) => RULE_KINDS[kind])
-  .filter(({ scope }) => scope === 'list')
-  .map(({ table }) => table);
+const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
 /** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`feed/build/told.ts`). */
 const TOLD_KEPT = 21 * 86_400_000;
@@ -27,19 +25,19 @@ export function* sweep(
   atMost: AtMost,
   { now, rulesExpiredBefore, auditBefore, limit, keptRules = KEPT_RULES }: Parameters<RuleWrites['sweep']>[0],
 ): Work<number> {
-  const changes = new RuleCountChanges();
+  const [changes, kept] = [new RuleCountChanges(), new RuleCountChanges()];
   let removed = 0;
   // What has lapsed is counted before it goes. While there is more to count, there is more to do.
   if (yield* countLapsed(now, COUNTED)) removed += 1;
   const list = yield* one('SELECT list_pk FROM deleted_lists ORDER BY list_pk LIMIT 1');
   if (list !== undefined) {
     const listPk = Number(list.list_pk);
-    for (const table of LIST_TABLES)
-      removed += yield* removeRules(table, 'list_pk', atMost(table, 'list_pk = $1'), [listPk, limit], changes);
+    // Nothing comes back into it: what is kept of it goes as well.
+    const tables = LIST_TABLES.flatMap(({ table, before }) => [[table, changes] as const, [before, kept] as const]);
+    for (const [table, counts] of tables)
+      removed += yield* removeRules(table, 'list_pk', atMost(table, 'list_pk = $1'), [listPk, limit], counts);
     yield* forgetDays(listPk);
-    const isEmpty = LIST_TABLES.map((table) => `NOT EXISTS (SELECT 1 FROM ${table} r WHERE r.list_pk = deleted_lists.list_pk)`).join(
-      ' AND ',
-    );
+    const isEmpty = tables.map(([table]) => `NOT EXISTS (SELECT 1 FROM ${table} r WHERE r.list_pk = deleted_lists.list_pk)`).join(' AND ');
     removed += yield* run(`DELETE FROM deleted_lists WHERE list_pk = $1 AND ${isEmpty}`, listPk);
     yield* run('DELETE FROM feed_records WHERE list_pk = $1', listPk);
   }
@@ -56,8 +54,9 @@ export function* sweep(
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
-  removed += yield* giveUp(keptRules, limit);
+  removed += yield* giveUp(atMost, keptRules, limit);
   yield* writeRuleCounts(changes);
+  yield* writeRuleCounts(kept, 'kept_counts');
   if (removed === 0) for (const table of ['rule_counts', 'kept_counts'] as const) yield* foldRuleCounts(table);
   return removed;
 }
@@ -73,6 +72,13 @@ function* removeBatches(landedBefore: number, limit: number): Work<number> {
   return removed + (yield* run(forget, landedBefore));
 }
 
+/** Where batches (b) have kept rules: in the list of their entries; an undo in whatever lists it found them. */
+const PLACES = {
+  workspace_pk: 'SELECT workspace_pk AS place, first_seq, last_seq FROM b',
+  list_pk: `SELECT list_pk AS place, first_seq, last_seq FROM b UNION ALL
+    SELECT l.pk, b.first_seq, b.last_seq FROM b JOIN lists l ON l.workspace_pk = b.workspace_pk AND l.pk <> b.list_pk WHERE b.undoes IS NOT NULL`,
+};
+
 /** Deletes at most `limit` rows of each kind of what the batches of `from` have replaced; whether that was all. */
 function* removeKept(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
   const changes = new RuleCountChanges();
@@ -80,8 +86,9 @@ function* removeKept(from: string, values: readonly number[], limit: number): Wo
   let isDone = true;
   for (const { before, place } of KINDS.map(ruleTable)) {
     const key = ['changed', 'id', place].map((column) => `x.${column}`);
-    const condition = `(changed, id, ${place}) IN (SELECT ${key} FROM (SELECT ${place}, first_seq, last_seq ${from}) b
-       CROSS JOIN ${before} x WHERE x.${place} = b.${place} AND x.changed BETWEEN b.first_seq AND b.last_seq LIMIT $${values.length + 1})`;
+    const condition = `(changed, id, ${place}) IN (WITH b AS (SELECT workspace_pk, list_pk, first_seq, last_seq, undoes ${from})
+       SELECT ${key} FROM (${PLACES[place]}) s CROSS JOIN ${before} x
+       WHERE x.${place} = s.place AND x.changed BETWEEN s.first_seq AND s.last_seq LIMIT $${values.length + 1})`;
     const rows = yield* removeRules(before, place, condition, [...values, limit], changes);
     removed += rows;
     isDone &&= rows < limit;
@@ -96,17 +103,20 @@ const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND fi
  * Gives up what the oldest batches have replaced, in one workspace that keeps more than `most` rules. How far is noted before the first row
  * goes: nobody takes what is left for all of it.
  */
-function* giveUp(most: number, limit: number): Work<number> {
+function* giveUp(atMost: AtMost, most: number, limit: number): Work<number> {
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
   if (open !== undefined) {
-    const place = [open.workspace_pk, open.removed_seq, open.until_seq].map(Number);
-    const { removed, isDone } = yield* removeKept(GIVEN_UP, place, limit);
-    if (isDone) yield* run('UPDATE given_up SET removed_seq = until_seq WHERE workspace_pk = $1', place[0]!);
+    const [workspace, from, until] = [Number(open.workspace_pk), Number(open.removed_seq), Number(open.until_seq)];
+    const { removed, isDone } = yield* removeKept(GIVEN_UP, [workspace, from, until], limit);
+    if (isDone) yield* run('UPDATE given_up SET removed_seq = $2 WHERE workspace_pk = $1', workspace, until);
     return removed + (isDone ? 1 : 0);
   }
   const over = yield* one('SELECT workspace_pk FROM kept_counts GROUP BY workspace_pk HAVING sum(rules) > $1 LIMIT 1', most);
   if (over === undefined) return 0;
   const workspace = Number(over.workspace_pk);
+  // Its row is held, as a landing holds it: an undo that is under way has all that it needs until its end.
+  const isHeld = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;
+  if (!isHeld) return 1;
   const oldest = yield* all(
     `SELECT first_seq, last_seq FROM batches WHERE workspace_pk = $1
      AND first_seq > coalesce((SELECT until_seq FROM given_up WHERE workspace_pk = $1), 0) ORDER BY first_seq LIMIT ${BATCHES}`,

@@ -57,7 +57,10 @@ const MEANT: readonly RegExp[] = [
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
   /^SELECT count\(\*\) AS letters /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
+  /^DELETE FROM access_rules_before WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
+  // An undo may have kept rules in any list of its workspace.
+  /^DELETE FROM access_rules_before WHERE .* FROM b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The bouncers of a workspace: management.

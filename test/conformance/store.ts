@@ -240,6 +240,19 @@ export function storeConformance(driver: StoreDriver): void {
     });
   }
 
+  test(`D4.15 store ${name}: each message of a landing takes a number, also where none of its workspaces is known`, async (t) => {
+    const { land, rules } = await fixture(t, driver);
+    const change = upsert(access(ip('192.0.2.1')));
+    await land([change]);
+    await land([
+      { change, workspaceId: '00000000-0000-7000-8000-000000000000' },
+      { change, workspaceId: '00000000-0000-7000-8000-000000000001' },
+    ]);
+    await land([upsert(access(ip('192.0.2.2')))]);
+    const [first, last] = await rules();
+    assert.equal(last!.id - first!.id, 3);
+  });
+
   test(`D3 identity, store ${name}: rule_ref and value name different rules; an upsert replaces the whole rule`, async (t) => {
     const { land, rules } = await fixture(t, driver);
     const target = ip('192.0.2.1');

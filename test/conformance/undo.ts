@@ -223,6 +223,8 @@ export function undoConformance(driver: StoreDriver): void {
     const before = await state();
     await land([{ batchId: newBatchId(now), change: { change: 'undo', batchId: batches[1]! } }], now);
     assert.equal(await state(), before, 'an undo that comes too late does nothing');
+    assert.equal((await store.batch(workspace.id, batches[1]!))!.undoneBy, null);
+    assert.deepEqual(await store.undoPreview(workspace.id, batches[1]!), { removes: 0, restores: 0, keeps: 0, sample: [] });
     for (const batchId of [deletion, batches[4]!, batches[3]!])
       await land([{ batchId: newBatchId(now), change: { change: 'undo', batchId } }], now);
     assert.deepEqual(
@@ -232,6 +234,35 @@ export function undoConformance(driver: StoreDriver): void {
     assert.equal(await kept(), await counted());
     while ((await store.sweep({ now, rulesExpiredBefore: now + 1, auditBefore: 0, limit: 1000, keptRules: 10 })) > 0);
     assert.deepEqual([await kept(), await counted()], [0, 0]);
+  });
+
+  test(`D9.7, D9.10 store ${name}: what is kept is swept in whatever list it lies, and counted until then`, async (t) => {
+    const { store, workspace, land, query } = await fixture(t, driver);
+    const lists = [
+      await store.createList(workspace.id, 'a', null, NO_SETTINGS),
+      await store.createList(workspace.id, 'b', null, NO_SETTINGS),
+    ];
+    const [first, second] = [newBatchId(T0), newBatchId(T0)];
+    const everywhere = (batchId: string, reason: string) =>
+      lists.map(({ id }) => ({ batchId, listId: id, change: upsert(access(HOSTS[0]!, { reason })) }));
+    const count = async (what: string) => Number((await query(`SELECT ${what} AS n`))[0].n);
+    const kept = async () => [
+      await count('(SELECT count(*) FROM access_rules_before)'),
+      await count('(SELECT coalesce(sum(rules), 0) FROM kept_counts)'),
+    ];
+    await land([...everywhere(first, 'x'), { change: { change: 'upsert', kind: 'waf_rule', rule: waf('a') }, batchId: first }]);
+    await land([...everywhere(second, 'y'), { change: { change: 'delete', kind: 'waf_rule', ruleRef: 'a' }, batchId: second }]);
+    // The undo is an item of one list, and changes rules in both.
+    await land([{ batchId: newBatchId(T0), listId: lists[0]!.id, change: { change: 'undo', batchId: second } }]);
+    assert.deepEqual(await kept(), [4, 4 + 2]);
+    await store.deleteList(workspace.id, lists[0]!.id);
+    const sweep = async (rulesExpiredBefore: number) => {
+      while ((await store.sweep({ now: T0, rulesExpiredBefore, auditBefore: 0, limit: 1 })) > 0);
+    };
+    await sweep(T0 - 1);
+    assert.deepEqual(await kept(), [2, 2 + 2], 'what is kept of a deleted list goes with its rules');
+    await sweep(T0 + 1);
+    assert.deepEqual(await kept(), [0, 0]);
   });
 
   test(`D9.3, D9.4 store ${name}: property: a batch that is undone leaves what the others leave, and what they touched as they left it; undoing that brings all back`, async (t) => {

@@ -34,6 +34,7 @@ import { RULE_TABS, tabOf } from './rules/tabs.js';
  * @property {number} entries
  * @property {string | null} undoes
  * @property {string | null} undone_by
+ * @property {boolean} undoable
  */
 /** @typedef {{ removes: number, restores: number, keeps: number, sample: string[] }} Effect */
 /** @typedef {import('../names.js').Names} Names */
@@ -55,7 +56,7 @@ export function Page({ session, place }) {
 function Batches({ names }) {
   const { items, isWhole, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
   return html`
-    <${PageHead} title="Batches">What was sent in the last seven days, newest first. Each batch can be undone as a whole.<//>
+    <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
       read.length === 0
         ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is taken is a batch, and so is each change made here.</p><//>`
@@ -101,7 +102,7 @@ function OneBatch({ id, names, session }) {
       <div class="cards">
         <${Card} title="What it is"><${Facts} facts=${factsOf(batch, names)} /><//>
         <${Card} title="Undoing it now"
-          note=${isUndoable ? 'Another batch, which can itself be undone.' : 'There is nothing to undo: its rules were changed since, have lapsed, or were never there.'}>
+          note=${noteOf(batch.undoable, isUndoable)}>
           <${EffectFigures} effect=${batch.undo} />
           <${Sample} effect=${batch.undo} />
         <//>
@@ -112,6 +113,13 @@ function OneBatch({ id, names, session }) {
       ${isUndoing && html`<${UndoDialog} id=${id} onClose=${() => setUndoing(false)} onDone=${live.refresh} />`}
     `}<//>
   `;
+}
+
+/** What undoing is, or why there is none. @param {boolean} isKnown @param {boolean} isUndoable */
+function noteOf(isKnown, isUndoable) {
+  if (!isKnown) return 'Too much has changed since: undo is no longer possible.';
+  if (isUndoable) return 'Another batch, which can itself be undone.';
+  return 'There is nothing to undo: its rules were changed since, have lapsed, or were never there.';
 }
 
 /** @param {Batch} batch @param {Names} names @returns {(readonly [string, any])[]} */

@@ -80,11 +80,11 @@ interface Totals {
   readonly kept: RuleCountChanges;
 }
 
+/** Changes that are written at once: a few milliseconds of work. Requests are answered in this thread as well, in between. */
+const STEP = 2000;
+
 async function writeRules(session: Session, changes: readonly ResolvedChange[], { counts, kept }: Totals): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
-  // Thousands of rules are a few milliseconds of work at each of these steps: requests are answered in between.
-  await turn();
-  const runs = compact(changes);
   const count = ({ rows }: Outcome, scope: BulkStatement['scope']) => {
     for (const row of rows) {
       const place = Number(row.place);
@@ -93,15 +93,19 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[], 
       kept.add(workspace, Number(row.kept));
     }
   };
-  for (const folded of runs) {
+  for (let from = 0; from < changes.length; from += STEP) {
     await turn();
-    for (const statement of runStatements(folded)) {
-      const { text, scope, firstId } = statement;
-      const rows = await insertNew(session, statement, count);
-      if (rows.length === 0) continue;
-      const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
-      count(outcome, scope);
-      mostAreNew.set(text, 2 * rulesOf(outcome) >= rows.length);
+    for (const folded of compact(changes.slice(from, from + STEP))) {
+      for (const statement of runStatements(folded)) {
+        const { text, scope, firstId } = statement;
+        const isTried = mostAreNew.get(text) !== false;
+        const rows = isTried ? await insertNew(session, statement, count) : statement.rows;
+        if (rows.length === 0) continue;
+        const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
+        count(outcome, scope);
+        // Of rows that were tried the new ones are not among these any more.
+        if (!isTried) mostAreNew.set(text, 2 * rulesOf(outcome) >= rows.length);
+      }
     }
   }
 }
@@ -110,13 +114,13 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[], 
 const mostAreNew = new Map<string, boolean>();
 const rulesOf = ({ rows }: Outcome): number => rows.reduce((sum, row) => sum + Number(row.rules), 0);
 
-/** Writes the new rules of an upsert where most are likely to be new; returns the rows that are left. */
+/** Writes the new rules of an upsert; returns the rows that are left, of any other statement all. */
 async function insertNew(
   session: Session,
   { text, insertNew: insertText, rows, scope }: BulkStatement,
   count: (outcome: Outcome, scope: BulkStatement['scope']) => void,
 ): Promise<BulkStatement['rows']> {
-  if (insertText === undefined || mostAreNew.get(text) === false) return rows;
+  if (insertText === undefined) return rows;
   const outcome = await session.run(insertText, JSON.stringify(rows), rows.length);
   count(outcome, scope);
   const written = rulesOf(outcome);
@@ -193,19 +197,20 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
   // One number for each item, in the order of the items: which rule has which id does not depend on the engine.
   const lists = await session.run(
     `WITH taken AS MATERIALIZED (SELECT string_agg(nextval('rule_ids')::text, ',') AS seqs FROM generate_series(1, $3))
-     SELECT pk, id, workspace_pk, is_default, CASE WHEN row_number() OVER () = 1 THEN (SELECT seqs FROM taken) END AS seqs
-     FROM lists WHERE workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))`,
+     SELECT pk, id, workspace_pk, is_default, CASE WHEN row_number() OVER () = 1 THEN seqs END AS seqs
+     FROM taken LEFT JOIN lists ON workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))`,
     [...byPk.keys()],
     [...named].filter(isText),
     items.length,
   );
   for (const row of lists.rows) {
-    const workspace = byPk.get(Number(row.workspace_pk))!;
+    const workspace = byPk.get(Number(row.workspace_pk));
+    // One row without a list where no workspace is known.
+    if (workspace === undefined) continue;
     workspace.lists.set(String(row.id), Number(row.pk));
     if (row.is_default === 1) workspace.defaultList = Number(row.pk);
   }
-  // No list, no workspace: then no number is needed.
-  const seqs = String(lists.rows[0]?.seqs ?? '').split(',');
+  const seqs = String(lists.rows[0]!.seqs).split(',');
   return { workspaces: found, seqs: seqs.map(Number) };
 }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
-import { KINDS, RULE_KINDS } from '../../rule.ts';
+import { KINDS } from '../../rule.ts';
 import { bouncerWrites } from '../bouncers.ts';
 import { deviceWrites } from '../devices.ts';
 import { noteFeedSize } from '../feed-days.ts';
@@ -8,6 +8,7 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import { restore } from '../restore.ts';
+import { ruleTable } from '../rule-columns.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -16,9 +17,8 @@ import { sqliteLanding } from './landing.ts';
 
 /** Of the tables without rowid. */
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    KINDS.map((kind) => RULE_KINDS[kind]).map(({ scope, table }) => [table, scope === 'list' ? 'list_pk, id' : 'workspace_pk, rule_ref']),
-  ),
+  ...Object.fromEntries(KINDS.map(ruleTable).map(({ table, key }) => [table, key.join(', ')])),
+  access_rules_before: 'list_pk, changed, id',
   told_networks: 'workspace_pk, feed_id, seq',
   feed_days: 'workspace_pk, list_pk, day',
   devices: 'workspace_pk, id',
