@@ -131,4 +131,6 @@ export function answerEarly(request: IncomingMessage, response: ServerResponse, 
     countDropped(request, piece.length);
     freeBytes(piece);
   });
+  // One that was refused while it was read is paused.
+  request.resume();
 }
