@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addRow, emptyRows } from './rows.ts';
-import { buildTable, type FamilyTable, familyTables } from './table.ts';
+import { addRow, emptyRows } from '../../src/geo/rows.ts';
+import { buildTable, type FamilyTable, familyTables } from '../../src/geo/table.ts';
 
 /** Places where carries and 32-bit borders are: small numbers are laid out from here on. */
 const ORIGINS = {

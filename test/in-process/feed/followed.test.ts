@@ -1,19 +1,19 @@
 /** Feeds whose rules follow the store, shared by those of the same lists, have the bytes of feeds that are read anew, over real landings in the embedded store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
-import { type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
-import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
-import type { BuildResult } from '../../src/feed/builder.ts';
-import type { Variant } from '../../src/feed/variant.ts';
-import { parseNetwork } from '../../src/network/parse.ts';
-import type { GeoDatabase } from '../../src/ports/geo.ts';
-import { EXCEPTIONS_KEY, type LandingItem } from '../../src/ports/rule-store.ts';
-import type { Target } from '../../src/rule.ts';
-import { newBatchId } from '../../src/signal/signal-id.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { seededRandom } from '../support/random.ts';
+import { blockGuards, NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
+import { type ListSettings, NO_SETTINGS } from '../../../src/account/list.ts';
+import { feedBuilder } from '../../../src/feed/build/feed-builder.ts';
+import type { BuildResult } from '../../../src/feed/builder.ts';
+import type { Variant } from '../../../src/feed/variant.ts';
+import { parseNetwork } from '../../../src/network/parse.ts';
+import type { GeoDatabase } from '../../../src/ports/geo.ts';
+import { EXCEPTIONS_KEY, type LandingItem } from '../../../src/ports/rule-store.ts';
+import type { Target } from '../../../src/rule.ts';
+import { newBatchId } from '../../../src/signal/signal-id.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { seededRandom } from '../../support/random.ts';
 
 const VARIANTS: readonly Variant[] = [
   { document: 'feed', format: 'plain', family: 'both', action: 'block' },
