@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { KEY } from '../../test/support/weir.ts';
 
-const BATCH = 1000;
+const BATCH = 8000;
 
 /** A block of one IPv4 host. */
 export const blockHost = (address: number, expiresAt: number | null, ruleRef: string | null = null): RuleChange => ({

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
@@ -109,14 +109,13 @@ export function createApp(parts: AppParts): FastifyInstance {
   const traces = tracer && requestTraces(tracer);
   const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
   const addressOf = clientAddress(settings.trustProxy);
+  const identify = (request: IncomingMessage, keyId: string) => access?.identify(request, keyId);
   const notePoll: OnPoll = (request, key, answered, at) => {
-    access?.identify(request, key.keyId);
+    identify(request, key.keyId);
     activity?.poll(key.workspaceId, answered.status);
     devices?.note(key, pollOf(request, addressOf(request), answered), at?.wall);
   };
-  const onKey = (asker: Asker, keyId: string) => {
-    if (access !== undefined && asker.raw !== undefined) access.identify(asker.raw, keyId);
-  };
+  const onKey = ({ raw }: Asker, keyId: string) => raw && identify(raw, keyId);
   const gateOf = (group: Group, perMinute: number) => {
     const onLimit = () => {
       counts.limited[`${group}_requests`] += 1;
@@ -140,7 +139,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const bouncerGate = polledGate('bouncer');
   const shortcuts = [
     ...(polled.length > 0 ? [polledShortcut(polled, report, notePoll)] : []),
-    ...(bouncers ? [bouncerShortcut(bouncerGate, bouncers, addressOf, report)] : []),
+    ...(bouncers ? [bouncerShortcut(bouncerGate, bouncers, addressOf, report, identify)] : []),
   ];
   const limitConnections = connectionLimiter(
     {

@@ -107,6 +107,11 @@ suite('a server that is observed', () => {
     const signal = await line(posted.headers['x-request-id']!);
     assert.deepEqual([signal.route, signal.status, signal.bytes], ['/v1/signal', 200, posted.bytes.length]);
     assert.ok(signal.key_id);
+    for (const id of ['pull-1', 'pull-2']) {
+      const pulled = await poll(reader, { 'x-request-id': id }, '/v1/decisions/stream?startup=true');
+      const { route, status, key_id } = await line(id);
+      assert.deepEqual([pulled.status, route, status, key_id], [200, '/v1/decisions/stream', 200, keys.get('reader')!.id]);
+    }
     for (const insane of ['a b', 'x'.repeat(129), WRONG, '{"a":1}']) {
       const { headers } = await poll(reader, { 'x-request-id': insane });
       assert.match(headers['x-request-id']!, /^[0-9a-f-]{36}$/);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { seededRandom } from '../../../test/support/random.ts';
 import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
+import { type Gzipped, gzipBody } from '../serve/gzip.ts';
 import { FORMATS } from './table.ts';
-import { TextBlocks } from './text-blocks.ts';
+import { beginsBlock, TextBlocks } from './text-blocks.ts';
 
 const HEADING = { name: 'n', description: null, action: 'block', family: 'both' } as const;
 const ADDRESSES = 12_000;
@@ -51,4 +53,51 @@ test('D5.23 a change leaves all other parts as they were', () => {
   const after = namesOf();
   assert.ok(before.length > 8, 'there are several parts');
   assert.ok(after.filter((name) => !before.includes(name)).length <= 2);
+});
+
+/** Sorted IPv4 hosts. */
+function hostsOf(addresses: readonly number[]) {
+  const { length } = addresses;
+  const v4 = { length, addresses: Uint32Array.from(addresses), prefixes: new Uint8Array(length).fill(32) };
+  return { classes: [{ index: 0, v4, v6: coalesceV6(new V6Ranges()) }], count: length };
+}
+
+test('D5.22 a text that ends earlier or later than before, at the end of a part and next to it, is written and compressed as one written anew', async () => {
+  const hosts = Array.from({ length: ADDRESSES }, (_, n) => 0x0a00_0000 + 350 * n);
+  const ending = (length: number) => hostsOf(hosts.slice(0, length));
+  for (const format of ['plain', 'set_elements'] as const) {
+    const { render } = FORMATS[format];
+    const kept = new TextBlocks();
+    // The number of networks at which parts end.
+    const whole = render(ending(ADDRESSES), HEADING);
+    const ends = whole.parts!.map(({ to }) => Buffer.from(whole.bytes.subarray(0, to)).toString().split('/').length - 1);
+    const lengths = ends.filter((end) => end > 0).flatMap((end) => [end, end - 1, ADDRESSES, end, Math.min(end + 1, ADDRESSES), end]);
+    assert.ok(ends.length > 3, 'there are several parts');
+    let before: Gzipped | undefined;
+    for (const length of lengths) {
+      const text = render(ending(length), HEADING, kept);
+      const anew = render(ending(length), HEADING);
+      assert.deepEqual([text.parts, Buffer.compare(text.bytes, anew.bytes)], [anew.parts, 0], `${format} ${length}`);
+      before = await gzipBody(text.bytes, text.parts, before);
+      assert.ok(gunzipSync(before.bytes).equals(text.bytes), `${format} ${length}`);
+    }
+  }
+});
+
+test('addresses that are chosen so that each could begin a part make few parts, and are written as anew wherever they change', () => {
+  const random = seededRandom(19);
+  const chosen: number[] = [];
+  for (let address = 0x0a00_0000; chosen.length < 3_000; address += 1) if (beginsBlock(address)) chosen.push(address);
+  const kept = new TextBlocks();
+  let addresses = chosen;
+  for (let step = 0; step < 40; step += 1) {
+    const text = FORMATS.plain.render(hostsOf(addresses), HEADING, kept);
+    const anew = FORMATS.plain.render(hostsOf(addresses), HEADING);
+    assert.deepEqual([text.parts, Buffer.compare(text.bytes, anew.bytes)], [anew.parts, 0], `step ${step}`);
+    assert.ok(text.parts!.length <= addresses.length / 256 + 1, `${text.parts!.length} parts of ${addresses.length}`);
+    // Also lists that end a little later or earlier than before.
+    const length = random.pick([3_000, 2_990, 1_000, 255, 256, 257, 100]);
+    const gone = random.below(length);
+    addresses = chosen.slice(0, length).filter((_, n) => n !== gone);
+  }
 });

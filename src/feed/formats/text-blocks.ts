@@ -1,6 +1,6 @@
 /**
- * The text of networks in blocks, kept from one rendering to the next: a block whose networks are the same is not written again. Where a
- * block begins is told by the network that begins it, and by nothing that was before: equal networks have equal blocks on every replica.
+ * The text of networks in blocks, kept from one rendering to the next: a block whose networks are the same is not written again. Where
+ * blocks begin is told by the networks alone, whatever was rendered before: equal networks have equal blocks on every replica.
  */
 import { createHash } from 'node:crypto';
 import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
@@ -19,9 +19,11 @@ export interface TextBlock {
 
 /** A network in so many begins a block: about 30 KB of text, which is as far back as gzip looks. */
 const BLOCK_BITS = 11;
+/** Networks of a block, but for the last one: who chooses his addresses could have each of them begin one. */
+const LEAST = 256;
 
-/** Whether a network with this number begins a block: by a hash (the last steps of MurmurHash3), since addresses come in rows. */
-function beginsBlock(number: number): boolean {
+/** Whether a network with this number begins a block, where the one before is long enough: by a hash (the last steps of MurmurHash3), since addresses come in rows. */
+export function beginsBlock(number: number): boolean {
   const once = Math.imul(number ^ (number >>> 16), 0x85eb_ca6b);
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2_ae35);
   return (twice ^ (twice >>> 16)) >>> (32 - BLOCK_BITS) === 0;
@@ -30,7 +32,7 @@ function beginsBlock(number: number): boolean {
 /** How the networks of one family are read. */
 interface Family<C> {
   readonly none: C;
-  /** Whether the network `i` begins a block, wherever it stands. */
+  /** Whether the network `i` begins a block, where the one before is long enough. */
   begins(networks: C, i: number): boolean;
   /** Whether the network `i` stands before another. */
   isBefore(networks: C, i: number, others: C, j: number): boolean;
@@ -92,12 +94,13 @@ class FamilyBlocks<C extends { readonly length: number }> {
     if (old === undefined || from + old.length > networks.length) return false;
     const { begins, isSame } = this.#family;
     const to = from + old.length;
-    return isSame(this.#networks, at, networks, from, old.length) && (to === networks.length || begins(networks, to));
+    const ends = to === networks.length || (old.length >= LEAST && begins(networks, to));
+    return ends && isSame(this.#networks, at, networks, from, old.length);
   }
 
   #written(networks: C, from: number, separator: Uint8Array): TextBlock {
     const { begins, render } = this.#family;
-    let to = from + 1;
+    let to = Math.min(from + LEAST, networks.length);
     while (to < networks.length && !begins(networks, to)) to++;
     return blockOf(to - from, render(networks, from, to, separator));
   }

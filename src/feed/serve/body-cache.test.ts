@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { BodyCache } from './body-cache.ts';
@@ -82,5 +83,21 @@ describe('D1 FEED_CACHE_MB', () => {
     bodies.drop(body);
     assert.equal(gunzipSync(await compressing).length, 500_000);
     assert.deepEqual([body.identity, body.gzip], [undefined, undefined]);
+  });
+
+  test('4.3.9 the checksum is made once for all who wait, and known for longer than the body', async () => {
+    const bodies = new BodyCache(10 << 20);
+    // Several turns of work.
+    const identity = crypto.getRandomValues(new Uint8Array(1 << 16));
+    const long = new Uint8Array(3 << 20).map((_, i) => identity[i % identity.length] ^ (i >> 16));
+    const wanted = createHash('md5').update(long).digest('hex');
+    const body = bodies.hold(long);
+    const [first, second] = [bodies.md5(body), bodies.md5(body)];
+    assert.equal(first, second);
+    bodies.drop(body);
+    assert.deepEqual([await first, await bodies.md5(body)], [wanted, wanted]);
+    const unasked = bodies.hold(bytes(10));
+    bodies.drop(unasked);
+    assert.equal(bodies.md5(unasked), undefined);
   });
 });

@@ -64,13 +64,21 @@ export function registerBouncers(app: FastifyInstance, gate: Gate, endpoints: Bo
 
 /**
  * Answers the pulls of recognised bouncers before the router sees them: a thousand bouncers pull all the time. `report` gets the errors
- * that clients see only as 500.
+ * that clients see only as 500, `onKey` is told whose request it is.
  */
-export function bouncerShortcut(gate: Gate, endpoints: BouncerEndpoints, addressOf: AddressOf, report: (error: unknown) => void): Shortcut {
+export function bouncerShortcut(
+  gate: Gate,
+  endpoints: BouncerEndpoints,
+  addressOf: AddressOf,
+  report: (error: unknown) => void,
+  onKey: (request: IncomingMessage, keyId: string) => void,
+): Shortcut {
   return (request, response, at) => {
     if (!METHODS.includes(request.method!) || splitTarget(request.url!)[0] !== STREAM) return false;
     const caller = gate.admitRecognised(authorizationOf(request.headers), request.socket, at);
     if (caller === undefined) return false;
+    const key = 'status' in caller ? caller.by : caller;
+    if (key !== undefined) onKey(request, key.keyId);
     answerPull(endpoints.stream, caller, request, addressOf)
       .then((found) => finish(response, found))
       .catch((error) => {

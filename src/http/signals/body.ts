@@ -108,14 +108,16 @@ export function freeBytes(bytes: Buffer): void {
  */
 export function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const length = lengthOf(request) ?? Number.POSITIVE_INFINITY;
+  // A client that has sent something waits no more.
+  const waits = awaitsContinue(request) && !request.readableDidRead;
   if (response.headersSent) return;
-  if (request.complete || (length <= SMALL && !awaitsContinue(request))) {
+  if (request.complete || (length <= SMALL && !waits)) {
     write(response, answer);
     return;
   }
   response.shouldKeepAlive = false;
   response.writeHead(answer.status, answer.headers as string[]);
-  if (awaitsContinue(request)) {
+  if (waits) {
     response.end(answer.body);
     return;
   }
@@ -131,4 +133,6 @@ export function answerEarly(request: IncomingMessage, response: ServerResponse, 
     countDropped(request, piece.length);
     freeBytes(piece);
   });
+  // One that was refused while it was read is paused.
+  request.resume();
 }

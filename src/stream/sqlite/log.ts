@@ -51,7 +51,7 @@ type JsonRow = readonly [
 
 /** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
 export const ROW = 1 << 18;
-const READ = 1 << 21;
+const READ = 1 << 20;
 
 /** The text form of a batch of at least one message. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch & { readonly text: string } {

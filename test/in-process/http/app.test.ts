@@ -684,6 +684,32 @@ test('D3.25 a body without Content-Length counts as it comes, up to 16 MiB', asy
   assert.equal((await stream(0)).status, 200);
 });
 
+for (const [how, expects] of [
+  ['', ''],
+  [', also after 100 Continue', 'Expect: 100-continue\r\n'],
+]) {
+  test(`D3.1 a body that turns out to be over 16 MiB: a client that sends all of it before it reads gets its 400${how}`, async (t) => {
+    const { url } = await listening(t);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').pause();
+    const failed = new Promise<Error>((resolve) => socket.once('error', resolve));
+    const chunk = `${MEBIBYTE.toString(16)}\r\n${' '.repeat(MEBIBYTE)}\r\n`;
+    socket.write(`POST /v1/signal HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n${expects}Transfer-Encoding: chunked\r\n\r\n`);
+    // Far more than the machine keeps of what nobody reads.
+    const sent = new Promise((resolve) => socket.write(`${chunk.repeat(30)}0\r\n\r\n`, resolve));
+    assert.equal(await Promise.race([sent, failed]), null);
+    const answer = new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('data', (bytes) => {
+        text += bytes;
+        if (text.includes('ValidationError')) resolve(text);
+      });
+    });
+    socket.resume();
+    assert.match(await answer, /^(HTTP\/1.1 100 Continue\r\n\r\n)?HTTP\/1.1 400 /);
+    socket.destroy();
+  });
+}
+
 test('D3.26 100 Continue only once the key is admitted and there is room', async (t) => {
   const { url } = await listening(t);
   const body = JSON.stringify([EVENT]);
