@@ -72,26 +72,26 @@ function* removeBatches(landedBefore: number, limit: number): Work<number> {
   return removed + (yield* run(forget, landedBefore));
 }
 
-/** Where batches (b) have kept rules: in the list of their entries; an undo in whatever lists it found them. */
-const PLACES = {
-  workspace_pk: 'SELECT workspace_pk AS place, first_seq, last_seq FROM b',
-  list_pk: `SELECT list_pk AS place, first_seq, last_seq FROM b UNION ALL
-    SELECT l.pk, b.first_seq, b.last_seq FROM b JOIN lists l ON l.workspace_pk = b.workspace_pk AND l.pk <> b.list_pk WHERE b.undoes IS NOT NULL`,
-};
-
-/** Deletes at most `limit` rows of each kind of what the batches of `from` have replaced; whether that was all. */
+/**
+ * Deletes at most `limit` rows of each kind of what the batches of `from` have replaced; whether that was all. A batch has kept rules in the
+ * list of its entries, an undo in whatever lists it found them: two statements, because one for both would read whole tables in PostgreSQL.
+ */
 function* removeKept(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
   const changes = new RuleCountChanges();
   let removed = 0;
   let isDone = true;
   for (const { before, place } of KINDS.map(ruleTable)) {
-    const key = ['changed', 'id', place].map((column) => `x.${column}`);
-    const condition = `(changed, id, ${place}) IN (WITH b AS (SELECT workspace_pk, list_pk, first_seq, last_seq, undoes ${from})
-       SELECT ${key} FROM (${PLACES[place]}) s CROSS JOIN ${before} x
-       WHERE x.${place} = s.place AND x.changed BETWEEN s.first_seq AND s.last_seq LIMIT $${values.length + 1})`;
-    const rows = yield* removeRules(before, place, condition, [...values, limit], changes);
-    removed += rows;
-    isDone &&= rows < limit;
+    const own = `(SELECT ${place}, first_seq, last_seq ${from}) b CROSS JOIN ${before} x
+       WHERE x.${place} = b.${place} AND x.changed BETWEEN b.first_seq AND b.last_seq`;
+    const ofUndos = `(SELECT workspace_pk, first_seq, undoes ${from}) b JOIN lists l ON l.workspace_pk = b.workspace_pk
+       CROSS JOIN ${before} x WHERE x.list_pk = l.pk AND x.changed = b.first_seq AND b.undoes IS NOT NULL`;
+    for (const found of place === 'list_pk' ? [own, ofUndos] : [own]) {
+      const key = ['changed', 'id', place].map((column) => `x.${column}`);
+      const condition = `(changed, id, ${place}) IN (SELECT ${key} FROM ${found} LIMIT $${values.length + 1})`;
+      const rows = yield* removeRules(before, place, condition, [...values, limit], changes);
+      removed += rows;
+      isDone &&= rows < limit;
+    }
   }
   yield* writeRuleCounts(changes, 'kept_counts');
   return { removed, isDone };

@@ -60,7 +60,7 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM access_rules_before WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // An undo may have kept rules in any list of its workspace.
-  /^DELETE FROM access_rules_before WHERE .* FROM b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
+  /^DELETE FROM access_rules_before WHERE .* b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The bouncers of a workspace: management.
