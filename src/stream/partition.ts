@@ -134,16 +134,22 @@ interface DecodedRecords {
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
-/** Records that are decoded in one turn of the event loop: with PostgreSQL requests are answered in this thread. */
+/** Records, and characters of them, that are decoded in one turn of the event loop: with PostgreSQL requests are answered in this thread. */
 const DECODED = 500;
+const DECODED_TEXT = 1 << 19;
 
 /** Decodes what was read: items to land, and poison with its reason. */
 async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedRecords> {
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];
   const defects: { offset: number; defect: unknown }[] = [];
+  let text = 0;
   for (const [i, record] of records.entries()) {
-    if (i % DECODED === 0) await turn();
+    if (i % DECODED === 0 || text >= DECODED_TEXT) {
+      await turn();
+      text = 0;
+    }
+    text += record.value?.length ?? 0;
     const decoded = decodeSignalRecord(record);
     if (!('poison' in decoded)) {
       const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;

@@ -39,7 +39,7 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
   const totals = { counts: new RuleCountChanges(), kept: new RuleCountChanges() };
   const days = new DayCounts(known);
   const lists = new Set<number>();
-  let changes: ResolvedChange[] = [];
+  let changes: SizedChange[] = [];
   const flush = async () => {
     await writeRules(session, changes, totals);
     changes = [];
@@ -56,7 +56,8 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
       for (const changed of done.lists) lists.add(changed);
       await drive(session, countOperation(days, { workspace, seq, change, ...done }));
     } else {
-      changes.push({ workspace, list, receivedAt, id: seq, batch: batchId, firstId: segments[segment].first.seq, change });
+      const size = item.record.value?.length ?? 0;
+      changes.push({ workspace, list, receivedAt, id: seq, batch: batchId, firstId: segments[segment].first.seq, change, size });
       if (change.kind === 'access_rule') lists.add(list);
     }
   }
@@ -80,10 +81,28 @@ interface Totals {
   readonly kept: RuleCountChanges;
 }
 
-/** Changes that are written at once: a few milliseconds of work. Requests are answered in this thread as well, in between. */
-const STEP = 2000;
+/** A change with the characters of its message. */
+interface SizedChange extends ResolvedChange {
+  readonly size: number;
+}
 
-async function writeRules(session: Session, changes: readonly ResolvedChange[], { counts, kept }: Totals): Promise<void> {
+/** Changes, and characters of them, that are written at once: a few milliseconds of work. Requests are answered in this thread, too. */
+const STEP = 2000;
+const STEP_TEXT = 1 << 19;
+
+function* stepsOf(changes: readonly SizedChange[]): Generator<readonly SizedChange[]> {
+  let [from, text] = [0, 0];
+  for (const [i, { size }] of changes.entries()) {
+    if (i > from && (i - from === STEP || text + size > STEP_TEXT)) {
+      yield changes.slice(from, i);
+      [from, text] = [i, 0];
+    }
+    text += size;
+  }
+  if (from < changes.length) yield changes.slice(from);
+}
+
+async function writeRules(session: Session, changes: readonly SizedChange[], { counts, kept }: Totals): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
   const count = ({ rows }: Outcome, scope: BulkStatement['scope']) => {
     for (const row of rows) {
@@ -93,9 +112,9 @@ async function writeRules(session: Session, changes: readonly ResolvedChange[], 
       kept.add(workspace, Number(row.kept));
     }
   };
-  for (let from = 0; from < changes.length; from += STEP) {
+  for (const step of stepsOf(changes)) {
     await turn();
-    for (const folded of compact(changes.slice(from, from + STEP))) {
+    for (const folded of compact(step)) {
       for (const statement of runStatements(folded)) {
         const { text, scope, firstId } = statement;
         const isTried = mostAreNew.get(text) !== false;
