@@ -48,7 +48,9 @@ const run = (command, ...args) =>
 async function runTogether(patterns) {
   const files = find(patterns).sort((a, b) => sizeOf(b) - sizeOf(a));
   const parts = Array.from({ length: CORES }, (_, rest) => files.filter((_, n) => n % CORES === rest));
-  const passed = await Promise.all(parts.map((part) => run(process.execPath, '--test', '--test-isolation=none', ...part)));
+  const passed = await Promise.all(
+    parts.map((part) => run(process.execPath, '--test', '--test-isolation=none', `--test-timeout=${TIMEOUT}`, ...part)),
+  );
   return passed.every(Boolean);
 }
 

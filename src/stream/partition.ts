@@ -149,11 +149,11 @@ async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedR
       await turn();
       text = 0;
     }
-    text += record.value?.length ?? 0;
     const decoded = decodeSignalRecord(record);
     if (!('poison' in decoded)) {
       const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;
       items.push({ record, workspaceId, listId, receivedAt, batchId, keyId, change });
+      text += record.value.length;
     } else {
       poison.push({ record, reason: decoded.poison });
       if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });

@@ -56,7 +56,7 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
       for (const changed of done.lists) lists.add(changed);
       await drive(session, countOperation(days, { workspace, seq, change, ...done }));
     } else {
-      const size = item.record.value?.length ?? 0;
+      const size = item.record.value.length;
       changes.push({ workspace, list, receivedAt, id: seq, batch: batchId, firstId: segments[segment].first.seq, change, size });
       if (change.kind === 'access_rule') lists.add(list);
     }
