@@ -46,9 +46,10 @@ function versionOf(program) {
 /** Runs a program and passes signals on; resolves with its exit code. */
 function run(program, args, options, started = () => {}) {
   const child = spawn(program, args, options);
-  started(child);
   const pass = (signal) => child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, pass);
+  // What it tells others may bring a signal at once: after the handlers.
+  started(child);
   // npm hands a signal to the shell between it and this process, which dies of it and tells nobody.
   const parent = process.ppid;
   const watch = process.env.npm_lifecycle_event !== undefined && setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 250);
