@@ -45,7 +45,10 @@ export function registerDocs(app: FastifyInstance, { baseUrl, console = false, p
     method,
     url: '/docs/*',
     async handler(request, reply) {
-      making ??= make();
+      making ??= make().catch((error) => {
+        making = undefined;
+        throw error;
+      });
       const answer = await making;
       reply.hijack();
       answer(request.raw, reply.raw);

@@ -51,8 +51,6 @@ function failure(id: number, cause: unknown): Reply {
  * A port among the arguments is handed over. When the thread behind the port dies, open and later calls reject.
  */
 export function remoteCalls<T>(port: MessagePort | Worker, methods: MethodNames<T>): T {
-  // Node loads what makes message events with the first message, 50 ms that no request should wait for: here, at the start.
-  void globalThis.MessageEvent;
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let next = 0;
   let dead: Error | undefined;

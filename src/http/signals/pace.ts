@@ -9,7 +9,7 @@ const PIECE = 64 * 1024;
 type CountPiece = (body: Readable, bytes: number) => void;
 
 /** Lets bodies give so many bytes a turn together, of turns that `plan` plans. */
-function pace(bytesOfTurn: number, plan: (work: () => void) => unknown): CountPiece {
+function pace(bytesOfTurn: number, plan: (turn: () => void) => unknown): CountPiece {
   /** Bodies that wait for a turn, in the order in which they are read on. */
   const waiting = new Set<Readable>();
   let left = bytesOfTurn;
@@ -38,4 +38,4 @@ export const countRead: CountPiece = pace(1024 * 1024, (turn) => setTimeout(turn
  * What comes after a refusal, to be dropped: 50 MiB a second. Read as fast as it comes it would take the thread's whole time, and the
  * machine lets a thread wait for the others that has just had so much of it.
  */
-export const countDropped: CountPiece = pace(512 * 1024, (work) => setTimeout(work, 10));
+export const countDropped: CountPiece = pace(512 * 1024, (turn) => setTimeout(turn, 10));

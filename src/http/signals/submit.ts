@@ -77,6 +77,8 @@ interface TakenBatch {
 /** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
 const LARGE = 2 * 1024 * 1024;
 
+const slicesFor = ({ length }: Buffer) => (length > LARGE ? inRestingSlices : inSlices);
+
 /** Whether a forecast needs to know of a signal: in a dry run of every access rule, else of those that block a country or an ASN. */
 function concernsForecast(signal: Signal, dryRun: boolean): boolean {
   if (signal.version === 1) return dryRun || (signal.event.action === 'block' && Boolean(signal.event.asn || signal.event.country));
@@ -120,8 +122,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     if ('status' in options) return options;
     const list = await landingList(caller, options.list);
     if (typeof list === 'object') return list;
-    const slices = body.length > LARGE ? inRestingSlices : inSlices;
-    const batch = await slices(scanSteps(body));
+    const batch = await slicesFor(body)(scanSteps(body));
     if (batch.refused !== undefined) return badRequest(batch.refused);
     const wait = entryLimit.take(caller.keyId, monotonic(), batch.entries.length);
     if (wait > 0) {
@@ -152,8 +153,7 @@ export function signalSubmission(parts: SignalParts): SubmitSignals {
     const judged = tally();
     let taken = 0;
     try {
-      const slices = batch.bytes.length > LARGE ? inRestingSlices : inSlices;
-      const result = await slices(
+      const result = await slicesFor(batch.bytes)(
         batchSteps(version, batch, {
           ...check(caller),
           listBound: caller.listId !== null,

@@ -156,6 +156,8 @@ function joinLog(file: string): StreamReader {
   const log = logReader(db);
   const wake = new BroadcastChannel(`appended ${file}`);
   wake.unref();
+  // Node loads what makes this channel's events with the first of them, 45 ms: at the start, because requests may be served in this thread.
+  void globalThis.MessageEvent;
   let notify: (() => void) | undefined;
   wake.onmessage = () => notify?.();
   let closed = false;
