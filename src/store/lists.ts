@@ -107,7 +107,8 @@ export function* listCount(workspaceId: string): Work<number> {
 /** A workspace, the last change that landed in it, and its list with the UUID: most feeds are of one list. */
 const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) AS has_rules,
     w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision, w.expression_revision,
-    w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.subtract_allow, ${now} AS taken_at,
+    w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.subtract_allow AS workspace_subtract_allow,
+    ${now} AS taken_at,
     (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
   FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1`;
 
@@ -120,7 +121,7 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
   const workspaceRevision = Number(row.workspace_revision);
   const source =
     feed === null
-      ? yield* workspaceSource(workspacePk, { ...row, name: row.workspace_name, revision: workspaceRevision })
+      ? yield* workspaceSource(workspacePk, { ...row, name: row.workspace_name, subtract_allow: row.workspace_subtract_allow })
       : typeof feed === 'object'
         ? yield* proposedSource(workspacePk, feed)
         : row.id === id
@@ -151,7 +152,7 @@ type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision'> & Pick<RuleSou
 function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
   const lists = rows.map((list) => ({ ...placeOf(list), levels: 0 }));
-  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.revision), lists };
+  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), lists };
 }
 
 // The feed's profile has the list's levels.
