@@ -58,7 +58,7 @@ test('D1.20 a client that does not read its answer loses its connection; one tha
   timeout: 30_000,
 }, async (t) => {
   const body = Buffer.alloc(64 * 1024 * 1024);
-  const { port, endings } = await listening(t, { stalled: 300 }, (_request, response) => void response.end(body));
+  const { port, endings } = await listening(t, { stalled: 1500 }, (_request, response) => void response.end(body));
   const request = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
   const deaf = connect(port, '127.0.0.1');
   const reset = once(deaf, 'error');
