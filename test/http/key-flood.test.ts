@@ -5,12 +5,13 @@ import { commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { getFeed, postSignals } from '../support/http.ts';
-import { measure, measureFlood } from '../support/key-flood.ts';
+import { measureFlood } from '../support/key-flood.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { eventually, inTime, KEY, weirFor } from '../support/weir.ts';
+import { eventually, KEY, weirFor } from '../support/weir.ts';
 
 const SECONDS = 4;
-/** By how much the valid key's p99 may be above twice that before, and its median a fourth of this, ms. */
+const ROUNDS = 4;
+/** By how much the valid key's p99 may be above that of a request without a key, ms. */
 const MORE = 100;
 
 test('D2.12 D2.9 2,000 unknown keys a second on PostgreSQL: a valid key never gets an error, and is answered as fast as before; a new key works', {
@@ -24,24 +25,27 @@ test('D2.12 D2.9 2,000 unknown keys a second on PostgreSQL: a valid key never ge
   const block = () => postSignals(url, KEY, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]);
   assert.deepEqual([(await block()).status, (await getFeed(url, KEY)).status], [200, 200]);
 
-  // Each run holds the flood against what the machine makes of the same polls without it.
-  await inTime(MORE, async () => {
-    const calm = await measure(url, KEY, SECONDS / 2);
+  for (let round = 1; ; round++) {
+    let tookEffect = Number.POSITIVE_INFINITY;
     const { times, control, statuses, answers } = await measureFlood(url, KEY, SECONDS, async () => {
       const { key } = await commandJson<{ key: string }>(['key', 'create', '--workspace', 'default'], settings);
       const began = performance.now();
-      await eventually(async () => assert.equal((await getFeed(url, key)).status, 200), 2000);
-      t.diagnostic(`a key made in between worked after ${Math.round(performance.now() - began)} ms`);
+      await eventually(async () => assert.equal((await getFeed(url, key)).status, 200));
+      tookEffect = performance.now() - began;
     });
-    assert.deepEqual([...new Set([...calm.statuses, ...statuses])], [200]);
-    const [p99, median] = [0.99, 0.5].map((q) => {
-      const [during, before, withoutKey] = [times, calm.times, control].map((all) => quantile(all, q));
-      t.diagnostic(`${q}: ${during} ms, before ${before} ms, without a key ${withoutKey} ms`);
-      return during! - 2 * Math.max(before!, withoutKey!);
-    });
-    t.diagnostic(`${JSON.stringify(answers)} to unknown keys`);
-    return { took: Math.max(p99!, 4 * median!), result: undefined };
-  });
+    assert.deepEqual(statuses, [200]);
+    const seen = {
+      answers,
+      tookEffect,
+      median: [quantile(times, 0.5), quantile(control, 0.5)],
+      p99: [quantile(times, 0.99), quantile(control, 0.99)],
+    } as const;
+    t.diagnostic(JSON.stringify(seen));
+    const [[median, usual], [p99, usualP99]] = [seen.median, seen.p99];
+    if (tookEffect < 2000 && p99 < 2 * usualP99 + MORE && median < 2 * usual + MORE / 4) break;
+    // Other work of the machine does not last; a key that feels the flood feels it in each round.
+    assert.ok(round < ROUNDS, JSON.stringify(seen));
+  }
 });
 
 function quantile(times: readonly number[], q: number): number {

@@ -219,6 +219,8 @@ test('D5.16, D2 the embedded store’s file breaks: the last good snapshot or 50
   await space.list('never read');
   await space.block(['192.0.2.1'], 'edge');
   const before = await space.reads('/edge', '192.0.2.1/32\n');
+  // All threads have opened the store: one that opens a file of no bytes would delete the log beside it.
+  await space.getReplica('/edge');
   const files = ['weir.db', 'weir.db-wal'].map((name) => join(folder, 'data', name));
   // Held still, so that nothing is written between. A byte is left: who opens a database without one deletes its log.
   const { pid } = feeds.world.weir();

@@ -39,22 +39,20 @@ function flood(url: string) {
   };
 }
 
-interface Measured {
+export interface Flooded {
   /** ms of each poll of the valid key. */
   readonly times: readonly number[];
   /** The same of a request that needs no key: what the machine itself makes one wait. */
   readonly control: readonly number[];
   /** What the valid key, and the requests without one, were answered with. */
   readonly statuses: readonly number[];
-}
-
-export interface Flooded extends Measured {
   /** How often unknown keys were answered with each status. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
-/** Polls with a valid key for so many seconds, and sends a signal now and then. */
-export async function measure(url: string, key: string, seconds: number): Promise<Measured> {
+/** 2,000 unknown keys a second for so many seconds to a server that trusts this machine as a proxy; `before` runs at the end of the flood. */
+export async function measureFlood(url: string, key: string, seconds: number, before: () => Promise<void>): Promise<Flooded> {
+  const flooding = flood(url);
   const [times, control]: [number[], number[]] = [[], []];
   const statuses = new Set<number>();
   const timed = async (all: number[], work: () => Promise<{ readonly status: number }>) => {
@@ -68,13 +66,6 @@ export async function measure(url: string, key: string, seconds: number): Promis
     if (times.length % 10 !== 0) continue;
     statuses.add((await postSignals(url, key, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }])).status);
   }
-  return { times, control, statuses: [...statuses] };
-}
-
-/** 2,000 unknown keys a second for so many seconds to a server that trusts this machine as a proxy; `before` runs at the end of the flood. */
-export async function measureFlood(url: string, key: string, seconds: number, before: () => Promise<void>): Promise<Flooded> {
-  const flooding = flood(url);
-  const measured = await measure(url, key, seconds);
   await before();
-  return { ...measured, answers: await flooding.end() };
+  return { times, control, statuses: [...statuses], answers: await flooding.end() };
 }
