@@ -18,7 +18,7 @@ const MOST_BYTES = 250_000;
 const MOST_FIRST_BYTES = 10_000;
 const HOSTILE = `<script>alert(1)</script>"'\u202e`;
 
-suite('D18 the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
+suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
   let weir: Weir;
   let browser: Awaited<ReturnType<typeof startBrowser>>;
   let page: ConsolePage;

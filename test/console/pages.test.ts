@@ -16,7 +16,7 @@ const HOSTILE = `<script>alert(1)</script>"'\u202e`;
 const LONG = 'W'.repeat(2000);
 const TARGET = 'Address, network, ASN or country';
 
-suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
+suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
   let weir: Weir;
   let browser: Awaited<ReturnType<typeof startBrowser>>;
   let page: ConsolePage;

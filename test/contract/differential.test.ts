@@ -154,7 +154,7 @@ function signals(random: Random) {
 
 test('D4.17 D4.15 the same 5,000 signals leave the same rules, feeds and exports on the embedded engine and on PostgreSQL', {
   skip: noPostgres(),
-  timeout: 240_000,
+  timeout: 600_000,
 }, async (t) => {
   const postgres = await startPostgres();
   t.after(() => postgres.stop());

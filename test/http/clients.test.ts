@@ -33,7 +33,7 @@ async function run(cwd: string, program: string, ...args: string[]): Promise<End
 const read = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8');
 const blocks = (ips: readonly string[]) => ips.map((ip) => ({ type: 'access_rules', action: 'block', ip }));
 
-suite('real clients', { timeout: 120_000 }, () => {
+suite('real clients', { timeout: 600_000 }, () => {
   let world: World;
   let client: Client;
   const cleanup: (() => void)[] = [];

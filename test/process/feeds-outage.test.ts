@@ -31,7 +31,7 @@ function staleSince(reply: Reply): number {
   return Date.parse(header);
 }
 
-suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
+suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
   let postgres: OwnPostgres;
   let feeds: FeedWorld;
   let space: Space;

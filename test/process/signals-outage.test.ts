@@ -11,7 +11,7 @@ const FAILED = '{"error":"InternalServerError","message":"Internal server error"
 
 test('D3 while the broker is down signals get 500 within 5 s, feeds are served, /readyz says what is wrong; then all goes on by itself', {
   skip: noPostgres() || noKafka(),
-  timeout: 300_000,
+  timeout: 600_000,
 }, async (t) => {
   const [postgres, kafka] = await Promise.all([startPostgres(), startKafka()]);
   const deployment = await deploy(postgres, kafka, `outage-${process.pid}`);

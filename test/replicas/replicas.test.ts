@@ -8,7 +8,7 @@ import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts
 import { eventually } from '../support/weir.ts';
 import { agreement } from './agreement.ts';
 
-describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 300_000 }, () => {
+describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000 }, () => {
   let postgres: Postgres;
   let kafka: Awaited<ReturnType<typeof kafkaForTests>>;
   const deployments: Deployment[] = [];

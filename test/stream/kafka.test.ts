@@ -161,7 +161,7 @@ describe('Kafka', { concurrency: true }, () => {
     });
 
     test('8 a batch of 1000 entries of 64 KiB is appended in order while small ones of other workspaces go on', {
-      timeout: 120_000,
+      timeout: 600_000,
     }, async (t) => {
       const [one, two] = ['a', 'b', 'c', 'd'].toSorted((x, y) => partitionOf(x, 2) - partitionOf(y, 2)).filter((_, i) => i % 3 === 0);
       const attempt = async (): Promise<Stream | undefined> => {

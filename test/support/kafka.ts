@@ -14,7 +14,7 @@ import { again, needs } from './programs.ts';
 const POM = fileURLToPath(new URL('kafka/pom.xml', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url));
 const JAVA = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'];
-const START = 60_000;
+const START = 180_000;
 /** The file of the classes that a broker loads, beside the jars. */
 const CLASSES = 'classes.jsa';
 
