@@ -1,20 +1,11 @@
-/** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
+/** The writer thread as the main thread sees it: every write of the embedded store, and the consumer role whatever the engines are. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
-import type { Store, StoreWrites } from '../ports/store.ts';
+import type { StoreWrites } from '../ports/store.ts';
 import type { TracedLanding } from '../ports/trace.ts';
-import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
-
-/** What the writer thread is started with. */
-export interface WriterData {
-  readonly dataDir: string;
-  /** How long landed messages of the stream are kept, hours. */
-  readonly streamHours: number;
-  /** Whether each landing is logged. */
-  readonly debug: boolean;
-}
 
 /** What the writer thread sends unasked: a line for the log, or what has landed of a trace. */
 export type WriterNews =
@@ -71,20 +62,22 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   shutdown: true,
 };
 
-/** The store of the embedded engine, and the consumer role beside it. */
-export interface EmbeddedEngine {
-  readonly store: Store;
+/** The writer thread; calls of it reject when it has ended. */
+export interface Writer {
+  readonly writes: StoreWrites;
   /** A port that serves the store's writes, to hand to another thread. */
   writesPort(): MessagePort;
   startConsumer(): Promise<void>;
   landing(): Promise<LandingReport>;
+  /** Ends the consumer after its transaction, then the thread. */
+  close(): Promise<void>;
 }
 
-/** Starts the writer thread, which applies the migrations, and opens the reads beside it. */
-export async function startEmbeddedEngine(data: WriterData, log: Log, onTraced: (landing: TracedLanding) => void): Promise<EmbeddedEngine> {
+/** Starts the writer thread, which opens the store of the configuration for itself. */
+export function startWriter(config: Config, log: Log, onTraced: (landing: TracedLanding) => void): Writer {
   const worker = new Worker(new URL('./writer.thread.ts', import.meta.url), {
     name: 'writer',
-    workerData: data,
+    workerData: config,
     // Far more than it needs at any time; the less it may have, the earlier garbage is collected (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1024 },
   });
@@ -93,26 +86,27 @@ export async function startEmbeddedEngine(data: WriterData, log: Log, onTraced: 
     else if ('traced' in news) onTraced(news.traced);
   });
   const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
-  await remote.migrate();
-  const reads = openSqliteReads(data.dataDir);
+  let lands = false;
+  worker.on('error', (error) => {
+    // As in this thread, a defect ends the process: whoever watches over it starts another, and landing goes on.
+    if (lands) throw error;
+  });
   return {
-    store: {
-      ...remote,
-      ...reads,
-      async close() {
-        // The writer closes last: only the last connection, and only one that may write, empties the write-ahead log.
-        await reads.close();
-        await remote.shutdown();
-        await worker.terminate();
-      },
-    },
+    writes: remote,
     writesPort() {
       const { port1, port2 } = new MessageChannel();
       // Where the thread has ended, calls on the other port reject.
       remote.connect(port1).catch(() => port1.close());
       return port2;
     },
-    startConsumer: () => remote.startConsumer(),
+    async startConsumer() {
+      await remote.startConsumer();
+      lands = true;
+    },
     landing: () => remote.landing(),
+    async close() {
+      await remote.shutdown();
+      await worker.terminate();
+    },
   };
 }

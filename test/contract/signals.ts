@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../support/folder.ts';
-import { ask, postSignals } from '../support/http.ts';
+import { ask, bearer, postSignals } from '../support/http.ts';
 import { type Random, seededRandom } from '../support/random.ts';
 import { eventually, weirFor } from '../support/weir.ts';
 import { type Json, startWorld } from '../support/world.ts';
@@ -14,6 +14,7 @@ import { contractSuite, type Engine } from './engine.ts';
 import { guardRailTests } from './guard-rails.ts';
 
 const DAY = 86_400;
+const METRICS_TOKEN = 'metrics-token-123';
 const EXPRESSION = 'http.request.method eq "GET"';
 
 const event = (more: Json) => ({ type: 'access_rules', action: 'block', ...more });
@@ -41,7 +42,8 @@ const seconds = (rule: Json) => (Date.parse(rule.expires_at as string) - Date.pa
 const targets = (rules: Json[]) => rules.map(({ target }) => target).sort();
 
 export function signalContract(engine: Engine): void {
-  const start = (settings: Readonly<Record<string, string>>, folder: string) => startWorld({ DATA_DIR: folder, ...settings });
+  const start = (settings: Readonly<Record<string, string>>, folder: string) =>
+    startWorld({ DATA_DIR: folder, METRICS_TOKEN, ...settings });
   contractSuite('signals', engine, start, (world) => {
     const client = (...keyOptions: string[]) => world().client(...keyOptions);
     /** Runs a command; the one value that it prints. */
@@ -63,6 +65,22 @@ export function signalContract(engine: Engine): void {
       assert.deepEqual(lifetimes, { '192.0.2.1': DAY, '198.51.100.0/24': 3600, AS15169: 60, NL: DAY });
       const scanner = landed.find(({ target }) => target === '198.51.100.0/24')!;
       assert.deepEqual([scanner.name, scanner.reason, scanner.rule_ref, scanner.action], ['scanner', 'port scan', null, 'block']);
+    });
+
+    test('D4.18 messages land in a thread that answers no request', async () => {
+      const { post, rules } = await client();
+      const writerSeconds = () =>
+        eventually(async () => {
+          const { text } = await ask(world().weir().url, '/metrics', { headers: bearer(METRICS_TOKEN) });
+          return Number(/^weir_thread_cpu_seconds_total\{thread="writer"\} (\S+)$/m.exec(text)![1]);
+        });
+      const before = await writerSeconds();
+      await post(
+        '/v1/signal',
+        Array.from({ length: 1000 }, (_, n) => event({ ip: `10.1.${n >> 8}.${n & 255}` })),
+      );
+      assert.equal((await rules()).length, 1000);
+      assert.ok((await writerSeconds()) > before);
     });
 
     test('2.1, D3 an expiry is kept as a whole second, rounded up', async () => {
@@ -159,7 +177,7 @@ export function signalContract(engine: Engine): void {
       const { post, rules } = await client();
       const { status, body } = await post('/v2/signal', [
         waf(
-          { reason: 'r', labels: { team: 'x' }, expires_in: 7 },
+          { reason: 'r', labels: { team: 'x' }, expires_in: 701 },
           { name: 'n', order: 5, short_description: 's', phase: 'Request', config: { sensitivity: 'low' } },
         ),
         access(),
@@ -183,7 +201,7 @@ export function signalContract(engine: Engine): void {
         labels: { team: 'x' },
         config: { sensitivity: 'low', phase: 'request' },
       });
-      assert.equal(Math.floor(seconds(rule!)), 7);
+      assert.equal(Math.floor(seconds(rule!)), 701);
       assert.equal((await rules()).length, 1);
       await post('/v2/signal', [waf({ op: 'delete' }), { kind: 'smart_firewall_rule', op: 'delete', rule_ref: 'waf-1' }]);
       assert.equal((await rules('waf_rule')).length, 0);
