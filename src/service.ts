@@ -42,6 +42,7 @@ import { loadGeoData, useGeo } from './runtime/geo.ts';
 import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
+import type { LoadedThreads } from './runtime/load-threads.ts';
 import { createLogger } from './runtime/logging.ts';
 import { countBuilds } from './runtime/metrics/builds.ts';
 import { metricsPage } from './runtime/metrics/metrics.ts';
@@ -58,6 +59,8 @@ import { unlanded } from './stream/lag.ts';
 export interface ServiceOptions {
   /** Where the first key and the ready line are printed. */
   readonly stdout: NodeJS.WritableStream;
+  /** Threads that have been started before. */
+  readonly threads?: LoadedThreads;
 }
 
 export interface Service {
@@ -81,7 +84,7 @@ const DEAD_LETTERS_COUNTED = 10_000;
 const { now, monotonic } = systemClock;
 
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
-export async function startService(config: Config, { stdout }: ServiceOptions): Promise<Service> {
+export async function startService(config: Config, { stdout, threads }: ServiceOptions): Promise<Service> {
   const logger = createLogger(config.logLevel);
   const log: Log = (level, message) => logger[level](message);
   const closing: Close[] = [];
@@ -104,14 +107,14 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   closing.push(() => measures?.process.close());
   const tracing = config.otelEndpoint === undefined ? undefined : await startTracing(config.otelEndpoint, about.version, log);
   closing.push(() => tracing?.close());
-  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing));
+  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), threads?.writer);
   closing.push(() => engine.close());
   const { store, stream } = engine;
   try {
     const geoData = await loadingGeo;
     const guardRails = serviceGuardRails(config);
     const feedThread = config.roles.includes('feeds')
-      ? startFeedThread(() => engine.feedSource(), geoData, { guardRails, schemesFile: config.schemesFile })
+      ? startFeedThread(() => engine.feedSource(), geoData, { guardRails, schemesFile: config.schemesFile }, threads?.feeds)
       : undefined;
     closing.push(() => feedThread?.close());
     const geo = useGeo(

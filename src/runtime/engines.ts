@@ -7,10 +7,11 @@ import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import type { Patience } from '../store/sqlite/database.ts';
 import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
-import { openSqliteStream } from '../stream/sqlite/stream.ts';
+import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import { type ConsumerRole, type LandingReport, startConsumerRole } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
-import { startEmbeddedEngine } from './writer.ts';
+import type { WaitingThread } from './waiting-thread.ts';
+import { startEmbeddedEngine, type WriterData } from './writer.ts';
 
 /** The engines of a serving process. */
 export interface Engine {
@@ -60,18 +61,24 @@ export async function openReads({ databaseUrl, dataDir }: Config): Promise<Store
   return (await import('../store/postgres/store.ts')).openPostgresReads(databaseUrl);
 }
 
-/** Opens the stream in this thread; the embedded one appends in a thread of its own. */
-export async function openStream(config: Config): Promise<Stream> {
+/** Opens the stream in this thread; the embedded one appends in a thread of its own, and counts that in `appended`. */
+export async function openStream(config: Config, appended?: SharedArrayBuffer): Promise<Stream> {
   if (config.kafkaBrokers !== undefined) return openKafkaStream(config, config.kafkaBrokers);
   openDataDir(config.dataDir);
-  return openSqliteStream(config.dataDir);
+  return openSqliteStream(config.dataDir, appended);
 }
 
 /** Opens the engines of a server. Rejects with a readable reason when one is not there; what was opened is closed again. */
-export async function startEngine(config: Config, log: Log, onTraced: (landing: TracedLanding) => void): Promise<Engine> {
-  const { store, feedSource, landEmbedded } = await startStore(config, log, onTraced);
+export async function startEngine(
+  config: Config,
+  log: Log,
+  onTraced: (landing: TracedLanding) => void,
+  writer?: WaitingThread<WriterData>,
+): Promise<Engine> {
+  const appended = newAppendCount();
+  const { store, feedSource, landEmbedded } = await startStore(config, log, onTraced, { appended, thread: writer });
   try {
-    const stream = await openStream(config);
+    const stream = await openStream(config, appended);
     let role: ConsumerRole | undefined;
     return {
       store,
@@ -110,10 +117,16 @@ interface StartedStore {
   readonly landEmbedded?: () => Promise<() => Promise<LandingReport>>;
 }
 
-async function startStore(config: Config, log: Log, onTraced: (landing: TracedLanding) => void): Promise<StartedStore> {
+async function startStore(
+  config: Config,
+  log: Log,
+  onTraced: (landing: TracedLanding) => void,
+  { appended, thread }: { readonly appended: SharedArrayBuffer; readonly thread: WaitingThread<WriterData> | undefined },
+): Promise<StartedStore> {
   const { databaseUrl, dataDir, streamRetentionHours } = config;
   if (databaseUrl !== undefined) return { store: await openPostgresStore(databaseUrl), feedSource: () => ({ databaseUrl }) };
-  const embedded = await startEmbeddedEngine({ dataDir, streamHours: streamRetentionHours, debug: isDebug(config) }, log, onTraced);
+  const data = { dataDir, appended, streamHours: streamRetentionHours, debug: isDebug(config) };
+  const embedded = await startEmbeddedEngine(data, log, onTraced, thread);
   return {
     store: embedded.store,
     feedSource: () => ({ dataDir, writes: embedded.writesPort() }),

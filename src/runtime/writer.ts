@@ -1,15 +1,18 @@
 /** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreWrites } from '../ports/store.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
+import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
-/** What the writer thread is started with. */
+/** What the writer thread works with. */
 export interface WriterData {
   readonly dataDir: string;
+  /** Counts what this process appends to the embedded stream. */
+  readonly appended: SharedArrayBuffer;
   /** How long landed messages of the stream are kept, hours. */
   readonly streamHours: number;
   /** Whether each landing is logged. */
@@ -80,14 +83,22 @@ export interface EmbeddedEngine {
   landing(): Promise<LandingReport>;
 }
 
-/** Starts the writer thread, which applies the migrations, and opens the reads beside it. */
-export async function startEmbeddedEngine(data: WriterData, log: Log, onTraced: (landing: TracedLanding) => void): Promise<EmbeddedEngine> {
-  const worker = new Worker(new URL('./writer.thread.ts', import.meta.url), {
+/** Starts a writer thread that loads its part. */
+export const loadWriter = (): WaitingThread<WriterData> =>
+  startWaiting(new URL('./writer.thread.ts', import.meta.url), {
     name: 'writer',
-    workerData: data,
     // Far more than it needs at any time; the less it may have, the earlier garbage is collected (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1024 },
   });
+
+/** Lets a writer thread begin, which applies the migrations, and opens the reads beside it. */
+export async function startEmbeddedEngine(
+  data: WriterData,
+  log: Log,
+  onTraced: (landing: TracedLanding) => void,
+  writer: WaitingThread<WriterData> = loadWriter(),
+): Promise<EmbeddedEngine> {
+  const worker = writer.begin(data);
   worker.on('message', (news: WriterNews | object) => {
     if ('log' in news) log(news.log.level, news.log.message);
     else if ('traced' in news) onTraced(news.traced);
