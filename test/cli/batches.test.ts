@@ -67,7 +67,8 @@ describe('D9 batches', () => {
       ({ name }) => name === 'siem',
     );
     await batchOf([block('198.51.100.0/24', { rule_ref: 'scanners', reason: 'scans' }), block('203.0.113.7')]);
-    const good = await feed();
+    const good = ['198.51.100.0/24', '203.0.113.7/32'];
+    await feedIs(good);
     const { batch: wrong } = await post([block('198.51.100.0/23', { rule_ref: 'scanners' }), unblock('203.0.113.7'), block('8.8.8.8')], {
       key,
     });
@@ -125,7 +126,7 @@ describe('D9 batches', () => {
     await batchOf([block('192.0.2.1', { labels: { source: 'a', n: 1 } }), block('192.0.2.2', { reason: 'scan' })]);
     await post([block('192.0.2.3')], { key });
     const batch = await batchOf([block('192.0.2.4'), block('192.0.2.4', { rule_ref: 'r' })]);
-    await feed();
+    await feedIs(['192.0.2.1/32', '192.0.2.2/31', '192.0.2.4/32']);
 
     for (const [args, pattern] of [
       [[], /say which rules: give --list/],

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { runCommandLine } from '../../src/cli/program.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import { patiently } from '../../src/store/sqlite/database.ts';
 import { command } from '../support/command.ts';
@@ -11,7 +13,7 @@ import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { postSignals } from '../support/http.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
-import { KEY, weir, weirFor } from '../support/weir.ts';
+import { KEY, testEnvironment, weir, weirFor } from '../support/weir.ts';
 
 const READING = [
   'export --workspace default',
@@ -84,12 +86,18 @@ test('D1.13 a command that reads needs no lock', async (t) => {
 
 test('D1.14 a command that writes waits for the lock, and says so after a second', async (t) => {
   const { settings, unlock } = await lockedFiles(t);
-  const writing = command(['org', 'create', 'more'], settings);
-  setTimeout(unlock, 1500);
-  const { code, stdout, stderr } = await writing;
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /^organization more /);
-  assert.equal(stderr, 'weir: another process writes to the store; waiting for it, at most 30 s\n');
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  let said = '';
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    unlock();
+  });
+  const begun = performance.now();
+  const code = await runCommandLine(['org', 'create', 'more'], { environment: testEnvironment(settings), stdout, stderr });
+  assert.equal(code, 0, said);
+  assert.ok(performance.now() - begun >= 1000);
+  assert.match(String(stdout.read()), /^organization more /);
+  assert.equal(said, 'weir: another process writes to the store; waiting for it, at most 30 s\n');
 });
 
 test('D1.14 a lock that is held for too long is a sentence', async () => {

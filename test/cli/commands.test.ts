@@ -12,7 +12,7 @@ import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { postSignals } from '../support/http.ts';
-import { eventually, KEY, MAIN, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
+import { eventually, KEY, MAIN, PATIENT, startWeir, testEnvironment, type Weir, weir } from '../support/weir.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const NO_SETTINGS = {
@@ -476,13 +476,15 @@ suite('weir', () => {
         shown.map(([number, , reason]) => [Number(number), reason]),
         listed.map((letter) => [letter.id, letter.reason]),
       );
-      assert.match(await person('rule', 'ls', '--workspace', 'default'), /192\.0\.2\.105/, 'what came after them has landed');
+      await eventually(async () =>
+        assert.match(await person('rule', 'ls', '--workspace', 'default'), /192\.0\.2\.105/, 'what came after them has landed'),
+      );
     });
 
     test('D4.6, D1.7 weir dead-letter replay: to the end of the stream, as received at their first time', async () => {
       const [first, second] = await letters();
       // What a later weir does that knows the version.
-      const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
+      const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
       db.prepare("UPDATE dead_letters SET headers = json_remove(headers, '$.schema_version') WHERE id = ?").run(first.id);
       db.close();
       assert.deepEqual(await program('dead-letter', 'replay', String(first.id), String(second.id), String(second.id)), [

@@ -1,6 +1,6 @@
 /** `weir export` and `weir import`: a workspace moves from one engine to the other and back. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type AccessRule, KINDS } from '../../src/rule.ts';
@@ -12,7 +12,7 @@ import { smallGeo } from '../support/geo.ts';
 import { getFeed, postSignals } from '../support/http.ts';
 import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
-import { eventually, KEY, type Weir, weir, weirFor } from '../support/weir.ts';
+import { eventually, inSeconds, KEY, type Weir, weir, weirFor } from '../support/weir.ts';
 
 type Settings = Record<string, string>;
 type Row = Record<string, unknown>;
@@ -349,9 +349,16 @@ describe('D4 moving between embedded stores', () => {
     const old = await serve(t, from);
     await emptyWorkspace(from);
     const writer = await key(from);
-    const [short, long] = [2, 3600].map((seconds) => expression('waf_rule', `w${seconds}`, { expires_in: seconds }, {}));
-    await post(old, writer.key, '/v2/signal', [short, long]);
-    assert.equal((await json(from, 'export', file, '--workspace', 'main')).rules, 2);
+    await post(old, writer.key, '/v2/signal', [expression('waf_rule', 'long', { expires_in: 3600 }, {})]);
+    await inSeconds(async (seconds) => {
+      const until = Date.now() + seconds * 1000;
+      await post(old, writer.key, '/v2/signal', [expression('waf_rule', 'short', { expires_in: seconds }, {})]);
+      rmSync(file, { force: true });
+      const { rules } = await json(from, 'export', file, '--workspace', 'main');
+      if (rules !== 2 && Date.now() > until) return undefined;
+      assert.equal(rules, 2);
+      return rules;
+    });
     await eventually(async () => assert.equal((await rulesOf(from)).length, 1));
     await serve(t, to);
     await emptyWorkspace(to);

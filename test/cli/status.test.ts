@@ -10,7 +10,7 @@ import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { getFeed, postSignals } from '../support/http.ts';
-import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
+import { eventually, KEY, PATIENT, startWeir, type Weir } from '../support/weir.ts';
 
 const DAY = 86_400_000;
 const folder = temporaryFolder({ after });
@@ -71,7 +71,7 @@ suite('weir status', () => {
     const entries = ['192.0.2.1', '192.0.2.9', '192.0.2.17'].map(block);
     assert.equal((await postSignals(server.url, KEY, entries, '/v1/signal?list=edge')).status, 200);
     await eventually(async () => assert.equal((await getFeed(server.url, KEY, '/edge')).status, 413));
-    const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
+    const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
     db.exec(
       `INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (0, 'r', 's', 0, 0, 0, 'k', '{}', 'v')`,
     );

@@ -17,7 +17,7 @@ const message = (n: number, key = 'w1'): Message => ({
 /** Small pages show that reading goes on where it stopped. */
 async function readAll(stream: Stream, reader: StreamReader, want: number, page = 7): Promise<StreamRecord[]> {
   const records: StreamRecord[] = [];
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   const at = new Map<number, number>();
   while (records.length < want && Date.now() < deadline) {
     for (const partition of reader.owned()) {

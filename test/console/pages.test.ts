@@ -16,7 +16,7 @@ const HOSTILE = `<script>alert(1)</script>"'\u202e`;
 const LONG = 'W'.repeat(2000);
 const TARGET = 'Address, network, ASN or country';
 
-suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_000 }, () => {
+suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
   let weir: Weir;
   let browser: Awaited<ReturnType<typeof startBrowser>>;
   let page: ConsolePage;
@@ -59,12 +59,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 240_00
   const read = async (path: string) => JSON.parse((await ask(weir.url, `/v1/manage${path}`, { headers: bearer(KEY) })).text);
   const active = async (address: string) =>
     (await read(`/rules?address=${encodeURIComponent(address)}`)).rules.map(({ target }: { readonly target: string }) => target);
-  const hasCurl = async (wanted: string) => {
-    const commands = await page.evaluate<string>(
-      `[...document.querySelectorAll('dialog pre')].map((each) => each.textContent).join('\\n')`,
-    );
-    assert.ok(commands.includes(wanted), `${wanted} is not in\n${commands}`);
-  };
+  const hasCurl = (wanted: string) =>
+    eventually(async () => {
+      const commands = await page.evaluate<string>(
+        `[...document.querySelectorAll('dialog pre')].map((each) => each.textContent).join('\\n')`,
+      );
+      assert.ok(commands.includes(wanted), `${wanted} is not in\n${commands}`);
+    });
 
   test('D18.47 where no device has pulled yet, the page of devices says so', async () => {
     await page.show('/devices', 'Devices');

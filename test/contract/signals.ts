@@ -159,7 +159,7 @@ export function signalContract(engine: Engine): void {
       const { post, rules } = await client();
       const { status, body } = await post('/v2/signal', [
         waf(
-          { reason: 'r', labels: { team: 'x' }, expires_in: 7 },
+          { reason: 'r', labels: { team: 'x' }, expires_in: 701 },
           { name: 'n', order: 5, short_description: 's', phase: 'Request', config: { sensitivity: 'low' } },
         ),
         access(),
@@ -183,7 +183,7 @@ export function signalContract(engine: Engine): void {
         labels: { team: 'x' },
         config: { sensitivity: 'low', phase: 'request' },
       });
-      assert.equal(Math.floor(seconds(rule!)), 7);
+      assert.equal(Math.floor(seconds(rule!)), 701);
       assert.equal((await rules()).length, 1);
       await post('/v2/signal', [waf({ op: 'delete' }), { kind: 'smart_firewall_rule', op: 'delete', rule_ref: 'waf-1' }]);
       assert.equal((await rules('waf_rule')).length, 0);

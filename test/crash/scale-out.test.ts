@@ -4,7 +4,7 @@ import { noKafka } from '../support/kafka.ts';
 import { noOwnPostgres } from '../support/postgres.ts';
 import { type CrashMatrix, SCENARIOS, type ScenarioName, startCrashMatrix } from './scale-out.ts';
 
-describe('D3 D4 PostgreSQL and Kafka under load', { skip: noOwnPostgres() || noKafka(), timeout: 400_000 }, () => {
+describe('D3 D4 PostgreSQL and Kafka under load', { skip: noOwnPostgres() || noKafka(), timeout: 600_000 }, () => {
   let matrix: CrashMatrix;
   before(async () => {
     matrix = await startCrashMatrix();

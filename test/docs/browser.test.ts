@@ -30,7 +30,7 @@ const type = (page: Page, selector: string, value: string) =>
     input.dispatchEvent(new Event('input', { bubbles: true }));
   })()`);
 
-suite('1 API documentation in a browser', { skip: needs('chromium'), timeout: 120_000 }, () => {
+suite('1 API documentation in a browser', { skip: needs('chromium'), timeout: 600_000 }, () => {
   test('1, 4 every operation is shown and can be tried; nothing is asked of another host', async (t) => {
     const folder = temporaryFolder(t);
     const [weir, browser] = await Promise.all([

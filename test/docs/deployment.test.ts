@@ -151,8 +151,10 @@ test('docs: nginx takes the site, passes on what clients need and keeps the rest
   const bearer = ['-H', `Authorization: Bearer ${KEY}`];
   const block = '[{"type":"access_rules","action":"block","ip":"192.0.2.1"}]';
   assert.equal(await ask('/v1/signal', ...bearer, '-d', block), 200);
-  assert.equal(await ask('/v1/threat/feeds', ...bearer), 200);
-  assert.equal(readFileSync(join(folder, 'body.txt'), 'utf8'), '192.0.2.1/32\n');
+  await eventually(async () => {
+    assert.equal(await ask('/v1/threat/feeds', ...bearer), 200);
+    assert.equal(readFileSync(join(folder, 'body.txt'), 'utf8'), '192.0.2.1/32\n');
+  });
   for (const path of ['/readyz', '//readyz', '/v1/../readyz', '/docs/signal/swagger/', '/metrics', '/']) {
     assert.equal(await ask(path, '--path-as-is'), 403, path);
   }

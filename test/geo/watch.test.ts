@@ -14,6 +14,7 @@ import { folderOf, rangesByKey } from '../support/geo.ts';
 const AU = '1.0.0.0,1.0.0.255,AU\n';
 const DE = '1.0.0.0,1.0.0.255,DE\n';
 const ASN = '1.0.0.0,1.0.0.255,13335\n';
+/** A file that is written at once, in this thread, is never seen half written by a watch in the same thread. */
 const POLL_MS = 20;
 
 /** A watch on files in a folder, with what it reported. */
@@ -45,7 +46,7 @@ const NEVER = 3_600_000;
 
 test('D1 GEO_COUNTRY_FILE: a changed file reloads by itself, however it is replaced', async (t) => {
   const { folder, country, data, changes, log } = await watching(t, POLL_MS);
-  await writeFile(country, DE);
+  writeFileSync(country, DE);
   await until(() => changes.length === 1);
   assert.deepEqual(countries(changes[0]), ['DE']);
   assert.notEqual(changes[0].version, data.version);
@@ -63,19 +64,19 @@ test('D1 GEO_COUNTRY_FILE: a changed file reloads by itself, however it is repla
 
   await rm(country);
   await sleep(POLL_MS / 2);
-  await writeFile(country, AU + DE.replaceAll('1.0.0', '1.0.1'));
+  writeFileSync(country, AU + DE.replaceAll('1.0.0', '1.0.1'));
   await until(() => changes.length === 3);
   assert.deepEqual(countries(changes[2]), ['AU', 'DE']);
 });
 
 test('D1 GEO_ASN_FILE: a broken file is refused once, the old data stay, a good one is taken again', async (t) => {
   const { asn, changes, log } = await watching(t, POLL_MS);
-  await writeFile(asn, `${ASN}nonsense\n`);
+  writeFileSync(asn, `${ASN}nonsense\n`);
   await until(() => log.length === 1);
   await sleep(5 * POLL_MS);
   assert.deepEqual(log, [`refused: GEO_ASN_FILE: ${asn}: line 2: expected at least 3 fields; the data loaded before stay in use`]);
   assert.equal(changes.length, 0);
-  await writeFile(asn, '1.0.0.0,1.0.0.255,64500\n');
+  writeFileSync(asn, '1.0.0.0,1.0.0.255,64500\n');
   await until(() => changes.length === 1);
   assert.deepEqual(Object.keys(rangesByKey(changes[0].asn)), ['AS64500']);
 });
@@ -93,22 +94,22 @@ test('D1 SIGHUP: reload looks at once, tries a refused file again and says nothi
   await watch.reload();
   assert.deepEqual([changes, log], [[], []]);
 
-  await writeFile(country, DE);
-  await writeFile(asn, 'nonsense');
+  writeFileSync(country, DE);
+  writeFileSync(asn, 'nonsense');
   await watch.reload();
   assert.deepEqual(changes.map(countries), [['DE']], 'the good one of two is used');
   await watch.reload();
   assert.equal(log.filter((line) => line.startsWith('refused: GEO_ASN_FILE: ')).length, 2);
   assert.equal(changes.length, 1);
 
-  await writeFile(asn, ASN);
+  writeFileSync(asn, ASN);
   await watch.reload();
   assert.equal(changes.length, 1, 'equal content is no change');
 });
 
 test('D1 SIGHUP: reloads asked for together run one after another', async (t) => {
   const { country, changes, watch } = await watching(t, NEVER);
-  await writeFile(country, DE);
+  writeFileSync(country, DE);
   await Promise.all([watch.reload(), watch.reload(), watch.reload()]);
   assert.equal(changes.length, 1);
 });
@@ -127,7 +128,7 @@ test('D1 GEO_COUNTRY_FILE: the twin file of the other family is watched too; onl
     log: (outcome, text) => log.push(`${outcome}: ${text}`),
   });
   t.after(() => watch.close());
-  await writeFile(twin, '2001:db8::,2001:db8::1,FR\n');
+  writeFileSync(twin, '2001:db8::,2001:db8::1,FR\n');
   await until(() => changes.length === 1);
   assert.deepEqual(countries(changes[0]), ['AU', 'FR']);
 
@@ -156,7 +157,7 @@ test('D1 GEO_COUNTRY_FILE: a file that is still being written is left until it h
 
 test('D1 GEO_COUNTRY_FILE: after close nothing is reported', async (t) => {
   const { country, changes, log, watch } = await watching(t, POLL_MS);
-  await writeFile(country, DE);
+  writeFileSync(country, DE);
   const pending = watch.reload();
   watch.close();
   await pending;
@@ -169,7 +170,7 @@ const ROWS = ['AT', 'BE', 'CH', 'DE', 'ES', 'FR', 'GB', 'HR'].map((country, i) =
 
 test('D11.9 a file with under half of the rows or countries in use is refused, by itself and with SIGHUP, and the data stay', async (t) => {
   const { country, changes, log, watch } = await watching(t, NEVER);
-  await writeFile(country, ROWS.join(''));
+  writeFileSync(country, ROWS.join(''));
   await watch.reload();
   assert.match(log[0], /country of [-\d]+, 1 → 8 rows, 1 → 8 countries; asn of [-\d]+ as before$/);
 
@@ -180,14 +181,14 @@ test('D11.9 a file with under half of the rows or countries in use is refused, b
     [[0, 1, 2, 3, 4, 5].map((i) => `1.0.${i}.0,1.0.${i}.0,${'AT'}\n`), '1 countries, under half of the 8'],
   ];
   for (const [rows, what] of cases) {
-    await writeFile(country, rows.join(''));
+    writeFileSync(country, rows.join(''));
     log.length = 0;
     await watch.reload();
     await watch.reload();
     assert.deepEqual(log, [refused(what), refused(what)]);
     assert.equal(changes.length, 1);
   }
-  await writeFile(country, ROWS.slice(0, 4).join(''));
+  writeFileSync(country, ROWS.slice(0, 4).join(''));
   await watch.reload();
   assert.deepEqual(changes.slice(1).map(countries), [['AT', 'BE', 'CH', 'DE']], 'half of them is not under half');
 });

@@ -33,7 +33,7 @@ async function run(cwd: string, program: string, ...args: string[]): Promise<End
 const read = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8');
 const blocks = (ips: readonly string[]) => ips.map((ip) => ({ type: 'access_rules', action: 'block', ip }));
 
-suite('real clients', { timeout: 120_000 }, () => {
+suite('real clients', { timeout: 600_000 }, () => {
   let world: World;
   let client: Client;
   const cleanup: (() => void)[] = [];
@@ -51,7 +51,7 @@ suite('real clients', { timeout: 120_000 }, () => {
     world = await startWorld({ DATA_DIR: join(root, 'data') });
   });
   after(async () => {
-    await world?.weir().kill('SIGTERM');
+    await world?.stop();
     for (const work of cleanup) work();
   });
 
@@ -66,6 +66,7 @@ suite('real clients', { timeout: 120_000 }, () => {
       const { status, body } = await client.post('/v1/signal', blocks(ips.slice(at, at + 1000)));
       assert.equal(status, 200, JSON.stringify(body.errors));
     }
+    await world.landed();
   }
 
   test('4.3.7 curl --etag-save and --etag-compare: 304 and nothing written while the feed is unchanged', {
@@ -192,6 +193,7 @@ suite('real clients', { timeout: 120_000 }, () => {
     const { key, workspace } = await blocking([...ends, ...networks]);
     await world.text(['list', 'create', 'small', '--workspace', workspace, '--max-entries', '1']);
     await client.post('/v1/signal?list=small', blocks(['192.0.2.1', '192.0.2.9']));
+    await world.landed();
     const cwd = folder();
     const curl = (name: string, target: string) =>
       run(cwd, 'curl', '-sS', '-u', `api:${key}`, '-w', '%{http_code}', '-o', name, url(target));

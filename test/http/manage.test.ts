@@ -9,6 +9,7 @@ import type { Operation } from '../../src/manage/operation.ts';
 import { OPERATIONS } from '../../src/manage/table.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, commandJson, newKey, newTenant } from '../support/command.ts';
+import { beforeMidnight } from '../support/day.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, getFeed, type Headers, postSignals, type Reply } from '../support/http.ts';
@@ -596,6 +597,7 @@ suite('management', () => {
   });
 
   test('D15.17 devices, bouncers and history of the workspace', async () => {
+    await beforeMidnight();
     const { id } = (await make('/lists', { name: fresh('list') })).body;
     await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip: '192.0.2.9' }], `/v1/signal?list=${id}`);
     await eventually(async () => {

@@ -31,7 +31,10 @@ suite('metrics of the embedded engine', () => {
       METRICS_PORT: '0',
       LOG_LEVEL: 'info',
     });
-    [, metricsUrl] = /metrics on (http:\/\/127\.0\.0\.1:\d+)\/metrics/.exec(weir.output().stderr) as unknown as [string, string];
+    metricsUrl = await eventually(() => {
+      const { stderr } = weir.output();
+      return /metrics on (http:\/\/127\.0\.0\.1:\d+)\/metrics/.exec(stderr)?.[1] ?? assert.fail(stderr);
+    });
   });
   after(() => weir.kill('SIGKILL'));
 
@@ -90,6 +93,10 @@ suite('metrics of the embedded engine', () => {
     await stream.publish([{ key: 'nobody', headers: { schema_version: '9' }, value: 'no signal' }]);
     await stream.close();
 
+    await eventually(async () => {
+      const now = samples(await page());
+      assert.equal(now.get('weir_landed_messages_total')! - start.get('weir_landed_messages_total')!, 6);
+    });
     const feed = await getFeed(weir.url, KEY);
     assert.deepEqual([feed.status, feed.headers['x-feed-entry-count']], [200, '4']);
     for (let n = 0; n < 3; n += 1) {
@@ -101,53 +108,53 @@ suite('metrics of the embedded engine', () => {
     for (let n = 0; n < 2; n += 1) assert.equal((await getFeed(weir.url, 'weir-wrong-key-0123456789')).status, 401);
     assert.equal((await ask(weir.url, '/v1/threat/feeds')).status, 401);
 
+    // A request is counted when its answer has gone out, which its client may have read by then.
     const end = await eventually(async () => {
-      const now = samples(await page());
-      assert.equal(now.get('weir_landed_messages_total')! - start.get('weir_landed_messages_total')!, 6);
-      return now;
+      const end = samples(await page());
+      const grown = (series: string) => (end.get(series) ?? 0) - (start.get(series) ?? 0);
+      const requests = (route: string, status: number) =>
+        grown(`weir_http_request_duration_seconds_count{route="${route}",status="${status}"}`);
+      const entries = (kind: string, outcome: string) => grown(`weir_entries_total{kind="${kind}",outcome="${outcome}"}`);
+      assert.deepEqual(
+        {
+          v1: [200, 206, 400, 429].map((status) => requests('/v1/signal', status)),
+          v2: [200, 206, 400].map((status) => requests('/v2/signal', status)),
+          feeds: [200, 304, 401].map((status) => requests('/v1/threat/feeds', status)),
+          lists: [404, 413].map((status) => requests('/v1/threat/feeds/{list}', status)),
+          access: ['accepted', 'failed', 'refused', 'dry_run', 'not_published'].map((outcome) => entries('access_rule', outcome)),
+          waf: ['accepted', 'failed'].map((outcome) => entries('waf_rule', outcome)),
+          unknown: ['failed', 'refused'].map((outcome) => entries('unknown', outcome)),
+          edge: grown(`weir_list_entries_total{list="${edge}"}`),
+          limited: grown('weir_limited_total{limit="entries"}'),
+          wrongKeys: grown('weir_failed_authentications_total'),
+          deadLetters: grown('weir_dead_letters'),
+          bodies: [end.get('weir_request_bodies'), end.get('weir_request_body_bytes')],
+          lag: end.get('weir_landing_lag_messages'),
+          feedsHeld: [end.get('weir_feeds'), end.get('weir_feeds_over_cap'), end.get('weir_feeds_stale')],
+          tooLarge: grown('weir_feed_build_duration_seconds_count{result="too_large"}'),
+          ready: ['store', 'stream', 'landing', 'feeds'].map((part) => end.get(`weir_ready{part="${part}"}`)),
+        },
+        {
+          v1: [1, 2, 1, 1],
+          v2: [0, 1, 1],
+          feeds: [1, 3, 3],
+          lists: [1, 1],
+          access: [4, 1, 0, 501, 0],
+          waf: [1, 1],
+          unknown: [1, 2],
+          edge: 3,
+          limited: 1,
+          wrongKeys: 2,
+          deadLetters: 1,
+          bodies: [0, 0],
+          lag: 0,
+          feedsHeld: [2, 1, 0],
+          tooLarge: 1,
+          ready: [1, 1, 1, 1],
+        },
+      );
+      return end;
     });
-    const grown = (series: string) => (end.get(series) ?? 0) - (start.get(series) ?? 0);
-    const requests = (route: string, status: number) =>
-      grown(`weir_http_request_duration_seconds_count{route="${route}",status="${status}"}`);
-    const entries = (kind: string, outcome: string) => grown(`weir_entries_total{kind="${kind}",outcome="${outcome}"}`);
-    assert.deepEqual(
-      {
-        v1: [200, 206, 400, 429].map((status) => requests('/v1/signal', status)),
-        v2: [200, 206, 400].map((status) => requests('/v2/signal', status)),
-        feeds: [200, 304, 401].map((status) => requests('/v1/threat/feeds', status)),
-        lists: [404, 413].map((status) => requests('/v1/threat/feeds/{list}', status)),
-        access: ['accepted', 'failed', 'refused', 'dry_run', 'not_published'].map((outcome) => entries('access_rule', outcome)),
-        waf: ['accepted', 'failed'].map((outcome) => entries('waf_rule', outcome)),
-        unknown: ['failed', 'refused'].map((outcome) => entries('unknown', outcome)),
-        edge: grown(`weir_list_entries_total{list="${edge}"}`),
-        limited: grown('weir_limited_total{limit="entries"}'),
-        wrongKeys: grown('weir_failed_authentications_total'),
-        deadLetters: grown('weir_dead_letters'),
-        bodies: [end.get('weir_request_bodies'), end.get('weir_request_body_bytes')],
-        lag: end.get('weir_landing_lag_messages'),
-        feedsHeld: [end.get('weir_feeds'), end.get('weir_feeds_over_cap'), end.get('weir_feeds_stale')],
-        tooLarge: grown('weir_feed_build_duration_seconds_count{result="too_large"}'),
-        ready: ['store', 'stream', 'landing', 'feeds'].map((part) => end.get(`weir_ready{part="${part}"}`)),
-      },
-      {
-        v1: [1, 2, 1, 1],
-        v2: [0, 1, 1],
-        feeds: [1, 3, 3],
-        lists: [1, 1],
-        access: [4, 1, 0, 501, 0],
-        waf: [1, 1],
-        unknown: [1, 2],
-        edge: 3,
-        limited: 1,
-        wrongKeys: 2,
-        deadLetters: 1,
-        bodies: [0, 0],
-        lag: 0,
-        feedsHeld: [2, 1, 0],
-        tooLarge: 1,
-        ready: [1, 1, 1, 1],
-      },
-    );
     const own = [...end].filter(([series]) => /^weir_feed_entr/.test(series) && series.includes(edge)).map(([, value]) => value);
     assert.deepEqual(own, [3, 1], 'entries and cap of the list');
     assert.ok(end.get('weir_feed_build_size_bytes_sum')! > 0);

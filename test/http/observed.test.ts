@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { command, commandJson, commandText } from '../support/command.ts';
+import { beforeMidnight } from '../support/day.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, postSignals } from '../support/http.ts';
@@ -68,6 +69,7 @@ suite('a server that is observed', () => {
   };
 
   before(async () => {
+    await beforeMidnight();
     collector.listen(0, '127.0.0.1');
     await once(collector, 'listening');
     weir = await startWeir({
@@ -148,7 +150,11 @@ suite('a server that is observed', () => {
     await commandText(['list', 'set', 'edge', '--workspace', 'default', '--family', 'v4'], settings);
     await poll(keys.get('reader')!.key, { 'user-agent': `mine ${WRONG}` }, '/v1/threat/feeds/edge');
     await poll(keys.get('reader')!.key, {}, `/v1/threat/feeds/${WRONG}`);
-    for (const name of readdirSync(data)) if (/^status-/.test(name)) status += readFileSync(join(data, name), 'utf8');
+    status += await eventually(() => {
+      const [name] = readdirSync(data).filter((each) => /^status-\d+\.json$/.test(each));
+      assert.ok(name !== undefined);
+      return readFileSync(join(data, name), 'utf8');
+    });
     await commandText(['list', 'delete', 'edge', '--workspace', 'default'], settings);
     await stop();
     const told = lines().map(({ msg }) => String(msg));

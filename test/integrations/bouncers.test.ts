@@ -144,9 +144,11 @@ suite('bouncers', () => {
     const report = (body: string) => ask(weir.url, '/v1/usage-metrics', { method: 'POST', headers: name, body });
     assert.deepEqual([(await report('{"remediation_components":[]}')).status, (await report('[1')).status], [201, 400]);
     assert.equal((await report(JSON.stringify({ a: 'x'.repeat(300_000) }))).status, 413);
-    const lines = weir.output().stderr;
-    assert.match(lines, /does not get 1 networks with 256 addresses/);
-    assert.match(lines, /gets 1 networks; in nftables mode it enforces only the first address of each/);
+    await eventually(() => {
+      const lines = weir.output().stderr;
+      assert.match(lines, /does not get 1 networks with 256 addresses/);
+      assert.match(lines, /gets 1 networks; in nftables mode it enforces only the first address of each/);
+    });
     await weir.kill('SIGTERM');
     const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);
     const narrow = rows.find(({ decisions }) => decisions === 16)!;
@@ -392,8 +394,11 @@ suite('bouncers', () => {
         .split('\n')
         .filter((line) => line.startsWith('{') || line.startsWith('['))
         .map((line) => JSON.parse(line));
-    await eventually(() => assert.ok(lines().length >= 2, output), UNTIL);
-    const [held, all] = lines();
+    const [held, all] = await eventually(() => {
+      const found = lines();
+      assert.ok(found.length >= 2, output);
+      return found;
+    }, UNTIL);
     assert.equal(held[0].value, '198.51.100.0/24');
     assert.deepEqual(values(all.new), ['192.0.2.1', '198.51.100.0/24']);
     await send('library', 'unblock', '192.0.2.1');

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { needs } from '../support/programs.ts';
-import { KEY, startWeir, testEnvironment, weir } from '../support/weir.ts';
+import { eventually, KEY, startWeir, testEnvironment, weir } from '../support/weir.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const modes = (folder: string) => Object.fromEntries(readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]));
@@ -40,12 +40,14 @@ suite('modes', () => {
     writeFileSync(join(dataDir, 'secret.db'), '', { mode: 0o600 });
     const server = await startWeir({ ...smallGeo(folder), DATA_DIR: dataDir, BOOTSTRAP_API_KEY: KEY });
     t.after(() => server.kill('SIGKILL'));
-    const lines = server.output().stderr.split('\n');
-    const warnings = lines.filter((line) => line.includes('DATA_DIR')).map((line) => JSON.parse(line) as { level: string; msg: string });
-    assert.deepEqual(
-      warnings.map(({ level, msg }) => [level, msg]),
-      [['warn', `DATA_DIR is open to others than its owner: ${dataDir} (0755), old.db (0644); close it with: chmod -R go= ${dataDir}`]],
-    );
+    await eventually(() => {
+      const lines = server.output().stderr.split('\n');
+      const warnings = lines.filter((line) => line.includes('DATA_DIR')).map((line) => JSON.parse(line) as { level: string; msg: string });
+      assert.deepEqual(
+        warnings.map(({ level, msg }) => [level, msg]),
+        [['warn', `DATA_DIR is open to others than its owner: ${dataDir} (0755), old.db (0644); close it with: chmod -R go= ${dataDir}`]],
+      );
+    });
     assert.equal(statSync(dataDir).mode & 0o777, 0o755);
     assert.equal(modes(dataDir)['old.db'], 0o644);
   });

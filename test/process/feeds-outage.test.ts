@@ -8,7 +8,7 @@ import { type FeedWorld, lapsing, type Space, startFeedWorld } from '../contract
 import { temporaryFolder } from '../support/folder.ts';
 import { ask, bearer, type Reply } from '../support/http.ts';
 import { noOwnPostgres, type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
-import { eventually } from '../support/weir.ts';
+import { eventually, inTime } from '../support/weir.ts';
 
 const STALE = 'x-feed-stale-since';
 const FAILED = '{"success":false,"error":"Internal server error","details":{}}';
@@ -31,7 +31,7 @@ function staleSince(reply: Reply): number {
   return Date.parse(header);
 }
 
-suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
+suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
   let postgres: OwnPostgres;
   let feeds: FeedWorld;
   let space: Space;
@@ -61,17 +61,18 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
   test('D5.16, D5.14, D13.5, 7.3, D2 killed: the last good snapshot without what lapses, whole or 500, never 401 to 404; back: normal', async () => {
     const [unseen, writer] = [await space.newKey(), await space.newKey('--permission', 'signal:write')];
     assert.equal((await space.get('', { key: writer })).status, 403);
-    const end = Math.ceil(Date.now() / 1000) + 6;
-    await feeds.publish([lapsing(space.id, '198.51.100.1', end)]);
-    const lines = '192.0.2.1/32\n192.0.2.9/32\n';
-    const before = await space.reads('?family=v4', `${lines}198.51.100.1/32\n`);
     const edge = await space.get('/edge');
     assert.equal((await space.get('/twice')).status, 409);
-    assert.equal(before.headers[STALE], undefined);
     const enforcer = await space.newKey('--permission', 'rules:read', '--permission', 'config:read');
     const documents = () =>
       Promise.all(['/config', '/v1/rules/access'].map((path) => ask(feeds.url(), path, { headers: bearer(enforcer) })));
     for (const { status } of await documents()) assert.equal(status, 200);
+    // What is asked before the lapse takes a second, or some where the machine is busy.
+    const end = Math.ceil(Date.now() / 1000) + 9;
+    await feeds.publish([lapsing(space.id, '198.51.100.1', end)]);
+    const lines = '192.0.2.1/32\n192.0.2.9/32\n';
+    const before = await space.reads('?family=v4', `${lines}198.51.100.1/32\n`);
+    assert.equal(before.headers[STALE], undefined);
     const readAt = Date.now();
 
     await postgres.kill();
@@ -126,7 +127,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
 
     // The rule lapses at its second although nobody can be asked.
     const sinces = new Set<number>();
-    while (Date.now() < end * 1000 + 1000) {
+    for (let polls = 0; polls < 3 || Date.now() < end * 1000 + 1000; polls += 1) {
       const sent = Date.now();
       const { status, text, headers } = await space.get('?family=v4');
       const received = Date.now();
@@ -150,7 +151,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
     await eventually(async () => {
       const reply = await space.get('?family=v4');
       assert.deepEqual([reply.status, reply.text, reply.headers[STALE]], [200, `${lines}203.0.113.1/32\n`, undefined]);
-    }, 20_000);
+    });
     await eventually(async () => assert.equal((await space.get('/nowhere')).status, 404));
     await eventually(async () => assert.equal((await space.get('', { key: 'unknown-key-0123456789' })).status, 401));
     for (const get of [space.get, space.getReplica]) {
@@ -183,13 +184,15 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
     }
     assert.equal(waiting[0]!.text, before.text);
     assert.ok(waited < 14_000, `${waited} ms`);
-    const then = Date.now();
-    for (let i = 0; i < 20; i += 1) {
-      const reply = await space.get('/edge', { headers: { 'if-none-match': before.headers.etag } });
-      assert.equal(reply.status, 304);
-      staleSince(reply);
-    }
-    assert.ok(Date.now() - then < 5000, `20 answers took ${Date.now() - then} ms`);
+    await inTime(5000, async () => {
+      const then = performance.now();
+      for (let i = 0; i < 20; i += 1) {
+        const reply = await space.get('/edge', { headers: { 'if-none-match': before.headers.etag } });
+        assert.equal(reply.status, 304);
+        staleSince(reply);
+      }
+      return { took: performance.now() - then, result: undefined };
+    });
     failed(await space.get('/edge', { key: 'unknown-key-0123456789' }));
     failed(await space.get('/nowhere'));
     postgres.resume();
@@ -200,7 +203,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 120_000 }, () => {
         [200, before.text, undefined, before.headers.etag],
       );
       assert.equal(reply.headers['last-modified'], before.headers['last-modified']);
-    }, 20_000);
+    });
     await eventually(async () => assert.equal((await space.get('/nowhere')).status, 404));
   });
 });
@@ -216,10 +219,15 @@ test('D5.16, D2 the embedded store’s file breaks: the last good snapshot or 50
   await space.list('never read');
   await space.block(['192.0.2.1'], 'edge');
   const before = await space.reads('/edge', '192.0.2.1/32\n');
+  // All threads have opened the store: one that opens a file of no bytes would delete the log beside it.
+  await space.getReplica('/edge');
   const files = ['weir.db', 'weir.db-wal'].map((name) => join(folder, 'data', name));
+  // Held still, so that nothing is written between. A byte is left: who opens a database without one deletes its log.
+  const { pid } = feeds.world.weir();
+  process.kill(pid, 'SIGSTOP');
   const whole = files.map((file) => readFileSync(file));
-
-  for (const file of files) truncateSync(file, 0);
+  for (const file of files) truncateSync(file, 1);
+  process.kill(pid, 'SIGCONT');
   const stale = await eventually(async () => {
     const reply = await space.get('/edge');
     staleSince(reply);

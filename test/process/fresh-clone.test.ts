@@ -5,7 +5,6 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SETTINGS } from '../../src/config.ts';
@@ -83,8 +82,11 @@ suite('a fresh clone', () => {
     socket.setEncoding('utf8').on('data', (text: string) => {
       answer += text;
     });
-    socket.write(`POST /v1/signal HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n[`);
-    await sleep(100);
+    const head = `POST /v1/signal HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}`;
+    socket.write(`${head}\r\nExpect: 100-continue\r\n\r\n`);
+    await eventually(() => assert.equal(answer, 'HTTP/1.1 100 Continue\r\n\r\n'));
+    answer = '';
+    socket.write('[');
     return async () => {
       await eventually(() => assert.rejects(fetch(`${url}/healthz`)));
       socket.write(body.slice(1));
@@ -98,12 +100,14 @@ suite('a fresh clone', () => {
     const { pid, output, exited } = await start(startLine);
     assert.match(output.stderr, /^weir: installing packages/m);
     assert.ok(output.stdout.endsWith(`weir ready on ${url}\n`));
-    const pasted = await promisify(execFile)('sh', ['-c', curlLines.replaceAll(ADDRESS, url)], { env });
-    assert.match(
-      pasted.stdout,
-      /^\{"success":true,"message":"Processed 1 entries, 0 failed"\}192\.0\.2\.1\/32\n# default\n#\n# action: block\n# family: v4\n# generated: \S+\n# entries: 1\n192\.0\.2\.1\/32\n$/,
-    );
-    assert.equal(pasted.stderr, '');
+    await eventually(async () => {
+      const pasted = await promisify(execFile)('sh', ['-c', curlLines.replaceAll(ADDRESS, url)], { env });
+      assert.match(
+        pasted.stdout,
+        /^\{"success":true,"message":"Processed 1 entries, 0 failed"\}192\.0\.2\.1\/32\n# default\n#\n# action: block\n# family: v4\n# generated: \S+\n# entries: 1\n192\.0\.2\.1\/32\n$/,
+      );
+      assert.equal(pasted.stderr, '');
+    });
     assert.ok(performance.now() - began < 120_000, 'two minutes');
     assert.equal(statSync(join(clone, 'data')).mode & 0o777, 0o700);
 

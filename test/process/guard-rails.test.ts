@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { postSignals } from '../support/http.ts';
-import { KEY, startWeir } from '../support/weir.ts';
+import { eventually, KEY, startWeir } from '../support/weir.ts';
 
 const block = (ip: string) => ({ type: 'access_rules', action: 'block', ip });
 
@@ -31,8 +31,10 @@ test('D7.1, D7.2 the settings hold for every workspace; self are the addresses o
   assert.doesNotMatch(stderr, /guard rails/);
   // The example that is printed can be pasted all the same.
   const curls = stdout.split('\n').filter((line) => /^\s*curl /.test(line));
-  const pasted = await promisify(execFile)('sh', ['-c', curls.join('\n')]);
-  assert.equal(pasted.stdout, '{"success":true,"message":"Processed 1 entries, 0 failed"}233.252.0.1/32\n');
+  await eventually(async () => {
+    const pasted = await promisify(execFile)('sh', ['-c', curls.join('\n')]);
+    assert.equal(pasted.stdout, '{"success":true,"message":"Processed 1 entries, 0 failed"}233.252.0.1/32\n');
+  });
 
   const key = /weir_[\w-]+/.exec(stdout)![0];
   const { status, text } = await postSignals(weir.url, key, [
@@ -56,13 +58,9 @@ test('D7.1 the first start without guard rails says so in one line of the log, a
   const lines: number[] = [];
   for (let start = 0; start < 2; start++) {
     const weir = await startWeir(settings);
-    lines.push(
-      weir
-        .output()
-        .stderr.split('\n')
-        .filter((line) => line.includes('guard rails are off')).length,
-    );
     assert.equal(await weir.kill('SIGTERM'), 0);
+    const { stderr } = weir.output();
+    lines.push(stderr.split('\n').filter((line) => line.includes('guard rails are off')).length);
   }
   assert.deepEqual(lines, [1, 0]);
 });

@@ -38,7 +38,7 @@ const SUPPORTED = ['plain', 'commented', 'csv_indicator', 'set_elements', 'acme_
 const TYPE = 'application/x-acme; charset=utf-8';
 const instant = (second: number) => new Date(second * 1000).toISOString().replace('.000Z', 'Z');
 
-suite('a format that is one row more', { timeout: 240_000 }, () => {
+suite('a format that is one row more', { timeout: 600_000 }, () => {
   const folder = temporaryFolder({ after });
   const copy = join(folder, 'weir');
   let feeds: FeedWorld;

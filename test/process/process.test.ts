@@ -12,7 +12,7 @@ import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { bearer, freePort, getFeed, postSignals, readyz } from '../support/http.ts';
-import { eventually, KEY, MAIN, testEnvironment, type Weir, weir, weirFor } from '../support/weir.ts';
+import { eventually, inTime, KEY, MAIN, PATIENT, testEnvironment, type Weir, weir, weirFor } from '../support/weir.ts';
 
 const block = (ip: string) => JSON.stringify([{ type: 'access_rules', action: 'block', ip }]);
 const post = (url: string, ip: string, key = KEY) => postSignals(url, key, block(ip));
@@ -136,14 +136,17 @@ suite('start', () => {
 
     const curls = lines.filter((line) => /^\s*curl /.test(line));
     assert.equal(curls.length, 2);
-    const pasted = await promisify(execFile)('sh', ['-c', curls.join('\n')]);
-    assert.equal(pasted.stdout, '{"success":true,"message":"Processed 1 entries, 0 failed"}192.0.2.1/32\n');
-    assert.equal(pasted.stderr, '');
+    // The feed waits 2 seconds for the signal, a busy machine may take longer.
+    await eventually(async () => {
+      const pasted = await promisify(execFile)('sh', ['-c', curls.join('\n')]);
+      assert.equal(pasted.stdout, '{"success":true,"message":"Processed 1 entries, 0 failed"}192.0.2.1/32\n');
+      assert.equal(pasted.stderr, '');
+    });
 
     assert.equal(await first.kill('SIGTERM'), 0);
     const second = await running(t, { DATA_DIR: folder, BOOTSTRAP_API_KEY: '' });
     assert.equal(second.output().stdout, `weir ready on ${second.url}\n`);
-    assert.equal(await feed(second.url, keys[0]), '192.0.2.1/32\n', 'the key and the rule are still there');
+    await eventually(async () => assert.equal(await feed(second.url, keys[0]), '192.0.2.1/32\n', 'the key and the rule are still there'));
   });
 
   test('D1.2, D2.3 a busy port: one sentence, exit 2, and the key that the first start has made is not lost', async (t) => {
@@ -201,7 +204,7 @@ suite('start', () => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
-    const exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? code)));
+    const exited = new Promise((resolve) => child.on('close', (code, signal) => resolve(signal ?? code)));
     // The store's file is there long before the ready line.
     await eventually(() => assert.ok(existsSync(join(folder, 'weir.db'))));
     child.kill('SIGTERM');
@@ -225,10 +228,12 @@ test('D1.6, D1.2 roles: any subset runs, ends its start with the ready line, and
   for (const [roles, { url, output }] of started) {
     assert.equal(output().stdout, `weir ready on ${url}\n`, roles);
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
-    const ready = await readyz(url);
     const [signals, consumer, feeds] = ['signals', 'consumer', 'feeds'].map((role) => roles.includes(role));
     const checks = ['store', ...(signals || consumer ? ['stream'] : []), ...(consumer ? ['landing'] : []), ...(feeds ? ['feeds'] : [])];
-    assert.deepEqual([ready.status, Object.keys(ready.checks)], [200, checks], roles);
+    await eventually(async () => {
+      const ready = await readyz(url);
+      assert.deepEqual([ready.status, Object.keys(ready.checks)], [200, checks], roles);
+    });
     for (const [role, path] of [
       ['signals', '/v1/signal'],
       ['signals', '/v2/signal'],
@@ -262,9 +267,12 @@ suite('stop', { concurrency: 4 }, () => {
       answer += text;
     });
     socket.on('error', () => {});
-    socket.write(
-      `POST /v1/signal HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
-    );
+    const head = `POST /v1/signal HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${body.length}`;
+    socket.write(`${head}\r\nExpect: 100-continue\r\n\r\n`);
+    // From here on it is in flight.
+    await eventually(() => assert.equal(answer, 'HTTP/1.1 100 Continue\r\n\r\n'));
+    answer = '';
+    socket.write(body.slice(0, 9));
     return {
       closed,
       async finish() {
@@ -276,7 +284,7 @@ suite('stop', { concurrency: 4 }, () => {
   }
 
   test('D1.4, D1.3 SIGTERM: /readyz is 503 at once, requests are served for DRAIN_SECONDS, what is in flight is finished, exit 0', async (t) => {
-    const { url, child, kill } = await running(t, { DATA_DIR: temporaryFolder(t), DRAIN_SECONDS: '6' });
+    const { url, child, kill } = await running(t, { DATA_DIR: temporaryFolder(t), DRAIN_SECONDS: '9' });
     assert.equal((await readyz(url)).status, 200);
     const slow = await slowPost(url, '192.0.2.3');
     const began = performance.now();
@@ -291,10 +299,10 @@ suite('stop', { concurrency: 4 }, () => {
     // A second signal, as npm sends one, changes nothing.
     child.kill('SIGTERM');
     assert.equal((await post(url, '192.0.2.2')).status, 200);
-    assert.equal(await feed(url), '192.0.2.2/32\n');
+    await eventually(async () => assert.equal(await feed(url), '192.0.2.2/32\n'));
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
     await eventually(() => assert.rejects(fetch(`${url}/healthz`)));
-    assert.ok(performance.now() - began > 5900, 'not before its time');
+    assert.ok(performance.now() - began > 8900, 'not before its time');
     assert.match(await slow.finish(), /^HTTP\/1\.1 200 /);
     assert.equal(await exited, 0);
   });
@@ -303,7 +311,6 @@ suite('stop', { concurrency: 4 }, () => {
     const folder = temporaryFolder(t);
     const { url, kill } = await running(t, { DATA_DIR: folder });
     const slow = await slowPost(url, '192.0.2.4');
-    await sleep(100);
     const exited = kill('SIGINT');
     await eventually(() => assert.rejects(fetch(`${url}/healthz`)));
     assert.match(await slow.finish(), /^HTTP\/1\.1 200 /);
@@ -313,13 +320,13 @@ suite('stop', { concurrency: 4 }, () => {
   });
 
   test('D1.4 a request that never ends does not hold the stop up for more than 10 s, exit 0', async (t) => {
-    const { url, kill } = await running(t, { DATA_DIR: temporaryFolder(t) });
-    const slow = await slowPost(url, '192.0.2.5');
-    await sleep(100);
-    const began = performance.now();
-    assert.equal(await kill('SIGTERM'), 0);
-    assert.ok(performance.now() - began < 10_000);
-    await slow.closed;
+    await inTime(10_000, async () => {
+      const { url, kill } = await running(t, { DATA_DIR: temporaryFolder(t) });
+      const slow = await slowPost(url, '192.0.2.5');
+      const began = performance.now();
+      assert.equal(await kill('SIGTERM'), 0);
+      return { took: performance.now() - began, result: await slow.closed };
+    });
   });
 });
 
@@ -328,7 +335,7 @@ test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and sa
   const settings = { DATA_DIR: folder };
   const before = await running(t, settings);
   assert.equal((await post(before.url, '192.0.2.1')).status, 200);
-  assert.equal(await feed(before.url), '192.0.2.1/32\n');
+  await eventually(async () => assert.equal(await feed(before.url), '192.0.2.1/32\n'));
   assert.equal(await before.kill('SIGTERM'), 0);
   for (const name of readdirSync(folder)) if (name.startsWith('stream.db')) rmSync(join(folder, name));
 
@@ -342,21 +349,23 @@ test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and sa
   assert.match(ready.checks.landing.reason!, /deleted and made anew.*weir stream adopt/);
   assert.equal((await fetch(`${halted.url}/healthz`)).status, 200, 'it is alive');
   assert.equal((await post(halted.url, '192.0.2.7')).status, 200, 'signals are taken and wait on the stream');
-  assert.equal((await readyz(halted.url)).checks.landing.lag_messages, 1);
+  await eventually(async () => assert.equal((await readyz(halted.url)).checks.landing.lag_messages, 1));
   assert.equal(await feed(halted.url), '192.0.2.1/32\n', 'the feed stays as it was');
 
   const adopted = await command(['stream', 'adopt'], settings);
   assert.deepEqual([adopted.code, adopted.stderr], [0, '']);
   // Without a restart.
   await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));
-  const { status, checks } = await readyz(halted.url);
-  assert.deepEqual([status, checks.landing], [200, { ok: true, lag_messages: 0, lag_seconds: 0 }]);
+  await eventually(async () => {
+    const { status, checks } = await readyz(halted.url);
+    assert.deepEqual([status, checks.landing], [200, { ok: true, lag_messages: 0, lag_seconds: 0 }]);
+  });
 });
 
 test('D1.21 ROLES=signals on a stream that cannot be written: /readyz is red with the reason, before any post and after, and green again by itself', async (t) => {
   const folder = temporaryFolder(t);
   await (await running(t, { DATA_DIR: folder })).kill('SIGTERM');
-  const log = new DatabaseSync(join(folder, 'stream.db'));
+  const log = new DatabaseSync(join(folder, 'stream.db'), PATIENT);
   t.after(() => log.close());
   log.exec("CREATE TRIGGER full BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
   const { url } = await running(t, { DATA_DIR: folder, ROLES: 'signals' });
@@ -429,7 +438,7 @@ test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, 
   const usual = await everything();
   for (const status of [200, 400, 401, 403]) assert.ok(usual.includes(status), `${status} was among the answers`);
   // A store that has lost a table: errors are logged, and the clients are told nothing of it.
-  const db = new DatabaseSync(join(folder, 'weir.db'));
+  const db = new DatabaseSync(join(folder, 'weir.db'), PATIENT);
   db.exec('ALTER TABLE lists RENAME TO mislaid');
   db.close();
   await sleep(1100);
@@ -437,15 +446,19 @@ test('D1.2, D2.2 logs are JSON lines on standard error; no key is ever in them, 
   const told = await getFeed(url, key, '/other');
   assert.equal(told.text, '{"success":false,"error":"Internal server error","details":{}}');
   // The same of the stream. Landing waits for the table.
-  const held = await readyz(url);
-  assert.deepEqual([held.status, held.checks.stream.ok, held.checks.landing.ok], [503, true, false]);
-  assert.match(held.checks.landing.reason!, /lists/);
-  const log = new DatabaseSync(join(folder, 'stream.db'));
+  await eventually(async () => {
+    const { status, checks } = await readyz(url);
+    assert.deepEqual([status, checks.stream.ok, checks.landing.ok], [503, true, false]);
+    assert.match(checks.landing.reason!, /lists/);
+  });
+  const log = new DatabaseSync(join(folder, 'stream.db'), PATIENT);
   log.exec('ALTER TABLE ends RENAME TO mislaid');
   log.close();
-  const red = await readyz(url);
-  assert.deepEqual([red.status, red.checks.store.ok, red.checks.stream.ok], [503, true, false]);
-  assert.match(red.checks.stream.reason!, /ends/);
+  await eventually(async () => {
+    const { status, checks } = await readyz(url);
+    assert.deepEqual([status, checks.store.ok, checks.stream.ok], [503, true, false]);
+    assert.match(checks.stream.reason!, /ends/);
+  });
   const refused = await post(url, '192.0.2.1', settings.BOOTSTRAP_API_KEY);
   assert.deepEqual([refused.status, refused.text], [500, '{"error":"InternalServerError","message":"Internal server error","code":500}']);
   assert.equal(await kill('SIGTERM'), 0);
@@ -479,7 +492,7 @@ test('D1.5 geo files: a changed file is reloaded on SIGHUP, a broken one is refu
   writeFileSync(file, '192.0.2.0,192.0.2.255,DE\n');
   const { url, child, output } = await running(t, { DATA_DIR: join(folder, 'data'), GEO_COUNTRY_FILE: file });
   assert.equal((await postSignals(url, KEY, [{ type: 'access_rules', action: 'block', country: 'de' }])).status, 200);
-  assert.equal(await feed(url), '192.0.2.0/24\n');
+  await eventually(async () => assert.equal(await feed(url), '192.0.2.0/24\n'));
   writeFileSync(file, '198.51.100.0,198.51.100.255,DE\n');
   child.kill('SIGHUP');
   await eventually(async () => assert.equal(await feed(url), '198.51.100.0/24\n'));

@@ -5,13 +5,13 @@ import { deploy } from '../support/deployment.ts';
 import { getFeed, postSignals, readyz } from '../support/http.ts';
 import { noKafka, startKafka } from '../support/kafka.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { eventually } from '../support/weir.ts';
+import { eventually, inTime } from '../support/weir.ts';
 
 const FAILED = '{"error":"InternalServerError","message":"Internal server error","code":500}';
 
 test('D3 while the broker is down signals get 500 within 5 s, feeds are served, /readyz says what is wrong; then all goes on by itself', {
   skip: noPostgres() || noKafka(),
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   const [postgres, kafka] = await Promise.all([startPostgres(), startKafka()]);
   const deployment = await deploy(postgres, kafka, `outage-${process.pid}`);
@@ -31,22 +31,24 @@ test('D3 while the broker is down signals get 500 within 5 s, feeds are served, 
   await eventually(async () => assert.deepEqual(await feed(), [200, '192.0.2.1/32\n']));
 
   await kafka.kill();
-  const begun = Date.now();
-  const refused = await Promise.all(['192.0.2.2', '192.0.2.3'].map(block));
-  const waited = Date.now() - begun;
+  const refused = await inTime(5500, async () => {
+    const begun = performance.now();
+    const result = await Promise.all(['192.0.2.2', '192.0.2.3'].map(block));
+    return { took: performance.now() - begun, result };
+  });
   for (const { status, text, headers } of refused) assert.deepEqual([status, text, headers['cache-control']], [500, FAILED, 'no-store']);
-  assert.ok(waited < 5500, `${waited} ms`);
   assert.deepEqual(await feed(), [200, '192.0.2.1/32\n']);
-  const { status, checks } = await readyz(weir.url);
-  assert.equal(status, 503);
-  assert.equal(checks.store.ok, true);
-  assert.equal(checks.stream.ok, false);
-  assert.ok(checks.stream.reason, 'no reason');
+  await eventually(async () => {
+    const { status, checks } = await readyz(weir.url);
+    assert.equal(status, 503);
+    assert.equal(checks.store.ok, true);
+    assert.equal(checks.stream.ok, false);
+    assert.ok(checks.stream.reason, 'no reason');
+  });
 
   await kafka.start();
   // What was refused may be sent again without harm.
-  for (const ip of ['192.0.2.2', '192.0.2.3', '192.0.2.2'])
-    await eventually(async () => assert.equal((await block(ip)).status, 200), 30_000);
-  await eventually(async () => assert.deepEqual(await feed(), [200, '192.0.2.1/32\n192.0.2.2/31\n']), 30_000);
-  await eventually(async () => assert.equal((await readyz(weir.url)).status, 200), 30_000);
+  for (const ip of ['192.0.2.2', '192.0.2.3', '192.0.2.2']) await eventually(async () => assert.equal((await block(ip)).status, 200));
+  await eventually(async () => assert.deepEqual(await feed(), [200, '192.0.2.1/32\n192.0.2.2/31\n']));
+  await eventually(async () => assert.equal((await readyz(weir.url)).status, 200));
 });

@@ -23,7 +23,7 @@ import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { getFeed, postSignals } from '../support/http.ts';
 import { KAFKA_USER, type KafkaBroker, kafkaForTests, noKafka, noKafkaAtAll, startKafka } from '../support/kafka.ts';
-import { eventually, KEY, weirFor } from '../support/weir.ts';
+import { eventually, inTime, KEY, weirFor } from '../support/weir.ts';
 
 /** Topics that the tests have made. */
 const made = new Set<string>();
@@ -79,13 +79,13 @@ async function withAdmin<T>(brokers: readonly string[], work: (admin: Admin) => 
 }
 
 /** How long a rejection took, ms, and its words. */
-async function refusal(work: Promise<unknown>): Promise<{ ms: number; message: string }> {
+async function refusal(work: Promise<unknown>): Promise<{ took: number; result: string }> {
   const begun = performance.now();
   const error: Error = await work.then(
     () => assert.fail('this was to be refused'),
     (reason) => reason,
   );
-  return { ms: performance.now() - begun, message: error.message };
+  return { took: performance.now() - begun, result: error.message };
 }
 
 // The suites have a broker each and mostly wait.
@@ -161,7 +161,7 @@ describe('Kafka', { concurrency: true }, () => {
     });
 
     test('8 a batch of 1000 entries of 64 KiB is appended in order while small ones of other workspaces go on', {
-      timeout: 120_000,
+      timeout: 600_000,
     }, async (t) => {
       const [one, two] = ['a', 'b', 'c', 'd'].toSorted((x, y) => partitionOf(x, 2) - partitionOf(y, 2)).filter((_, i) => i % 3 === 0);
       const attempt = async (): Promise<Stream | undefined> => {
@@ -192,9 +192,9 @@ describe('Kafka', { concurrency: true }, () => {
       await withAdmin(brokers, (admin) => admin.createTopics({ topics: [topic], partitions: 1, configs }));
       const stream = await openStream(t, brokers, { topic });
       await stream.publish(range(0, 50).map((n) => note(n, 'w1', 'x'.repeat(30_000))));
-      const { ms, message } = await refusal(stream.publish([note(50), note(51, 'w1', 'x'.repeat(200_000)), note(52)]));
+      const large = [note(50), note(51, 'w1', 'x'.repeat(200_000)), note(52)];
+      const message = await inTime(4000, () => refusal(stream.publish(large)));
       assert.match(message, /a message of 200\d+ bytes is larger than the topic takes/);
-      assert.ok(ms < 4000, `${ms} ms`);
       await stream.publish([note(53)]);
       const seen = numbers(await readPartition(stream, await join(t, stream)));
       assert.deepEqual([...seen.slice(0, 50), seen.at(-1)], [...range(0, 50), 53]);
@@ -273,12 +273,12 @@ describe('Kafka', { concurrency: true }, () => {
       await eventually(() => {
         assert.deepEqual([first.owned().length, second.owned().length], [3, 3]);
         assert.deepEqual([...first.owned(), ...second.owned()].toSorted(), range(0, 6));
-      }, 20_000);
+      });
       const begun = performance.now();
       await first.close();
       assert.ok(performance.now() - begun < 3000);
       assert.deepEqual(first.owned(), []);
-      await eventually(() => assert.deepEqual(second.owned(), range(0, 6)), 5000);
+      await eventually(() => assert.deepEqual(second.owned(), range(0, 6)));
       for (const n of range(0, 30)) await stream.publish([note(n, `w${n}`)]);
       const seen = await Promise.all(range(0, 6).map((partition) => readPartition(stream, second, partition)));
       assert.deepEqual(
@@ -313,15 +313,15 @@ describe('Kafka', { concurrency: true }, () => {
       // Without assignments the brokers place the new partitions.
       const assignments = null as never;
       await withAdmin(brokers, (admin) => admin.createPartitions({ topics: [{ name: topic, count: 3, assignments }] }));
-      await eventually(() => assert.throws(() => reader.owned(), /has 3 partitions now/), 20_000);
+      await eventually(() => assert.throws(() => reader.owned(), /has 3 partitions now/));
       await reader.close();
       const next = await join(t, stream);
       assert.deepEqual(next.owned(), [0, 1, 2]);
     });
 
     test('D1 brokers that are not there are named when the stream is opened', async (t) => {
-      const { message } = await refusal(openStream(t, ['127.0.0.1:1']));
-      assert.match(message, /^Kafka at 127\.0\.0\.1:1: connect ECONNREFUSED 127\.0\.0\.1:1$/);
+      const { result } = await refusal(openStream(t, ['127.0.0.1:1']));
+      assert.match(result, /^Kafka at 127\.0\.0\.1:1: connect ECONNREFUSED 127\.0\.0\.1:1$/);
     });
   });
 
@@ -337,16 +337,15 @@ describe('Kafka', { concurrency: true }, () => {
       await stream.publish([note(0)]);
       await kafka.kill();
       for (const n of [1, 2]) {
-        const { ms, message } = await refusal(stream.publish([note(n)]));
-        assert.ok(ms < 5000, `${ms} ms`);
+        const message = await inTime(5000, () => refusal(stream.publish([note(n)])));
         assert.match(message, /not acknowledged the messages within 4\.5 s: .*ECONNREFUSED/);
       }
-      assert.match((await refusal(stream.ping())).message, /ECONNREFUSED/);
+      assert.match((await refusal(stream.ping())).result, /ECONNREFUSED/);
       await assert.rejects(stream.id());
       await kafka.start();
-      await eventually(() => stream.publish([note(3)]), 20_000);
+      await eventually(() => stream.publish([note(3)]));
       await stream.ping();
-      const seen = numbers(await readPartition(stream, await eventually(() => join(t, stream), 20_000)));
+      const seen = numbers(await readPartition(stream, await eventually(() => join(t, stream))));
       assert.deepEqual([seen[0], seen.at(-1)], [0, 3]);
     });
 
@@ -370,11 +369,11 @@ describe('Kafka', { concurrency: true }, () => {
         await kafka.kill();
         await kafka.start();
         const before = acknowledged.length;
-        await eventually(() => assert.ok(acknowledged.length > before), 20_000);
+        await eventually(() => assert.ok(acknowledged.length > before));
       }
       running = false;
       await Promise.all(writers);
-      const seen = numbers(await eventually(() => readPartition(stream, reader), 20_000));
+      const seen = numbers(await eventually(() => readPartition(stream, reader)));
       const set = new Set(acknowledged);
       const landed = seen.filter((id) => set.has(id));
       assert.deepEqual(
@@ -386,7 +385,7 @@ describe('Kafka', { concurrency: true }, () => {
         seen,
         seen.toSorted((a, b) => a - b),
       );
-      await eventually(() => assert.deepEqual(reader.owned(), [0]), 20_000);
+      await eventually(() => assert.deepEqual(reader.owned(), [0]));
     });
 
     test('D3 a broker that hangs: refused within 5 s, and what was refused never lands behind what came later', async (t) => {
@@ -395,10 +394,9 @@ describe('Kafka', { concurrency: true }, () => {
       for (let round = 0; round < 2; round += 1) {
         await stream.publish([note(10 * round)]);
         kafka.pause();
-        const { ms } = await refusal(stream.publish([note(10 * round + 1)]));
-        assert.ok(ms < 5000, `${ms} ms`);
-        assert.match((await refusal(stream.ping())).message, /did not answer within 2 s/);
-        const later = eventually(() => stream.publish([note(10 * round + 2)]), 20_000);
+        await inTime(5000, () => refusal(stream.publish([note(10 * round + 1)])));
+        assert.match((await refusal(stream.ping())).result, /did not answer within 2 s/);
+        const later = eventually(() => stream.publish([note(10 * round + 2)]));
         await sleep(1000);
         kafka.resume();
         await later;
@@ -462,10 +460,9 @@ describe('Kafka', { concurrency: true }, () => {
         [kafka.brokers, { tls }, /secure TLS connection/],
       ];
       for (const [brokers, options, expected] of cases) {
-        const { ms, message } = await refusal(openStream(t, brokers, options));
+        const message = await inTime(3000, () => refusal(openStream(t, brokers, options)));
         assert.match(message, expected);
         assert.doesNotMatch(message, /wrong-one/);
-        assert.ok(ms < 3000, `${ms} ms until ${message}`);
       }
     });
 
@@ -487,7 +484,7 @@ describe('Kafka', { concurrency: true }, () => {
       const weir = await weirFor(t, { ...settings, BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '0' });
       const { status } = await postSignals(weir.url, KEY, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]);
       assert.equal(status, 200);
-      assert.equal((await getFeed(weir.url, KEY)).text, '192.0.2.1/32\n');
+      await eventually(async () => assert.equal((await getFeed(weir.url, KEY)).text, '192.0.2.1/32\n'));
 
       const refused = async (more: Record<string, string>) => {
         const { code, stderr } = await command(['stream', 'adopt'], { ...settings, ...more });

@@ -8,7 +8,7 @@ import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { needs } from './programs.ts';
+import { again, needs } from './programs.ts';
 
 const run = promisify(execFile);
 /** The names of all modules that are downloaded. */
@@ -30,7 +30,7 @@ export async function bouncerLibrary(signal: AbortSignal): Promise<string> {
   const lean = ['-buildvcs=false', '-tags=nethttpomithttp2', '-gcflags=all=-N -l -dwarf=false -c=1', '-ldflags=-s -w'];
   const env = { ...process.env, CGO_ENABLED: '0', GOGC: 'off', GOMAXPROCS: '1' };
   const build = [await goProgram(signal), 'build', '-p', '1', ...lean, '-o', program, '.'];
-  await run('flock', ['--no-fork', lock, ...build], { cwd: SOURCE, env, signal, ...BIG });
+  await again(() => run('flock', ['--no-fork', lock, ...build], { cwd: SOURCE, env, signal, ...BIG }), signal);
   return program;
 }
 
@@ -39,7 +39,7 @@ async function goProgram(signal: AbortSignal): Promise<string> {
   const { stdout: version } = await run('go', ['env', 'GOVERSION'], { cwd: tmpdir(), signal });
   const [major, minor] = version.trim().slice(2).split('.').map(Number);
   if (major! > 1 || minor! >= 21) return 'go';
-  const { stdout } = await run('go', ['mod', 'download', '-json', TOOLCHAIN], { cwd: tmpdir(), signal });
+  const { stdout } = await again(() => run('go', ['mod', 'download', '-json', TOOLCHAIN], { cwd: tmpdir(), signal }), signal);
   const { Dir } = JSON.parse(stdout) as { Dir: string };
   // Files of modules are for reading only.
   for (const program of globSync(['bin/*', 'pkg/tool/*/*'], { cwd: Dir })) chmodSync(join(Dir, program), 0o755);

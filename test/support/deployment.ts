@@ -10,6 +10,7 @@ import { partitionOf } from '../../src/stream/kafka/record.ts';
 import { openKafkaStream } from '../../src/stream/kafka/stream.ts';
 import { commandJson, newTenant, type Tenant } from './command.ts';
 import { smallGeo } from './geo.ts';
+import { freePort } from './http.ts';
 import type { Postgres } from './postgres.ts';
 import { eventually, startWeir, type Weir } from './weir.ts';
 
@@ -55,7 +56,9 @@ export async function deploy(postgres: Postgres, kafka: { readonly brokers: stri
   const processes = new Map<Weir, Readonly<Record<string, string>>>();
 
   async function start(settings: Readonly<Record<string, string>>): Promise<Weir> {
-    const weir = await startWeir({ ...common, ...settings });
+    // One that it can have again after a restart.
+    const PORT = settings.PORT ?? String(await freePort());
+    const weir = await startWeir({ ...common, ...settings, PORT });
     processes.set(weir, settings);
     return weir;
   }

@@ -1,7 +1,6 @@
 /** Asking a weir over HTTP, as it is on the wire: targets and headers are sent as written, nothing is added or decoded on the way. */
-import { once } from 'node:events';
 import { request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
 /** An array is sent as several headers of one name, undefined not at all. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -69,12 +68,25 @@ export async function readyz(base: string): Promise<Readiness> {
   return { status, checks: (JSON.parse(text) as Readiness).checks };
 }
 
-/** A port that nothing listens on. */
+/** Ports below those that the system gives to connections and to listeners without a port of their own: none of them can come in between. */
+const PORTS = { first: 12_000, processes: 2000, each: 10, stride: 101 };
+let asked = 0;
+
+/** A port that nothing listens on, and that no other process of the tests is given meanwhile. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (let tries = 0; tries < PORTS.each * 10; tries++) {
+    // Those of this process; when they are in use, those of others.
+    const own = (process.pid + Math.floor(asked / PORTS.each) * PORTS.stride) % PORTS.processes;
+    const port = PORTS.first + own * PORTS.each + (asked % PORTS.each);
+    asked += 1;
+    if (await isFree(port)) return port;
+  }
+  throw new Error('no port is free');
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(port);
+    server.once('listening', () => server.close(() => resolve(true))).once('error', () => resolve(false));
+  });
 }

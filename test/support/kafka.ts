@@ -1,19 +1,20 @@
 /** A real Kafka broker for tests: Apache Kafka's jars by Maven, one KRaft node, free ports, a temporary folder. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeAuthority, makeCertificate } from './certificates.ts';
-import { needs } from './programs.ts';
+import { freePort } from './http.ts';
+import { again, needs } from './programs.ts';
 
 const POM = fileURLToPath(new URL('kafka/pom.xml', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url));
 const JAVA = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'];
-const START = 60_000;
+const START = 180_000;
 /** The file of the classes that a broker loads, beside the jars. */
 const CLASSES = 'classes.jsa';
 
@@ -61,7 +62,7 @@ export async function startKafka({ secured = false } = {}): Promise<KafkaBroker>
 /** Starts a broker of these jars with more options for Java. */
 async function startBroker(jars: string, { secured, options }: { readonly secured: boolean; readonly options: string[] }) {
   const folder = mkdtempSync(join(tmpdir(), 'weir-kafka-'));
-  const [plain, controller, sasl, tls] = await freePorts(4);
+  const [plain, controller, sasl, tls] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const files = { ca: join(folder, 'ca.pem'), cert: join(folder, 'client.pem'), key: join(folder, 'client.key') };
   if (secured) await makeCertificates(folder);
   const properties = join(folder, 'server.properties');
@@ -189,7 +190,7 @@ async function fetchJars(folder: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   const fresh = mkdtempSync(join(CACHE, 'kafka-jars-'));
   const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${fresh}`];
-  await promisify(execFile)('mvn', ['-q', '-B', '-f', POM, ...goal]);
+  await again(() => promisify(execFile)('mvn', ['-q', '-B', '-f', POM, ...goal]));
   try {
     renameSync(fresh, folder);
   } catch (error) {
@@ -209,23 +210,6 @@ async function keepClasses(jars: string): Promise<void> {
 
 async function java(jars: string, options: readonly string[], main: string, args: readonly string[]): Promise<void> {
   await promisify(execFile)('java', [...JAVA, ...options, '-cp', `${jars}/*`, main, ...args]);
-}
-
-/** Ports below those that outgoing connections get: a client that tries to reach a dead broker must not take its port, or reach itself. */
-async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = randomInt(12_000, 32_000);
-    if (await isFree(port)) ports.add(port);
-  }
-  return [...ports];
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(port, '127.0.0.1');
-    server.once('listening', () => server.close(() => resolve(true))).once('error', () => resolve(false));
-  });
 }
 
 function answers(port: number): Promise<boolean> {

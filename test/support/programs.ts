@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The programs that tests run, by the Debian package that holds each. */
 const PACKAGES = {
@@ -96,4 +97,17 @@ function install(program: Program): void {
     encoding: 'utf8',
   });
   if (result.status !== 0) console.error(`installing ${program}:\n${result.stdout}${result.stderr}${result.error ?? ''}`);
+}
+
+/** Does what needs the network up to three times, some seconds apart: a mirror may not answer once. Not once `signal` has ended it. */
+export async function again<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (const seconds of [2, 10]) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      await sleep(seconds * 1000);
+    }
+  }
+  return work();
 }

@@ -1,8 +1,11 @@
 /** A running weir with an organization, and clients that each have a workspace of their own. */
 import assert from 'node:assert/strict';
+import { readConfig } from '../../src/config.ts';
+import { openReads, openStream } from '../../src/runtime/engines.ts';
+import { unlanded } from '../../src/stream/lag.ts';
 import { commandText, newKey, newTenant } from './command.ts';
 import { getFeed, postSignals, type Reply } from './http.ts';
-import { startWeir, type Weir } from './weir.ts';
+import { eventually, startWeir, testEnvironment, type Weir } from './weir.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -17,6 +20,7 @@ export interface Client {
   post(path: string, body: unknown, key?: string): Promise<Answer>;
   /** The active rules of a kind, here of one list, once everything accepted has landed. */
   rules(kind?: string, list?: string): Promise<Json[]>;
+  /** A feed that was read once everything accepted had landed: of two contents in one second the later one waits for its own (D5.15). */
   feed(query?: string): Promise<string>;
 }
 
@@ -28,6 +32,8 @@ export interface World {
   /** Kills the process where it stands and starts another on the same data. */
   crash(): Promise<void>;
   stop(): Promise<void>;
+  /** Resolves when everything that is on the stream has landed, which a feed waits for no longer than 2 seconds. */
+  landed(): Promise<void>;
   /** Runs a command beside the server, as an operator does; what it prints. */
   text(args: readonly string[]): Promise<string>;
   /** The same with --json; the object, or the objects of the array, that it prints. */
@@ -36,7 +42,7 @@ export interface World {
   client(...keyOptions: string[]): Promise<Client>;
 }
 
-/** Starts a server on `settings`, which name at least DATA_DIR; feeds are never older than what was accepted. */
+/** Starts a server on `settings`, which name at least DATA_DIR; every poll of a feed reads the store. */
 export async function startWorld(given: Readonly<Record<string, string>>): Promise<World> {
   const settings = { RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0', RATE_LIMIT_FEEDS: '0', FEED_REBUILD_SECONDS: '0', ...given };
   let weir = await startWeir(settings);
@@ -45,16 +51,24 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
   const text = (args: readonly string[]) => commandText(args, settings);
   const json = async (args: readonly string[]): Promise<Json[]> => [JSON.parse(await text([...args, '--json'])) as Json | Json[]].flat();
 
+  const engines = openEngines(settings);
+  const landed = async () => {
+    const { stream, store } = await engines();
+    await eventually(async () => assert.equal(await unlanded(stream, store), 0));
+  };
+
   await text(['org', 'create', organization]);
   return {
     settings,
     weir: () => weir,
+    landed,
     async crash() {
       await weir.kill('SIGKILL');
       weir = await startWeir(settings);
     },
     async stop() {
       await weir.kill('SIGTERM');
+      await engines.close();
     },
     text,
     json,
@@ -64,6 +78,7 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
       const { workspaceId, key } = await newTenant(settings, { organization, workspace }, ...keyOptions);
       const reader = await newKey(settings, workspaceId);
       const feed = async (query = '') => {
+        await landed();
         const reply = await getFeed(weir.url, reader, query);
         assert.equal(reply.status, 200, weir.output().stderr);
         return reply.text;
@@ -77,11 +92,32 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
           return { ...reply, body: JSON.parse(reply.text) };
         },
         async rules(kind = 'access_rule', list) {
-          // A feed waits for what was accepted before it.
-          await feed();
+          await landed();
           return json(['rule', 'ls', '--workspace', workspaceId, '--kind', kind, ...(list === undefined ? [] : ['--list', list])]);
         },
       };
     },
   };
+}
+
+/** The engines that the settings name, opened in this process when they are asked for. */
+function openEngines(settings: Readonly<Record<string, string>>) {
+  const open = async () => {
+    const read = readConfig(testEnvironment(settings) as Record<string, string>);
+    assert('config' in read);
+    const [stream, store] = await Promise.all([openStream(read.config), openReads(read.config)]);
+    return { stream, store };
+  };
+  let opened: ReturnType<typeof open> | undefined;
+  const engines = () => {
+    opened ??= open();
+    return opened;
+  };
+  return Object.assign(engines, {
+    async close() {
+      if (opened === undefined) return;
+      const { stream, store } = await opened;
+      await Promise.all([stream.close(), store.close()]);
+    },
+  });
 }

@@ -34,7 +34,7 @@ function hintOf(reply: Reply, entries: number, limit: number): string {
 }
 
 export function capTests(feeds: () => FeedWorld): void {
-  test('4.6.1, 4.6.2, 8 131,072 networks are served, 131,073 refused; a list may raise its own cap', { timeout: 120_000 }, async () => {
+  test('4.6.1, 4.6.2, 8 131,072 networks are served, 131,073 refused; a list may raise its own cap', { timeout: 600_000 }, async () => {
     const { list, block, get, set } = await feeds().space();
     await list('full');
     // Every other address, so that none merge; before those of the country.

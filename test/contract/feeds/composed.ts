@@ -93,6 +93,7 @@ export function composedFeedTests(feeds: () => FeedWorld): void {
     await make(space, 'all', '--all-lists');
     const of = async (name: string) => addressesOf((await space.get(`/${name}`)).text);
     const union = async (lists: readonly string[]) => new Set((await Promise.all(lists.map(of))).flatMap((each) => [...each]));
+    await feeds().landed();
     await space.reads('/all', (await space.get('')).text);
     assert.deepEqual((await of('some')).symmetricDifference(await union(['a', 'b'])), new Set());
     assert.deepEqual((await of('all')).symmetricDifference(await union(names)), new Set());

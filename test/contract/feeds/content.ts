@@ -124,7 +124,7 @@ export function contentTests(feeds: () => FeedWorld): void {
       );
       await reads(`?action=${action}`, lines(networks.flat()));
       assert.equal((await get(`?action=${action}&format=set_elements&family=v4`)).text, `elements = { ${networks[0]!.join(', ')} }\n`);
-      assert.equal((await get(`?action=${action}&format=csv_indicator`)).text, slowCsv(chosen), action);
+      await reads(`?action=${action}&format=csv_indicator`, slowCsv(chosen));
     }
   });
 

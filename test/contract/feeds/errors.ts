@@ -193,9 +193,14 @@ export function errorTests(feeds: () => FeedWorld): void {
     const [one, two] = [await feeds().space(), await feeds().space()];
     const many = (count: number, from: Space, key?: string) =>
       Promise.all(Array.from({ length: count }, () => from.getReplica('', key === undefined ? {} : { key })));
-    const replies = await many(REPLICA_LIMIT + 100, one);
-    const refused = replies.filter(({ status }) => status !== 200);
-    assert.ok(replies.length - refused.length >= REPLICA_LIMIT && refused.length > 0, `${refused.length} refused`);
+    const replies = await many(REPLICA_LIMIT, one);
+    assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+    // Ten a second come back: on a slow machine some of these are admitted.
+    const refused = await eventually(async () => {
+      const found = (await many(100, one)).filter(({ status }) => status !== 200);
+      assert.ok(found.length > 0);
+      return found;
+    });
     for (const reply of refused) {
       const wait = Number(reply.headers['retry-after']);
       assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60);
@@ -204,9 +209,12 @@ export function errorTests(feeds: () => FeedWorld): void {
     // Another key has a bucket of its own.
     assert.equal((await two.getReplica('')).status, 200);
 
-    const failed = await many(60, two, 'no-such-key-0123456789');
-    const limited = failed.filter(({ status }) => status === 429);
-    assert.ok(limited.length > 0 && failed.every(({ status }) => status === 401 || status === 429));
+    const limited = await eventually(async () => {
+      const failed = await many(60, two, 'no-such-key-0123456789');
+      const found = failed.filter(({ status }) => status === 429);
+      assert.ok(found.length > 0 && failed.every(({ status }) => status === 401 || status === 429));
+      return found;
+    });
     for (const reply of limited) faultOf(reply, 429, { 'retry-after': '1' });
     assert.equal((await two.getReplica('')).status, 200);
   });

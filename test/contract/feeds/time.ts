@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Headers, Reply } from '../../support/http.ts';
-import { eventually } from '../../support/weir.ts';
+import { eventually, inSeconds, inTime } from '../../support/weir.ts';
 import { event, type FeedWorld, lapsing, lastModified, type Space, upsert } from './world.ts';
 
 /** What a client holds after an answer, which was made between two instants (ms). */
@@ -13,6 +13,9 @@ interface Held {
   readonly reply: Reply;
   readonly body: string;
 }
+
+/** How long a feed waits for landing, ms. */
+const LANDING = 2000;
 
 /** How a client asks whether what it got has changed. */
 const CONDITIONS = {
@@ -54,18 +57,23 @@ export function timeTests(feeds: () => FeedWorld): void {
   // They mostly wait.
   suite('over time', { concurrency: true }, () => {
     test('3, D5.14 a rule is served up to its second and not in it, on a snapshot too; one renewed in time never leaves', async () => {
-      const space = await feeds().space();
       const [stays, lapses, renewed] = ['192.0.2.1', '192.0.2.3', '192.0.2.5'];
       const lines = (...addresses: (string | undefined)[]) => addresses.map((address) => `${address}/32\n`).join('');
-      const end = Math.ceil(Date.now() / 1000) + 3;
+      const { space, end, digest } = await inSeconds(async (seconds) => {
+        const space = await feeds().space();
+        await space.block([stays!]);
+        const end = Math.ceil(Date.now() / 1000) + seconds + 1;
+        await feeds().publish([lapsing(space.id, lapses!, end), lapsing(space.id, renewed!, end)]);
+        await feeds().landed();
+        const [first, second, digest] = [await space.get(''), await space.getReplica(''), await space.get('?checksum=md5')];
+        // The second server has its snapshot, and will not read another one in this test.
+        await feeds().publish([lapsing(space.id, renewed!, end + 1)]);
+        await feeds().landed();
+        if (Date.now() >= (end - 1) * 1000) return undefined;
+        for (const { text } of [first, second]) assert.equal(text, lines(stays, lapses, renewed));
+        return { space, end, digest };
+      });
       const last = end + 1;
-      await space.block([stays!]);
-      await feeds().publish([lapsing(space.id, lapses!, end), lapsing(space.id, renewed!, end)]);
-      await space.reads('', lines(stays, lapses, renewed));
-      const digest = await space.get('?checksum=md5');
-      assert.equal((await space.getReplica('')).text, lines(stays, lapses, renewed));
-      // The second server has its snapshot, and will not read another one in this test.
-      await feeds().publish([lapsing(space.id, renewed!, last)]);
 
       const clients = ([space.get, space.getReplica] as const).flatMap((get) =>
         (['none', 'If-None-Match', 'If-Modified-Since'] as const).map(async (condition) => {
@@ -86,9 +94,14 @@ export function timeTests(feeds: () => FeedWorld): void {
           );
           assert.ok(lastModified(reply) * 1000 <= received, 'Last-Modified is ahead');
         }
-        assert.equal(new Set(held.map(({ body }) => body)).size, 3, name);
+        // A machine that is busy may let a client miss the one second of the content between.
+        const missed = held.every(({ sent, received }) => sent < end * 1000 || received >= last * 1000);
+        assert.equal(new Set([...held.map(({ body }) => body), ...(missed ? [lines(stays, renewed)] : [])]).size, 3, name);
+        if (!name.startsWith('first')) continue;
+        const { reply, received } = held.find(({ body }) => body === lines(stays))!;
+        const since = lastModified(reply);
+        assert.ok(since >= last && since * 1000 <= received, `${name}: ${since} of a content of ${last}`);
       }
-      assert.equal(lastModified(await space.get('')), last);
       assert.notEqual((await space.get('?checksum=md5')).text, digest.text);
     });
 
@@ -156,7 +169,13 @@ export function timeTests(feeds: () => FeedWorld): void {
       const posts: Promise<Space>[] = Array.from({ length: 3 }, () => feeds().space());
       for (const space of await Promise.all(posts)) {
         await space.block(['192.0.2.1']);
-        assert.equal((await space.get('')).text, '192.0.2.1/32\n');
+        await inTime(LANDING, async () => {
+          const asked = performance.now();
+          const { text } = await space.get('');
+          const took = performance.now() - asked;
+          if (took < LANDING) assert.equal(text, '192.0.2.1/32\n');
+          return { took, result: text };
+        });
       }
     });
   });

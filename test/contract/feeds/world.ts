@@ -67,6 +67,8 @@ export interface FeedWorld {
   space(): Promise<Space>;
   /** Appends to the stream as another producer would. */
   publish(messages: readonly Message[]): Promise<void>;
+  /** Resolves when everything that is on the stream has landed. */
+  landed(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -97,6 +99,7 @@ export async function startFeedWorld(settings: Readonly<Record<string, string>>,
       const stream = await openStream(read.config);
       await stream.publish(messages).finally(() => stream.close());
     },
+    landed: () => world.landed(),
     async stop() {
       await Promise.all([world.stop(), replica.kill('SIGTERM')]);
     },

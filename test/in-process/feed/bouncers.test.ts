@@ -235,7 +235,7 @@ describe('D14 decisions', () => {
   });
 
   test('D14.3, D14.4, D14.6 whatever changes, is lost or starts anew: at rest a firewall holds what the feed has', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     for (let seed = 1; seed <= 12; seed++) await history(seed);
   });
