@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadThreads } from '../runtime/load-threads.ts';
+import { loadWriter } from '../runtime/writer.ts';
 import type { AddCommand } from './command.ts';
 
 /** How long a start that a signal comes into may go on, ms. */
@@ -12,10 +12,11 @@ export function serveCommand(add: AddCommand): void {
       const stopped = new Promise<void>((resolve) => {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
       });
-      const threads = loadThreads(context.config);
+      // It loads its part while this thread loads the service.
+      const writer = context.config.databaseUrl === undefined ? loadWriter() : undefined;
       // The other commands start faster without the HTTP stack.
       const { startService } = await import('../service.ts');
-      const starting = startService(context.config, { stdout: context.stdout, threads });
+      const starting = startService(context.config, { stdout: context.stdout, writer });
       process.on('SIGHUP', () => {
         starting.then((service) => service.reload()).catch(() => undefined);
       });
