@@ -13,7 +13,8 @@ export function serveCommand(add: AddCommand): void {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
       });
       // It loads its part while this thread loads the service.
-      const writer = context.config.databaseUrl === undefined ? loadWriter() : undefined;
+      const { databaseUrl, roles } = context.config;
+      const writer = databaseUrl === undefined || roles.includes('consumer') ? loadWriter() : undefined;
       // The other commands start faster without the HTTP stack.
       const { startService } = await import('../service.ts');
       const starting = startService(context.config, { stdout: context.stdout, writer });

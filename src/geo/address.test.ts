@@ -3,14 +3,14 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { newReading } from '../network/read.ts';
+import { newReading, textOf } from '../network/read.ts';
 import { readAddressOrNumber } from './address.ts';
 
 /** The bytes of an address; undefined when the text is none. */
 function parse(text: string): number[] | undefined {
   const bytes = Buffer.from(`[${text}]`);
   const reading = newReading();
-  if (!readAddressOrNumber(bytes, 1, bytes.length - 1, reading)) return undefined;
+  if (!readAddressOrNumber(textOf(bytes), 1, bytes.length - 1, reading)) return undefined;
   const used = reading.family === 4 ? reading.words.subarray(3) : reading.words;
   return [...used].flatMap((word) => [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255]);
 }

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { hasCode, WeirError } from '../errors.ts';
 import { lastAddressV6 } from '../network/bounds.ts';
-import { isMapped, newReading, type Reading, readNetwork } from '../network/read.ts';
+import { isMapped, newReading, type Reading, readNetwork, textOf } from '../network/read.ts';
 import { readAddressOrNumber } from './address.ts';
 import { type CsvLayout, csvLayout } from './csv-layout.ts';
 import { type GeoKind, INVALID, type KeyReader, KINDS, readKeyText, SKIP } from './kind.ts';
@@ -31,7 +31,7 @@ export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: 
       let end = lineFeed < 0 ? bytes.length : lineFeed;
       if (end > at && bytes[end - 1] === CR) end--;
       if (end === at || bytes[at] === HASH) continue;
-      reader ??= csvReader(bytes.subarray(at, end), kind, locations);
+      reader ??= csvReader(bytes, bytes.subarray(at, end), kind, locations);
       if (!isHeader(reader, bytes, at, end)) readRow(reader, bytes, at, end, line, sink);
     }
   } catch (error) {
@@ -42,6 +42,8 @@ export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: 
 
 /** What is needed to read rows of one layout. */
 interface CsvReader {
+  /** The whole file. */
+  readonly text: DataView;
   readonly layout: CsvLayout;
   /** The header line; undefined when the file has none. */
   readonly header: Buffer | undefined;
@@ -57,10 +59,11 @@ interface CsvReader {
   readonly last: Reading;
 }
 
-function csvReader(firstLine: Buffer, kind: GeoKind, locations: () => Buffer): CsvReader {
+function csvReader(bytes: Buffer, firstLine: Buffer, kind: GeoKind, locations: () => Buffer): CsvReader {
   const layout = csvLayout(firstLine.toString('utf8'), kind);
   const wanted = Math.max(layout.start, layout.end ?? 0, layout.key) + 1;
   return {
+    text: textOf(bytes),
     layout,
     header: layout.hasHeader ? firstLine : undefined,
     readKey: layout.isGeonameId ? geonameKeys(locations()) : KINDS[kind].readKey,
@@ -120,10 +123,10 @@ function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bou
 
 /** Reads a row's range into `first` and `last`; returns the family of both. */
 function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
-  const { layout, bounds, first, last } = reader;
+  const { text, layout, bounds, first, last } = reader;
   const [from, to] = [bounds[2 * layout.start], bounds[2 * layout.start + 1]];
   if (layout.end !== undefined) return readPair(reader, bytes, from, to, bounds[2 * layout.end], bounds[2 * layout.end + 1]);
-  if (readNetwork(bytes, from, to, first) !== to)
+  if (readNetwork(text, from, to, first) !== to)
     throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
   // An IPv4 network is read as the last 32 bits of 128.
   lastAddressV6(first.words, 0, first.family === 4 ? 96 + first.prefix : first.prefix, last.words);
@@ -131,10 +134,10 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
 }
 
 /** Reads a range from two columns. A range of two IPv4-mapped addresses is an IPv4 range. */
-function readPair({ first, last }: CsvReader, bytes: Buffer, from: number, to: number, endFrom: number, endTo: number): 4 | 6 {
-  if (!readAddressOrNumber(bytes, from, to, first))
+function readPair({ text, first, last }: CsvReader, bytes: Buffer, from: number, to: number, endFrom: number, endTo: number): 4 | 6 {
+  if (!readAddressOrNumber(text, from, to, first))
     throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, from, to)}`);
-  if (!readAddressOrNumber(bytes, endFrom, endTo, last))
+  if (!readAddressOrNumber(text, endFrom, endTo, last))
     throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
   const { family } = last;
   // A small number is IPv6 when the number that ends its range is.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { seededRandom } from '../../test/support/random.ts';
 import { slowCoalesce, slowText } from '../../test/support/slow-networks.ts';
 import { coalesceV4, coalesceV6, countV4, countV6 } from './coalesce.ts';
 import { parseNetwork } from './parse.ts';
@@ -7,6 +8,7 @@ import { V4Ranges, V6Ranges } from './ranges.ts';
 import { renderCidrs } from './render.ts';
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const v6Number = (words: number[]) => words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
 const v6Words = (address: bigint) => [96n, 64n, 32n, 0n].map((shift) => Number((address >> shift) & 0xffff_ffffn));
 
 /** The networks that cover IPv4 ranges. */
@@ -113,6 +115,26 @@ describe('4.3.4 deduplicated, coalesced, sorted', () => {
         slowCoalesce(6, [{ start: boundary - 4n, end: boundary + 3n }]).join(' '),
       );
       assert.equal(v6([boundary - 1n, boundary - 1n], [boundary + 1n, boundary + 1n]).split(' ').length, 2);
+    }
+  });
+
+  test('IPv6 hosts in any order, whichever bits they share', () => {
+    const random = seededRandom(23);
+    const number = () => v6Number([random.bits(), random.bits(), random.bits(), random.bits()]);
+    for (const shared of [0, 1, 31, 32, 33, 63, 64, 65, 96, 97, 120]) {
+      const mask = 2n ** BigInt(128 - shared) - 1n;
+      // Some differ from all others in the first bits, so that the others share more.
+      const common = number();
+      const hosts = Array.from({ length: 300 }, (_, i) => (i % 97 === 0 ? number() : (common & ~mask) | (number() & mask)));
+      const ranges = [...hosts, ...hosts.slice(0, 40)].map((start): [bigint, bigint] => [start, start]);
+      assert.equal(
+        v6(...ranges),
+        slowCoalesce(
+          6,
+          ranges.map(([start, end]) => ({ start, end })),
+        ).join(' '),
+        `${shared} bits shared`,
+      );
     }
   });
 

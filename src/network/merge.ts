@@ -1,6 +1,6 @@
 import { sortPairs } from './radix.ts';
 import { FEW, firstReaching } from './search.ts';
-import { compareV6, successorV6 } from './words.ts';
+import { compareV6, copyV6, touchesV6 } from './words.ts';
 
 /** Sorts `count` IPv4 ranges (start, end) in place and unites those that overlap or touch. Returns how many are left. */
 export function mergeV4(words: Uint32Array, count: number): number {
@@ -27,19 +27,8 @@ export function mergeV4(words: Uint32Array, count: number): number {
 export function mergeV6(ranges: Uint32Array, count: number): { readonly words: Uint32Array<ArrayBuffer>; readonly length: number } {
   const order = orderV6(ranges, count);
   const words = new Uint32Array(8 * count);
-  const reach = new Uint32Array(4);
   let last = -8;
-  for (let i = 0; i < count; i++) {
-    const at = 8 * order[2 * i + 1];
-    if (last >= 0 && compareV6(ranges, at, reach, 0) <= 0) {
-      if (compareV6(ranges, at + 4, words, last + 4) <= 0) continue;
-      for (let k = 4; k < 8; k++) words[last + k] = ranges[at + k];
-    } else {
-      last += 8;
-      for (let k = 0; k < 8; k++) words[last + k] = ranges[at + k];
-    }
-    successorV6(words, last + 4, reach);
-  }
+  for (let i = 0; i < count; i++) last = addV6(words, last, ranges, 8 * order[2 * i + 1]);
   return { words, length: last / 8 + 1 };
 }
 
@@ -111,50 +100,85 @@ function uniteFewV4(one: Merged, few: Merged): Merged<Uint32Array<ArrayBuffer>> 
 export function uniteV6(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuffer>> {
   const words = new Uint32Array(8 * (one.length + other.length));
   const [ends, otherEnds] = [8 * one.length, 8 * other.length];
-  const reach = new Uint32Array(4);
   let last = -8;
   for (let i = 0, j = 0; i < ends || j < otherEnds; ) {
     const isOne = j === otherEnds || (i < ends && compareV6(one.words, i, other.words, j) <= 0);
     const from = isOne ? one.words : other.words;
-    const at = isOne ? i : j;
+    last = addV6(words, last, from, isOne ? i : j);
     if (isOne) i += 8;
     else j += 8;
-    if (last < 0 || compareV6(from, at, reach, 0) > 0) {
-      last += 8;
-      for (let k = 0; k < 8; k++) words[last + k] = from[at + k];
-    } else if (compareV6(from, at + 4, words, last + 4) > 0) {
-      for (let k = 4; k < 8; k++) words[last + k] = from[at + k];
-    } else continue;
-    successorV6(words, last + 4, reach);
   }
   return { words, length: last / 8 + 1 };
+}
+
+/**
+ * Adds the range at `from[at]` to sorted ranges that do not touch, the last of them at `words[last]`; it must not start before that one.
+ * Returns where the last range is then.
+ */
+function addV6(words: Uint32Array, last: number, from: Uint32Array, at: number): number {
+  if (last < 0 || !touchesV6(words, last + 4, from, at)) {
+    copyV6(from, at, words, last + 8);
+    copyV6(from, at + 4, words, last + 12);
+    return last + 8;
+  }
+  if (compareV6(from, at + 4, words, last + 4) > 0) copyV6(from, at + 4, words, last + 4);
+  return last;
 }
 
 /** The indexes of the ranges, sorted by start, as the second halves of pairs. */
 function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   const order = new Uint32Array(2 * count);
   for (let i = 0; i < count; i++) order[2 * i + 1] = i;
-  sortByWord(order, ranges, 1);
-  sortByWord(order, ranges, 0);
-  // Few starts share their first 64 bits, so only runs of those are sorted by the other words.
-  for (let from = 0, to = 1; from < count; from = to++) {
-    while (to < count && order[2 * to] === order[2 * from] && word(ranges, order, to, 1) === word(ranges, order, from, 1)) to++;
-    if (to - from === 1) continue;
-    const run = order.subarray(2 * from, 2 * to);
-    sortByWord(run, ranges, 3);
-    sortByWord(run, ranges, 2);
-  }
+  sortRun(order, ranges, 0, count);
   return order;
 }
 
-/** Word `which` of the start of the `i`th range in `order`. */
-function word(ranges: Uint32Array, order: Uint32Array, i: number, which: number): number {
-  return ranges[8 * order[2 * i + 1] + which];
+/** Up to this many ranges are sorted by comparing them. */
+const SHORT = 16;
+
+/**
+ * Sorts the pairs [from, to) of `order` by the starts of their ranges: by the 32 bits that follow those that all starts share, then each
+ * run of starts that share these too. Each level goes at least 32 bits further, so there are four at most.
+ */
+function sortRun(order: Uint32Array, ranges: Uint32Array, from: number, to: number): void {
+  if (to - from <= SHORT) {
+    insertionSort(order, ranges, from, to);
+    return;
+  }
+  const shared = sharedByAll(order, ranges, from, to);
+  if (shared === 128) return;
+  for (let i = from; i < to; i++) order[2 * i] = bitsAfter(ranges, 8 * order[2 * i + 1], shared);
+  sortPairs(order.subarray(2 * from, 2 * to), to - from);
+  for (let run = from, end = from; run < to; run = end) {
+    while (end < to && order[2 * end] === order[2 * run]) end++;
+    if (end - run > 1) sortRun(order, ranges, run, end);
+  }
 }
 
-/** Sorts pairs (anything, index) in place and stably by word `which` of the range's start. That word replaces the first half. */
-function sortByWord(order: Uint32Array, ranges: Uint32Array, which: number): void {
-  const count = order.length / 2;
-  for (let i = 0; i < count; i++) order[2 * i] = word(ranges, order, i, which);
-  sortPairs(order, count);
+function insertionSort(order: Uint32Array, ranges: Uint32Array, from: number, to: number): void {
+  for (let i = from + 1; i < to; i++) {
+    const index = order[2 * i + 1];
+    let hole = i;
+    for (; hole > from && compareV6(ranges, 8 * order[2 * hole - 1], ranges, 8 * index) > 0; hole--)
+      order[2 * hole + 1] = order[2 * hole - 1];
+    order[2 * hole + 1] = index;
+  }
+}
+
+/** How many leading bits the starts of all these ranges share. */
+function sharedByAll(order: Uint32Array, ranges: Uint32Array, from: number, to: number): number {
+  const first = 8 * order[2 * from + 1];
+  for (let word = 0; word < 4; word++) {
+    let differing = 0;
+    for (let i = from + 1; i < to; i++) differing |= ranges[8 * order[2 * i + 1] + word] ^ ranges[first + word];
+    if (differing !== 0) return 32 * word + Math.clz32(differing);
+  }
+  return 128;
+}
+
+/** The 32 bits after the first `before` of the address at `words[at]`, zeros behind its end. */
+function bitsAfter(words: Uint32Array, at: number, before: number): number {
+  const [word, bits] = [at + (before >> 5), before & 31];
+  // JavaScript takes a shift by 32 for a shift by 0.
+  return bits === 0 || before >= 96 ? words[word] << bits : (words[word] << bits) | (words[word + 1] >>> (32 - bits));
 }

@@ -7,15 +7,20 @@ const ZERO = 0x30;
 const STOP = 10;
 const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= ZERO && byte < ZERO + 10 ? byte - ZERO : STOP));
 
-/** The next three bytes as digits, four bits each: an index into `NUMBERS`. */
-function threeDigits(bytes: Uint8Array, at: number, end: number): number {
-  const first = at < end ? DIGITS[bytes[at]] : STOP;
-  const second = at + 1 < end ? DIGITS[bytes[at + 1]] : STOP;
-  const third = at + 2 < end ? DIGITS[bytes[at + 2]] : STOP;
-  return (first << 8) | (second << 4) | third;
+/** Four bytes of a text from `at` on, the first in the lowest bits. What is behind the end is 0xff, which is part of no network. */
+export const wordAt = (text: DataView, at: number, end: number): number =>
+  at + 4 <= end ? text.getInt32(at, true) : lastWord(text, at, end);
+
+function lastWord(text: DataView, at: number, end: number): number {
+  let word = -1;
+  for (let i = end - 1; i >= at; i--) word = (word << 8) | text.getUint8(i);
+  return word;
 }
 
-/** The results of `readNumber`. A table, because branches on the length of an octet are mispredicted, which costs more than reading it. */
+/**
+ * The results of `readNumber` for three digits of four bits each. A table, because branches on the length of an octet are mispredicted,
+ * which costs more than reading it.
+ */
 const NUMBERS = Uint16Array.from({ length: 4096 }, (_, digits) => {
   const text = [digits >> 8, (digits >> 4) & 15, digits & 15];
   const stop = text.findIndex((digit) => digit >= STOP);
@@ -26,25 +31,34 @@ const NUMBERS = Uint16Array.from({ length: 4096 }, (_, digits) => {
 });
 
 /** Reads a number from 0 to 255 without leading zeros. Returns its length × 256 + its value; 0 when there is none. */
-export function readNumber(bytes: Uint8Array, at: number, end: number): number {
-  return NUMBERS[threeDigits(bytes, at, end)];
+export function readNumber(text: DataView, at: number, end: number): number {
+  const word = wordAt(text, at, end);
+  // The lower half of a digit is its value. What mostly follows one, such as a dot, has a lower half above 9.
+  const number = NUMBERS[((word & 15) << 8) | ((word >> 4) & 0xf0) | ((word >> 16) & 15)];
+  return number > 0 && areDigits(word, number >> 8) ? number : exactNumber(word);
 }
 
+const exactNumber = (word: number) => NUMBERS[(digit(word) << 8) | (digit(word >> 8) << 4) | digit(word >> 16)];
+
+/** Whether the upper halves of the first `count` bytes, 1 to 3, are those of digits. */
+const areDigits = (word: number, count: number) => ((word ^ 0x30_3030) & (0xf0_f0f0 >>> (24 - 8 * count))) === 0;
+const digit = (byte: number) => DIGITS[byte & 0xff];
+
 /** Why `readNumber` returned 0, or a number too large: `missing` without a digit, LEADING_ZEROS, or `above`. */
-export function numberFault(bytes: Uint8Array, at: number, end: number, missing: string, above: string): string {
-  const first = threeDigits(bytes, at, end) >> 8;
+export function numberFault(text: DataView, at: number, end: number, missing: string, above: string): string {
+  const first = digit(wordAt(text, at, end));
   if (first === STOP) return missing;
   return first === 0 ? LEADING_ZEROS : above;
 }
 
 /** Reads four octets into the last of four words. Returns the position after them, or the fault in words. */
-export function readOctets(bytes: Uint8Array, at: number, end: number, words: Uint32Array): number | string {
+export function readOctets(text: DataView, at: number, end: number, words: Uint32Array): number | string {
   let address = 0;
   let i = at;
   for (let octet = 0; octet < 4; octet++) {
-    if (octet > 0 && (i >= end || bytes[i++] !== DOT)) return NO_ADDRESS;
-    const number = readNumber(bytes, i, end);
-    if (number === 0) return numberFault(bytes, i, end, NO_ADDRESS, ABOVE_255);
+    if (octet > 0 && (i >= end || text.getUint8(i++) !== DOT)) return NO_ADDRESS;
+    const number = readNumber(text, i, end);
+    if (number === 0) return numberFault(text, i, end, NO_ADDRESS, ABOVE_255);
     address = (address << 8) | (number & 0xff);
     i += number >> 8;
   }

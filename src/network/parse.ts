@@ -1,11 +1,12 @@
 import { explainFault } from './faults.ts';
 import type { Network } from './network.ts';
-import { newReading, readNetwork } from './read.ts';
+import { newReading, readNetwork, textOf } from './read.ts';
 
 /** The longest text of a network: six groups, an IPv4 address for the last two, and a prefix length. */
 const MAX_TEXT = 49;
 
 const bytes = new Uint8Array(MAX_TEXT);
+const view = textOf(bytes);
 const reading = newReading();
 
 /**
@@ -19,7 +20,7 @@ export function parseNetwork(text: string): Network | string {
     // The low byte of a character beyond ASCII must not pass for an ASCII character.
     bytes[i] = code < 0x80 ? code : 0;
   }
-  const end = readNetwork(bytes, 0, text.length, reading);
+  const end = readNetwork(view, 0, text.length, reading);
   if (end !== text.length) return explainFault(bytes, 0, text.length, end);
   const { family, prefix, words } = reading;
   return family === 4 ? { family, address: words[3], prefix } : { family, address: [words[0], words[1], words[2], words[3]], prefix };

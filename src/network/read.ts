@@ -12,22 +12,25 @@ export interface Reading {
   readonly words: Uint32Array<ArrayBuffer>;
 }
 
+/** Bytes as the readers take them: so they can look at several at once. */
+export const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength);
+
 /** A place to read networks and addresses into. */
 export function newReading(): Reading {
   return { family: 4, prefix: 0, words: new Uint32Array(4) };
 }
 
 /**
- * Reads the network that begins at `bytes[at]` into `into`, by the rules of `parseNetwork`. Returns the position after it, or the
+ * Reads the network that begins at byte `at` of a text into `into`, by the rules of `parseNetwork`. Returns the position after it, or the
  * fault in words. The caller checks that the network fills its text.
  */
-export function readNetwork(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
-  const next = readAddress(bytes, at, end, into);
+export function readNetwork(text: DataView, at: number, end: number, into: Reading): number | string {
+  const next = readAddress(text, at, end, into);
   if (typeof next === 'string') return next;
   const { family, words } = into;
   let last: number | string = next;
-  if (next < end && bytes[next] === SLASH) {
-    last = readPrefix(bytes, next + 1, end, family === 4 ? 32 : 128, into);
+  if (next < end && text.getUint8(next) === SLASH) {
+    last = readPrefix(text, next + 1, end, family === 4 ? 32 : 128, into);
     if (typeof last === 'string') return last;
     if (family === 4) words[3] = firstAddressV4(words[3], into.prefix);
     else maskHostBits(words, 0, into.prefix);
@@ -40,15 +43,15 @@ export function readNetwork(bytes: Uint8Array, at: number, end: number, into: Re
 }
 
 /**
- * Reads the address that begins at `bytes[at]` into `into` as a network of one address. Unlike `readNetwork` it takes no prefix
+ * Reads the address that begins at byte `at` of a text into `into` as a network of one address. Unlike `readNetwork` it takes no prefix
  * length and leaves an IPv4-mapped address as IPv6. Returns the position after it, or the fault in words.
  */
-export function readAddress(bytes: Uint8Array, at: number, end: number, into: Reading): number | string {
-  let next = readOctets(bytes, at, end, into.words);
+export function readAddress(text: DataView, at: number, end: number, into: Reading): number | string {
+  let next = readOctets(text, at, end, into.words);
   into.family = 4;
   into.prefix = 32;
-  if (typeof next === 'string' && startsLikeV6(bytes, at, end)) {
-    next = readGroups(bytes, at, end, into.words);
+  if (typeof next === 'string' && startsLikeV6(text, at, end)) {
+    next = readGroups(text, at, end, into.words);
     into.family = 6;
     into.prefix = 128;
   }
@@ -61,10 +64,10 @@ export function isMapped(words: Uint32Array): boolean {
 }
 
 /** Reads a prefix length up to `longest`. Returns the position after it, or the fault in words. */
-function readPrefix(bytes: Uint8Array, at: number, end: number, longest: 32 | 128, into: Reading): number | string {
-  const number = readNumber(bytes, at, end);
+function readPrefix(text: DataView, at: number, end: number, longest: 32 | 128, into: Reading): number | string {
+  const number = readNumber(text, at, end);
   const prefix = number & 0xff;
-  if (number === 0 || prefix > longest) return numberFault(bytes, at, end, NO_PREFIX, longest === 32 ? ABOVE_32 : ABOVE_128);
+  if (number === 0 || prefix > longest) return numberFault(text, at, end, NO_PREFIX, longest === 32 ? ABOVE_32 : ABOVE_128);
   into.prefix = prefix;
   return at + (number >> 8);
 }

@@ -111,6 +111,8 @@ export interface KnownRules {
   readonly change: number;
   /** The lists that they are of, by their keys. */
   readonly lists: Pick<ReadonlySet<string>, 'has' | 'size'>;
+  /** Whether the feed has not been read before: it may well be empty, and that may be the cheaper question. */
+  readonly isNewFeed?: boolean;
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Which engines a configuration names. Only this file and the threads name drivers. */
+/** Which engines a configuration names. Only this file and the feed thread name drivers. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
@@ -8,16 +8,16 @@ import type { TracedLanding } from '../ports/trace.ts';
 import type { Patience } from '../store/sqlite/database.ts';
 import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
-import { type ConsumerRole, type LandingReport, startConsumerRole } from './consumer-role.ts';
+import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
 import type { WaitingThread } from './waiting-thread.ts';
-import { startEmbeddedEngine, type WriterData } from './writer.ts';
+import { startWriter, type Writer, type WriterData } from './writer.ts';
 
 /** The engines of a serving process. */
 export interface Engine {
   readonly store: Store;
   readonly stream: Stream;
-  /** Starts the consumer role. Resolves with a function that tells how landing goes. */
+  /** Starts the consumer role in the writer thread. Resolves with a function that tells how landing goes. */
   land(): Promise<() => Promise<LandingReport>>;
   /** What a feed thread needs to open the store for itself. */
   feedSource(): FeedSource;
@@ -46,10 +46,10 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
   });
 
 /**
- * Opens the store in this thread and brings its schema up to date, for commands that write beside a server. `patience` says how long
- * they wait for the lock of the embedded store; PostgreSQL queues who waits, for 10 s.
+ * Opens the store in this thread and brings its schema up to date, for the writer thread and for commands that write beside a server.
+ * `patience` says how long these wait for the lock of the embedded store; PostgreSQL queues who waits, for 10 s.
  */
-export async function openStore(config: Config, patience: Patience): Promise<Store> {
+export async function openStore(config: Config, patience?: Patience): Promise<Store> {
   if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl);
   openDataDir(config.dataDir);
   return openSqliteStore(config.dataDir, Date.now, patience);
@@ -68,73 +68,53 @@ export async function openStream(config: Config, appended?: SharedArrayBuffer): 
   return openSqliteStream(config.dataDir, appended);
 }
 
-/** Opens the engines of a server. Rejects with a readable reason when one is not there; what was opened is closed again. */
+/**
+ * Opens the engines of a server; `loaded` is the writer thread where it has been started before. Rejects with a readable reason when one
+ * is not there; what was opened is closed again.
+ */
 export async function startEngine(
   config: Config,
   log: Log,
   onTraced: (landing: TracedLanding) => void,
-  writer?: WaitingThread<WriterData>,
+  loaded?: WaitingThread<WriterData>,
 ): Promise<Engine> {
+  const { databaseUrl, dataDir } = config;
   const appended = newAppendCount();
-  const { store, feedSource, landEmbedded } = await startStore(config, log, onTraced, { appended, thread: writer });
+  let started: Writer | undefined;
+  const writer = () => {
+    started ??= startWriter({ config, appended }, log, onTraced, loaded);
+    return started;
+  };
+  const store = await (databaseUrl === undefined ? openEmbeddedStore(writer(), dataDir) : openPostgresStore(databaseUrl));
+  const close = async () => {
+    await store.close();
+    // The writer of the embedded store closes last: only the last connection, and only one that may write, empties the write-ahead log.
+    await started?.close();
+  };
   try {
     const stream = await openStream(config, appended);
-    let role: ConsumerRole | undefined;
     return {
       store,
       stream,
-      feedSource,
+      feedSource: () => (databaseUrl === undefined ? { dataDir, writes: writer().writesPort() } : { databaseUrl }),
       async land() {
-        if (landEmbedded !== undefined && config.kafkaBrokers === undefined) return landEmbedded();
-        const started = startConsumerRole({
-          stream,
-          store,
-          streamHours: config.streamRetentionHours,
-          log,
-          debug: isDebug(config),
-          onTraced,
-        });
-        role = started;
-        return async () => started.status();
+        const { startConsumer, landing } = writer();
+        await startConsumer();
+        return landing;
       },
       async close() {
-        await role?.stop();
         await stream.close();
-        await store.close();
+        await close();
       },
     };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }
 
-/** The store of a server, and what else its engine can do. */
-interface StartedStore {
-  readonly store: Store;
-  readonly feedSource: () => FeedSource;
-  /** Lands the embedded stream in the thread that writes the embedded store. */
-  readonly landEmbedded?: () => Promise<() => Promise<LandingReport>>;
+/** The embedded store of a server: reads in this thread, writes in the writer's, which applies the migrations first. */
+async function openEmbeddedStore({ writes }: Writer, dataDir: string): Promise<Store> {
+  await writes.migrate();
+  return { ...writes, ...openSqliteReads(dataDir) };
 }
-
-async function startStore(
-  config: Config,
-  log: Log,
-  onTraced: (landing: TracedLanding) => void,
-  { appended, thread }: { readonly appended: SharedArrayBuffer; readonly thread: WaitingThread<WriterData> | undefined },
-): Promise<StartedStore> {
-  const { databaseUrl, dataDir, streamRetentionHours } = config;
-  if (databaseUrl !== undefined) return { store: await openPostgresStore(databaseUrl), feedSource: () => ({ databaseUrl }) };
-  const data = { dataDir, appended, streamHours: streamRetentionHours, debug: isDebug(config) };
-  const embedded = await startEmbeddedEngine(data, log, onTraced, thread);
-  return {
-    store: embedded.store,
-    feedSource: () => ({ dataDir, writes: embedded.writesPort() }),
-    async landEmbedded() {
-      await embedded.startConsumer();
-      return () => embedded.landing();
-    },
-  };
-}
-
-const isDebug = ({ logLevel }: Config): boolean => logLevel === 'debug' || logLevel === 'trace';

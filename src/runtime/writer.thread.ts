@@ -1,26 +1,27 @@
 /**
- * The writer thread of the embedded engine: the one place that writes the store's file while a server runs, and, in the
- * consumer role, the consumer itself, so that records go from stream.db to weir.db without crossing a thread.
+ * The writer thread: the one place that writes the embedded store while a server runs, and the consumer, whatever the engines are. So
+ * messages go from stream to store without crossing a thread, and no poll waits for them.
  */
 import { parentPort } from 'node:worker_threads';
 import type { Log } from '../ports/log.ts';
-import { openSqliteStore } from '../store/sqlite/store.ts';
-import { openSqliteStream } from '../stream/sqlite/stream.ts';
 import { startConsumerRole } from './consumer-role.ts';
+import { openStore, openStream } from './engines.ts';
 import { serveCalls } from './rpc.ts';
 import { beginning } from './waiting-thread.ts';
 import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 
-const { dataDir, appended, streamHours, debug } = await beginning<WriterData>();
+const { config, appended } = await beginning<WriterData>();
 const port = parentPort!;
-const store = await openSqliteStore(dataDir);
+const store = await openStore(config);
 /** The consumer role with its stream, once it is started. */
-let landing: ReturnType<typeof startLanding> | undefined;
+let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
 
-function startLanding() {
-  const stream = openSqliteStream(dataDir, appended);
+async function startLanding() {
+  const stream = await openStream(config, appended);
   const tell = (news: WriterNews) => port.postMessage(news);
   const log: Log = (level, message) => tell({ log: { level, message } });
+  const { streamRetentionHours: streamHours, logLevel } = config;
+  const debug = logLevel === 'debug' || logLevel === 'trace';
   return { stream, role: startConsumerRole({ stream, store, streamHours, log, debug, onTraced: (traced) => tell({ traced }) }) };
 }
 
@@ -29,7 +30,7 @@ const control: WriterControl = {
     serveCalls(other, store);
   },
   async startConsumer() {
-    landing = startLanding();
+    landing = await startLanding();
   },
   async landing() {
     return landing?.role.status() ?? { state: 'running' };

@@ -1,22 +1,18 @@
-/** The embedded engine of a server: reads in this thread, writes and the consumer in the writer thread. */
+/** The writer thread as the main thread sees it: every write of the embedded store, and the consumer role whatever the engines are. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
-import type { Store, StoreWrites } from '../ports/store.ts';
+import type { StoreWrites } from '../ports/store.ts';
 import type { TracedLanding } from '../ports/trace.ts';
-import { openSqliteReads } from '../store/sqlite/store.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
 /** What the writer thread works with. */
 export interface WriterData {
-  readonly dataDir: string;
+  readonly config: Config;
   /** Counts what this process appends to the embedded stream. */
   readonly appended: SharedArrayBuffer;
-  /** How long landed messages of the stream are kept, hours. */
-  readonly streamHours: number;
-  /** Whether each landing is logged. */
-  readonly debug: boolean;
 }
 
 /** What the writer thread sends unasked: a line for the log, or what has landed of a trace. */
@@ -74,13 +70,15 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   shutdown: true,
 };
 
-/** The store of the embedded engine, and the consumer role beside it. */
-export interface EmbeddedEngine {
-  readonly store: Store;
+/** The writer thread; calls of it reject when it has ended. */
+export interface Writer {
+  readonly writes: StoreWrites;
   /** A port that serves the store's writes, to hand to another thread. */
   writesPort(): MessagePort;
   startConsumer(): Promise<void>;
   landing(): Promise<LandingReport>;
+  /** Ends the consumer after its transaction, then the thread. */
+  close(): Promise<void>;
 }
 
 /** Starts a writer thread that loads its part. */
@@ -91,39 +89,40 @@ export const loadWriter = (): WaitingThread<WriterData> =>
     resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1024 },
   });
 
-/** Lets a writer thread begin, which applies the migrations, and opens the reads beside it. */
-export async function startEmbeddedEngine(
+/** Lets a writer thread begin, which opens the store of the configuration for itself. */
+export function startWriter(
   data: WriterData,
   log: Log,
   onTraced: (landing: TracedLanding) => void,
-  writer: WaitingThread<WriterData> = loadWriter(),
-): Promise<EmbeddedEngine> {
-  const worker = writer.begin(data);
+  loaded: WaitingThread<WriterData> = loadWriter(),
+): Writer {
+  const worker = loaded.begin(data);
   worker.on('message', (news: WriterNews | object) => {
     if ('log' in news) log(news.log.level, news.log.message);
     else if ('traced' in news) onTraced(news.traced);
   });
   const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
-  await remote.migrate();
-  const reads = openSqliteReads(data.dataDir);
+  let lands = false;
+  worker.on('error', (error) => {
+    // As in this thread, a defect ends the process: whoever watches over it starts another, and landing goes on.
+    if (lands) throw error;
+  });
   return {
-    store: {
-      ...remote,
-      ...reads,
-      async close() {
-        // The writer closes last: only the last connection, and only one that may write, empties the write-ahead log.
-        await reads.close();
-        await remote.shutdown();
-        await worker.terminate();
-      },
-    },
+    writes: remote,
     writesPort() {
       const { port1, port2 } = new MessageChannel();
       // Where the thread has ended, calls on the other port reject.
       remote.connect(port1).catch(() => port1.close());
       return port2;
     },
-    startConsumer: () => remote.startConsumer(),
+    async startConsumer() {
+      await remote.startConsumer();
+      lands = true;
+    },
     landing: () => remote.landing(),
+    async close() {
+      await remote.shutdown();
+      await worker.terminate();
+    },
   };
 }

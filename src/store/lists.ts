@@ -104,34 +104,41 @@ export function* listCount(workspaceId: string): Work<number> {
   return Number(row?.lists);
 }
 
-/** A workspace, and the last change that landed in it. */
-const sourceQuery = (now: string) => `SELECT w.*, ${now} AS taken_at,
+/** A workspace, the last change that landed in it, and its list with the UUID: most feeds are of one list. */
+const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) AS has_rules,
+    w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision, w.expression_revision,
+    w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.subtract_allow AS workspace_subtract_allow,
+    ${now} AS taken_at,
     (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
-  FROM workspaces w WHERE w.id = $1`;
+  FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1`;
 
 /** The source of the feed with that UUID, of the workspace's (null), or of one that is not stored. Undefined when there is no such workspace, list or feed. */
 export function* ruleSource(now: string, workspaceId: string, feed: string | null | ProposedFeed): Work<RuleSource | undefined> {
-  const workspace = yield* oneByKey(sourceQuery(now), workspaceId);
-  if (workspace === undefined) return undefined;
-  const workspacePk = Number(workspace.pk);
+  const id = typeof feed === 'string' ? feed : '';
+  const row = yield* oneByKey(sourceQuery(now), workspaceId, id);
+  if (row === undefined) return undefined;
+  const workspacePk = Number(row.workspace);
+  const workspaceRevision = Number(row.workspace_revision);
   const source =
     feed === null
-      ? yield* workspaceSource(workspacePk, workspace)
+      ? yield* workspaceSource(workspacePk, { ...row, name: row.workspace_name, subtract_allow: row.workspace_subtract_allow })
       : typeof feed === 'object'
         ? yield* proposedSource(workspacePk, feed)
-        : ((yield* listSource(workspacePk, feed)) ?? (yield* composedSource(workspacePk, feed)));
+        : row.id === id
+          ? listSource(row)
+          : yield* composedSource(workspacePk, id);
   if (source === undefined) return undefined;
   const { lists, ...own } = source;
-  const revision = feedRevision(own.profile, own.revision, Number(workspace.revision));
+  const revision = feedRevision(own.profile, own.revision, workspaceRevision);
   const head = {
     ...own,
     revision,
-    expressionRevision: Number(workspace.expression_revision),
-    workspaceCreatedAt: Number(workspace.created_at),
-    change: Number(workspace.last_seq ?? 0),
-    guardRails: guardRailsOf(workspace),
+    expressionRevision: Number(row.expression_revision),
+    workspaceCreatedAt: Number(row.workspace_created_at),
+    change: Number(row.last_seq ?? 0),
+    guardRails: guardRailsOf(row),
     lists: lists.map(({ pk, id, name, levels }) => ({ id, name, key: keyOf(pk), levels })),
-    takenAt: Number(workspace.taken_at),
+    takenAt: Number(row.taken_at),
   };
   return { workspacePk, head, lists };
 }
@@ -145,18 +152,16 @@ type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision'> & Pick<RuleSou
 function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
   const lists = rows.map((list) => ({ ...placeOf(list), levels: 0 }));
-  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.revision), lists };
+  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), lists };
 }
 
-const LIST = `SELECT *, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = lists.pk) AS has_rules
-  FROM lists WHERE id = $1 AND workspace_pk = $2`;
-
-function* listSource(workspacePk: number, id: string): Work<Source | undefined> {
-  const row = yield* oneByKey(LIST, id, workspacePk);
-  if (row === undefined) return undefined;
-  // The feed's profile has the list's levels.
-  return { kind: 'list', profile: profileOf(row), revision: Number(row.revision), lists: [{ ...placeOf(row), levels: 0 }] };
-}
+// The feed's profile has the list's levels.
+const listSource = (row: Row): Source => ({
+  kind: 'list',
+  profile: profileOf(row),
+  revision: Number(row.revision),
+  lists: [{ ...placeOf(row), levels: 0 }],
+});
 
 function* composedSource(workspacePk: number, id: string): Work<Source | undefined> {
   const row = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, id, workspacePk);

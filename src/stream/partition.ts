@@ -134,7 +134,7 @@ interface DecodedRecords {
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
-/** Records, and characters of them, that are decoded in one turn of the event loop: with PostgreSQL requests are answered in this thread. */
+/** Records, and characters of them, that are decoded in one turn of the event loop: calls from other threads get on in between. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
 

@@ -90,13 +90,14 @@ export function followConformance(driver: StoreDriver): void {
     const other = await store.createList(workspace.id, 'other', null, NO_SETTINGS);
     const third = await store.createList(workspace.id, 'third', null, { ...NO_SETTINGS, confidence: 'low' });
     const feed = await store.createFeed(workspace.id, { name: 'both', description: null, lists: [other.id, third.id], ...NO_SETTINGS });
-    const feeds = [null, other.id, feed.id];
+    const empty = await store.createList(workspace.id, 'empty', null, NO_SETTINGS);
+    const feeds = [null, other.id, feed.id, empty.id];
     type Rows = ReturnType<typeof collectingSink>['rows'];
     const shown = (rows: Rows) => rows.map((row) => JSON.stringify(row)).sort();
     let followedSteps = 0;
     let now = T0;
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), fc.boolean(), async (steps, together) => {
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), fc.boolean(), fc.boolean(), async (steps, together, isNewFeed) => {
         // Feeds that share what is known, as those of a workspace do, or each by itself.
         const shared: Followed = { change: 0, lists: new Map() };
         const known = new Map(
@@ -106,7 +107,7 @@ export function followConformance(driver: StoreDriver): void {
         async function look(feedId: string | null) {
           const followed = known.get(feedId)!;
           const { whole, sink, flush } = followingSink(followed.lists);
-          const before = { change: followed.change, lists: new Set(followed.lists.keys()) };
+          const before = { change: followed.change, lists: new Set(followed.lists.keys()), isNewFeed };
           const head = await store.follow(workspace.id, feedId, now, before, sink);
           assert.ok(head !== undefined && head !== 'too_far');
           flush();
@@ -187,7 +188,9 @@ export function followConformance(driver: StoreDriver): void {
     assert.equal(await store.follow('no such', null, T0, later, ignoringSink()), undefined);
     const list = await store.createList(workspace.id, 'subtracting', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
     assert.ok(isFollowed(await follow(await mark(), list.id, telling)));
-    assert.deepEqual(told, [EXCEPTIONS_KEY]);
+    assert.deepEqual(told.splice(0), [EXCEPTIONS_KEY]);
+    assert.ok(isFollowed(await follow({ ...(await mark()), isNewFeed: true }, list.id, telling)));
+    assert.deepEqual(told, [EXCEPTIONS_KEY], 'also of a feed that is new');
     assert.ok(isFollowed(await follow(NOTHING, list.id, telling)));
   });
 }

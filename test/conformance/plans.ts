@@ -53,8 +53,7 @@ const MEANT: readonly RegExp[] = [
   // What is set of a workspace concerns all its lists.
   /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
   // Up to a limit, or until the first row.
-  /^SELECT \*, EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = lists\.pk\) AS has_rules FROM lists WHERE id = /,
-  /^SELECT w\.\*, .* \(SELECT b\.last_seq FROM batches b WHERE b\.workspace_pk = w\.pk ORDER BY b\.first_seq DESC LIMIT 1\) AS last_seq FROM workspaces w /,
+  /^SELECT l\.\*, EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) AS has_rules, .* \(SELECT b\.last_seq FROM batches b WHERE b\.workspace_pk = w\.pk ORDER BY b\.first_seq DESC LIMIT 1\) AS last_seq FROM workspaces w LEFT JOIN lists l ON l\.workspace_pk = w\.pk AND l\.id = /,
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
   /^SELECT count\(\*\) AS letters /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,

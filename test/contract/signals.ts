@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../support/folder.ts';
-import { ask, postSignals } from '../support/http.ts';
+import { ask, bearer, postSignals } from '../support/http.ts';
 import { type Random, seededRandom } from '../support/random.ts';
 import { eventually, weirFor } from '../support/weir.ts';
 import { type Json, startWorld } from '../support/world.ts';
@@ -14,6 +14,7 @@ import { contractSuite, type Engine } from './engine.ts';
 import { guardRailTests } from './guard-rails.ts';
 
 const DAY = 86_400;
+const METRICS_TOKEN = 'metrics-token-123';
 const EXPRESSION = 'http.request.method eq "GET"';
 
 const event = (more: Json) => ({ type: 'access_rules', action: 'block', ...more });
@@ -41,7 +42,8 @@ const seconds = (rule: Json) => (Date.parse(rule.expires_at as string) - Date.pa
 const targets = (rules: Json[]) => rules.map(({ target }) => target).sort();
 
 export function signalContract(engine: Engine): void {
-  const start = (settings: Readonly<Record<string, string>>, folder: string) => startWorld({ DATA_DIR: folder, ...settings });
+  const start = (settings: Readonly<Record<string, string>>, folder: string) =>
+    startWorld({ DATA_DIR: folder, METRICS_TOKEN, ...settings });
   contractSuite('signals', engine, start, (world) => {
     const client = (...keyOptions: string[]) => world().client(...keyOptions);
     /** Runs a command; the one value that it prints. */
@@ -63,6 +65,22 @@ export function signalContract(engine: Engine): void {
       assert.deepEqual(lifetimes, { '192.0.2.1': DAY, '198.51.100.0/24': 3600, AS15169: 60, NL: DAY });
       const scanner = landed.find(({ target }) => target === '198.51.100.0/24')!;
       assert.deepEqual([scanner.name, scanner.reason, scanner.rule_ref, scanner.action], ['scanner', 'port scan', null, 'block']);
+    });
+
+    test('D4.18 messages land in a thread that answers no request', async () => {
+      const { post, rules } = await client();
+      const writerSeconds = () =>
+        eventually(async () => {
+          const { text } = await ask(world().weir().url, '/metrics', { headers: bearer(METRICS_TOKEN) });
+          return Number(/^weir_thread_cpu_seconds_total\{thread="writer"\} (\S+)$/m.exec(text)![1]);
+        });
+      const before = await writerSeconds();
+      await post(
+        '/v1/signal',
+        Array.from({ length: 1000 }, (_, n) => event({ ip: `10.1.${n >> 8}.${n & 255}` })),
+      );
+      assert.equal((await rules()).length, 1000);
+      assert.ok((await writerSeconds()) > before);
     });
 
     test('2.1, D3 an expiry is kept as a whole second, rounded up', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Deployment } from '../support/deployment.ts';
 import { PARTITIONS } from '../support/deployment.ts';
 import { administer } from '../support/postgres.ts';
+import { eventually } from '../support/weir.ts';
 
 export interface Audit {
   /** Rejects when an entry is in the topic twice, or a rule was written with a version that is not above its last one. */
@@ -30,7 +31,8 @@ export async function openAudit({ database, stream }: Deployment): Promise<Audit
     const present = await stream.id();
     if (present !== streamId) read = new Map();
     streamId = present;
-    const reader = await stream.join();
+    // A broker that has just started refuses members until it has loaded its groups.
+    const reader = await eventually(() => stream.join());
     try {
       for (let partition = 0; partition < PARTITIONS; partition += 1) {
         const { start, end } = await stream.bounds(partition);

@@ -321,6 +321,32 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     assert.equal(await store.ruleCount(workspaceId), 28 + 20);
   });
 
+  test('D5.19 store postgres: the first read of a list without rules is one statement', async (t) => {
+    const { store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    const { id, revision } = await store.createList(workspaceId, 'empty', null, NO_SETTINGS);
+    const { query } = Client.prototype;
+    let sent = 0;
+    t.mock.method(Client.prototype, 'query', function (this: Client, ...args: Parameters<typeof query>) {
+      sent += 1;
+      return query.apply(this, args);
+    });
+    const follow = async (listId: string) => {
+      const told: string[] = [];
+      const sink = { ...collectingSink().sink, list: (key: string) => void told.push(key), gone: () => undefined };
+      const head = await store.follow(workspaceId, listId, T0, { change: 0, lists: new Set(), isNewFeed: true }, sink);
+      return { head: head === 'too_far' ? undefined : head, told };
+    };
+    const { head, told } = await follow(id);
+    assert.equal(sent, 1);
+    assert.deepEqual([head?.revision, head?.lists.map(({ key }) => key)], [revision, told]);
+
+    await store.apply(batch(0, null, 1, [item(workspaceId, 1, id)]));
+    sent = 0;
+    assert.ok((await follow(id)).head!.revision > revision);
+    assert.ok(sent > 3, 'rules are read in a transaction');
+  });
+
   test('D9.10 nothing is given up of a workspace while a landing holds it, which may be undoing it', async (t) => {
     const { url, store } = await open(t);
     const workspaceId = await makeWorkspace(store);

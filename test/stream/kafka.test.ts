@@ -51,8 +51,9 @@ async function openStream(t: TestContext, brokers: readonly string[], options: P
   return stream;
 }
 
+/** A reader; a broker that has just started refuses members until it has loaded its groups. */
 async function join(t: TestContext, stream: Stream): Promise<StreamReader> {
-  const reader = await stream.join();
+  const reader = await eventually(() => stream.join());
   t.after(() => reader.close());
   return reader;
 }
@@ -414,7 +415,7 @@ describe('Kafka', { concurrency: true }, () => {
   describe('stream on a secured Kafka broker', { skip: noKafka(), concurrency: 1 }, () => {
     let kafka: KafkaBroker;
     before(async () => {
-      kafka = await startKafka({ secured: true });
+      kafka = await startKafka({ secured: true, lasts: true });
     });
     after(() => kafka.stop());
 

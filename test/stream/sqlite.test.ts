@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { streamConformance } from '../conformance/stream.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { PATIENT } from '../support/weir.ts';
 
 streamConformance({
   name: 'sqlite',
@@ -34,7 +35,7 @@ test('D1.21 a file that cannot be written: append and probe say so, and both wor
   const stream = openSqliteStream(folder);
   t.after(() => stream.close());
   await stream.publish([note(0)]);
-  const db = new DatabaseSync(join(folder, 'stream.db'));
+  const db = new DatabaseSync(join(folder, 'stream.db'), PATIENT);
   t.after(() => db.close());
   db.exec("CREATE TRIGGER full BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
   const reason = /cannot be written: the disk is full/;
@@ -50,7 +51,7 @@ test('6 rows of earlier versions are read as they were written, and texts that U
   const folder = temporaryFolder(t);
   const stream = openSqliteStream(folder);
   t.after(() => stream.close());
-  const db = new DatabaseSync(join(folder, 'stream.db'));
+  const db = new DatabaseSync(join(folder, 'stream.db'), PATIENT);
   const row = [
     { key: 'w', headers: { a: '1' } },
     [

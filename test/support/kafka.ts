@@ -50,17 +50,23 @@ export interface KafkaBroker {
 
 /** Brokers to test with: those of TEST_KAFKA_BROKERS, or one that is started here. */
 export async function kafkaForTests(): Promise<{ brokers: string[]; stop(): Promise<void> }> {
-  return GIVEN ? { brokers: GIVEN.split(','), stop: async () => {} } : startKafka();
+  return GIVEN ? { brokers: GIVEN.split(','), stop: async () => {} } : startKafka({ lasts: true });
 }
 
-/** Starts a broker; `secured` adds the listeners with TLS and an authorizer that lets their users do nothing until they are allowed to. */
-export async function startKafka({ secured = false } = {}): Promise<KafkaBroker> {
+/**
+ * Starts a broker; `secured` adds the listeners with TLS and an authorizer that lets their users do nothing until they are allowed to. One that
+ * `lasts` is never killed: it goes on serving where a busy machine delays its heartbeats.
+ */
+export async function startKafka({ secured = false, lasts = false } = {}): Promise<KafkaBroker> {
   const jars = await kafkaJars();
-  return startBroker(jars, { secured, options: [`-XX:SharedArchiveFile=${join(jars, CLASSES)}`] });
+  return startBroker(jars, { secured, lasts, options: [`-XX:SharedArchiveFile=${join(jars, CLASSES)}`] });
 }
 
 /** Starts a broker of these jars with more options for Java. */
-async function startBroker(jars: string, { secured, options }: { readonly secured: boolean; readonly options: string[] }) {
+async function startBroker(
+  jars: string,
+  { secured, lasts, options }: { readonly secured: boolean; readonly lasts: boolean; readonly options: string[] },
+) {
   const folder = mkdtempSync(join(tmpdir(), 'weir-kafka-'));
   const [plain, controller, sasl, tls] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const files = { ca: join(folder, 'ca.pem'), cert: join(folder, 'client.pem'), key: join(folder, 'client.key') };
@@ -68,7 +74,7 @@ async function startBroker(jars: string, { secured, options }: { readonly secure
   const properties = join(folder, 'server.properties');
   writeFileSync(
     properties,
-    propertiesText({ folder, plain, controller, sasl: secured ? sasl : undefined, tls: secured ? tls : undefined }),
+    propertiesText({ folder, lasts, plain, controller, sasl: secured ? sasl : undefined, tls: secured ? tls : undefined }),
   );
   const scram = ['SCRAM-SHA-256', 'SCRAM-SHA-512'].map((each) => `${each}=[name=${KAFKA_USER.username},password=${KAFKA_USER.password}]`);
   await java(jars, options, 'kafka.tools.StorageTool', [
@@ -119,13 +125,14 @@ async function startBroker(jars: string, { secured, options }: { readonly secure
 
 interface Layout {
   readonly folder: string;
+  readonly lasts: boolean;
   readonly plain: number;
   readonly controller: number;
   readonly sasl: number | undefined;
   readonly tls: number | undefined;
 }
 
-function propertiesText({ folder, plain, controller, sasl, tls }: Layout): string {
+function propertiesText({ folder, lasts, plain, controller, sasl, tls }: Layout): string {
   const listeners = [`PLAINTEXT://127.0.0.1:${plain}`, `CONTROLLER://127.0.0.1:${controller}`];
   const properties: Record<string, string | number> = {
     'process.roles': 'broker,controller',
@@ -133,8 +140,8 @@ function propertiesText({ folder, plain, controller, sasl, tls }: Layout): strin
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL,SSL:SSL',
-    // A broker that was killed may come back when its session has ended.
-    'broker.session.timeout.ms': 1000,
+    // A broker that was killed may come back when its session has ended; one whose heartbeats are late loses its partitions then.
+    'broker.session.timeout.ms': lasts ? 60_000 : 3000,
     'broker.heartbeat.interval.ms': 200,
     'log.dirs': join(folder, 'logs'),
     'offsets.topic.replication.factor': 1,
@@ -202,7 +209,7 @@ async function fetchJars(folder: string): Promise<void> {
 /** Writes the classes that a broker loads as Java maps them at its start: it then takes a third of the time. Another Java ignores them. */
 async function keepClasses(jars: string): Promise<void> {
   const written = join(jars, `${CLASSES}.${process.pid}`);
-  const broker = await startBroker(jars, { secured: false, options: [`-XX:ArchiveClassesAtExit=${written}`] });
+  const broker = await startBroker(jars, { secured: false, lasts: true, options: [`-XX:ArchiveClassesAtExit=${written}`] });
   await broker.stop('SIGTERM');
   // The jars alone, as in a Java that keeps no classes, do as well.
   if (existsSync(written)) renameSync(written, join(jars, CLASSES));

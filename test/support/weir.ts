@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /** As `weir`, the unit and the image start Node. */
-const NODE_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=40'];
+const NODE_FLAGS = ['--max-semi-space-size=8'];
 const NODE_ENVIRONMENT = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 /** What Node is started with. */
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));

@@ -126,11 +126,11 @@ async function sharedSnapshot(
 ): Promise<Snapshot | undefined> {
   // Reads wait for each other.
   const deadline = clock.monotonic() + READ_LIMIT;
-  const found = await rules.read(
-    (now, known, sink) =>
-      within(store.follow(workspaceId, feedId, now.wall, known, sink), Math.max(0, deadline - clock.monotonic()), 'the store', clock),
-    snapshot?.parts ?? [],
-  );
+  const isNewFeed = snapshot === undefined;
+  const found = await rules.read((now, known, sink) => {
+    const read = store.follow(workspaceId, feedId, now.wall, { ...known, isNewFeed }, sink);
+    return within(read, Math.max(0, deadline - clock.monotonic()), 'the store', clock);
+  }, snapshot?.parts ?? []);
   if (found === undefined) return undefined;
   const ranges = snapshot?.ranges ?? new FeedRanges();
   ranges.forgetUnused();

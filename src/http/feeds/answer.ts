@@ -26,13 +26,13 @@ export function feedEndpoint(answer: AnswerDocument): AnswerFeed {
 }
 
 /** Reads what is asked for; a fault when the list cannot be meant or the options are wrong. A bound key learns of its list first. */
-function readRequest({ caller, headers, at, ...target }: FeedRequest): DocumentRequest | HttpFault {
+function readRequest({ caller, headers, at, list: segment, query }: FeedRequest): DocumentRequest | HttpFault {
   const { workspaceId, listId, feedId } = caller;
   const boundTo = listId ?? feedId;
-  if (boundTo !== null && target.list === null) return otherFeed(caller);
-  const list = decodeSegment(target.list);
+  if (boundTo !== null && segment === null) return otherFeed(caller);
+  const list = decodeSegment(segment);
   if (list === undefined) return MALFORMED_LIST;
-  const options = readFeedQuery(target.query);
+  const options = readFeedQuery(query);
   if (!('status' in options)) {
     const { variant, checksum } = options;
     return { caller, query: { workspaceId, list, variant, boundTo }, headers, at, checksum, fault: undefined, refusalOf };

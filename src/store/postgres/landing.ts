@@ -86,7 +86,7 @@ interface SizedChange extends ResolvedChange {
   readonly size: number;
 }
 
-/** Changes, and characters of them, that are written at once: a few milliseconds of work. Requests are answered in this thread, too. */
+/** Changes, and characters of them, that are written at once: a few milliseconds of work, which calls from other threads wait for. */
 const STEP = 2000;
 const STEP_TEXT = 1 << 19;
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import { EXCEPTIONS_KEY, type RuleSink, type WorkspaceDirectory } from '../../ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type KnownRules, type RuleSink, type WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';
@@ -65,8 +65,14 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         () => !begun,
       );
     },
-    follow: (workspaceId, feedId, at, known, sink) =>
-      db.view(
+    async follow(workspaceId, feedId, at, known, sink) {
+      // One statement sees one moment: where it tells all, no transaction is needed.
+      const source = known.isNewFeed ? await drive(db, ruleSource(NOW, workspaceId, feedId)) : undefined;
+      if (source !== undefined && isNothingToRead(source, known)) {
+        for (const { key } of source.head.lists) if (!known.lists.has(key)) sink.list(key, true);
+        return source.head;
+      }
+      return db.view(
         async (session) => {
           const found = await drive(session, follow(NOW, { workspaceId, feedId, at, known }, sink));
           if (found === undefined || found === 'too_far') return found;
@@ -85,7 +91,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           return found.head;
         },
         () => false,
-      ),
+      );
+    },
     async ruleStates(workspaceId, ids) {
       return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
     },
@@ -105,6 +112,13 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     },
   };
 }
+
+/** Whether a source is a list without rules, and nothing has landed in the lists that are known: then its one statement has told all. */
+const isNothingToRead = ({ head, lists }: RuleSource, known: KnownRules): boolean =>
+  head.kind === 'list' &&
+  head.profile.subtractAllow !== 'workspace' &&
+  lists.every(({ isEmpty }) => isEmpty) &&
+  (known.lists.size === 0 || known.change === head.change);
 
 /** Hands the access rules of a source that are active at `now` (ms) to the sink. */
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: RuleSink): Promise<void> {
