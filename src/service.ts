@@ -36,7 +36,7 @@ import { loggedChecks } from './runtime/check-log.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { startEngine } from './runtime/engines.ts';
 import { startFailureLog } from './runtime/failed-keys.ts';
-import { startFeedThread } from './runtime/feeds.ts';
+import { loadFeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { loadGeoData, useGeo } from './runtime/geo.ts';
 import { startGeoUpdates } from './runtime/geo-updates.ts';
@@ -52,12 +52,16 @@ import { shared } from './runtime/shared.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { startTracing } from './runtime/tracing.ts';
+import type { WaitingThread } from './runtime/waiting-thread.ts';
+import type { WriterData } from './runtime/writer.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { unlanded } from './stream/lag.ts';
 
 export interface ServiceOptions {
   /** Where the first key and the ready line are printed. */
   readonly stdout: NodeJS.WritableStream;
+  /** The writer thread, where it has been started before. */
+  readonly writer?: WaitingThread<WriterData> | undefined;
 }
 
 export interface Service {
@@ -81,7 +85,7 @@ const DEAD_LETTERS_COUNTED = 10_000;
 const { now, monotonic } = systemClock;
 
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
-export async function startService(config: Config, { stdout }: ServiceOptions): Promise<Service> {
+export async function startService(config: Config, { stdout, writer }: ServiceOptions): Promise<Service> {
   const logger = createLogger(config.logLevel);
   const log: Log = (level, message) => logger[level](message);
   const closing: Close[] = [];
@@ -100,19 +104,20 @@ export async function startService(config: Config, { stdout }: ServiceOptions): 
   // Awaited below; a fault there must not count as unhandled until then.
   loadingGeo.catch(() => undefined);
   const schemes = await schemesOf(config, loadingGeo);
+  // It loads its part while this thread waits for the writer, and makes what is served.
+  const feeds = config.roles.includes('feeds') ? loadFeedThread() : undefined;
   const measures = startMeasures(config);
   closing.push(() => measures?.process.close());
   const tracing = config.otelEndpoint === undefined ? undefined : await startTracing(config.otelEndpoint, about.version, log);
   closing.push(() => tracing?.close());
-  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing));
+  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), writer);
   closing.push(() => engine.close());
   const { store, stream } = engine;
   try {
     const geoData = await loadingGeo;
     const guardRails = serviceGuardRails(config);
-    const feedThread = config.roles.includes('feeds')
-      ? startFeedThread(() => engine.feedSource(), geoData, { guardRails, schemesFile: config.schemesFile })
-      : undefined;
+    const rules = { guardRails, schemesFile: config.schemesFile };
+    const feedThread = feeds && startFeedThread(() => engine.feedSource(), geoData, rules, feeds);
     closing.push(() => feedThread?.close());
     const geo = useGeo(
       config,

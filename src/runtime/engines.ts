@@ -7,10 +7,11 @@ import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import type { Patience } from '../store/sqlite/database.ts';
 import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
-import { openSqliteStream } from '../stream/sqlite/stream.ts';
+import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
-import { startWriter, type Writer } from './writer.ts';
+import type { WaitingThread } from './waiting-thread.ts';
+import { startWriter, type Writer, type WriterData } from './writer.ts';
 
 /** The engines of a serving process. */
 export interface Engine {
@@ -60,19 +61,28 @@ export async function openReads({ databaseUrl, dataDir }: Config): Promise<Store
   return (await import('../store/postgres/store.ts')).openPostgresReads(databaseUrl);
 }
 
-/** Opens the stream in this thread; the embedded one appends in a thread of its own. */
-export async function openStream(config: Config): Promise<Stream> {
+/** Opens the stream in this thread; the embedded one appends in a thread of its own, and counts that in `appended`. */
+export async function openStream(config: Config, appended?: SharedArrayBuffer): Promise<Stream> {
   if (config.kafkaBrokers !== undefined) return openKafkaStream(config, config.kafkaBrokers);
   openDataDir(config.dataDir);
-  return openSqliteStream(config.dataDir);
+  return openSqliteStream(config.dataDir, appended);
 }
 
-/** Opens the engines of a server. Rejects with a readable reason when one is not there; what was opened is closed again. */
-export async function startEngine(config: Config, log: Log, onTraced: (landing: TracedLanding) => void): Promise<Engine> {
+/**
+ * Opens the engines of a server; `loaded` is the writer thread where it has been started before. Rejects with a readable reason when one
+ * is not there; what was opened is closed again.
+ */
+export async function startEngine(
+  config: Config,
+  log: Log,
+  onTraced: (landing: TracedLanding) => void,
+  loaded?: WaitingThread<WriterData>,
+): Promise<Engine> {
   const { databaseUrl, dataDir } = config;
+  const appended = newAppendCount();
   let started: Writer | undefined;
   const writer = () => {
-    started ??= startWriter(config, log, onTraced);
+    started ??= startWriter({ config, appended }, log, onTraced, loaded);
     return started;
   };
   const store = await (databaseUrl === undefined ? openEmbeddedStore(writer(), dataDir) : openPostgresStore(databaseUrl));
@@ -82,7 +92,7 @@ export async function startEngine(config: Config, log: Log, onTraced: (landing: 
     await started?.close();
   };
   try {
-    const stream = await openStream(config);
+    const stream = await openStream(config, appended);
     return {
       store,
       stream,

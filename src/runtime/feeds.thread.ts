@@ -2,7 +2,7 @@
  * The feed thread: reads snapshots, expands countries and ASNs, coalesces and renders, so that no request waits for a rebuild of
  * another feed.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { blockGuards } from '../account/guard-rails.ts';
 import { instantOf, systemClock } from '../clock.ts';
 import { feedBuilder } from '../feed/build/feed-builder.ts';
@@ -15,6 +15,7 @@ import type { FeedSource } from './engines.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
 import { phaseDetector } from './phases.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
+import { beginning } from './waiting-thread.ts';
 
 /** What feeds write. */
 type FeedWrites = Pick<StoreWrites, 'recordFeed' | 'recordTold'>;
@@ -22,7 +23,7 @@ type FeedWrites = Pick<StoreWrites, 'recordFeed' | 'recordTold'>;
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
-const { source, geo, rules } = workerData as FeedThreadData;
+const { source, geo, rules } = await beginning<FeedThreadData>();
 const port = parentPort!;
 const store = await openSource(source);
 let database = geoDatabase(geo);

@@ -1,10 +1,11 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { FeedBuilder, FeedMeasurer, FeedPreviewer } from '../feed/builder.ts';
 import type { FeedExplainer } from '../feed/explain/explain.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
+import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
 /** The methods that the feed thread serves. */
 export interface FeedThreadMethods extends FeedBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer {
@@ -28,7 +29,7 @@ const METHODS: MethodNames<FeedThreadMethods> = {
   shutdown: true,
 };
 
-/** What the feed thread is started with. */
+/** What the feed thread works with. */
 export interface FeedThreadData {
   readonly source: FeedSource;
   readonly geo: GeoData;
@@ -50,23 +51,30 @@ export interface FeedThread extends FeedBuilder, FeedPreviewer, FeedExplainer, F
   close(): Promise<void>;
 }
 
+/** Starts a feed thread that loads its part. */
+export const loadFeedThread = (): WaitingThread<FeedThreadData> =>
+  startWaiting(new URL('./feeds.thread.ts', import.meta.url), { name: 'feeds' });
+
 /**
- * Starts the feed thread. If it dies, the builds under way reject, and the next build starts another thread, which reads its
+ * Starts the feed thread, or lets `loaded` begin. If it dies, the builds under way reject, and the next build starts another thread, which reads its
  * snapshots anew.
  */
-export function startFeedThread(newSource: () => FeedSource, geo: GeoData, rules: FeedRules): FeedThread {
+export function startFeedThread(
+  newSource: () => FeedSource,
+  geo: GeoData,
+  rules: FeedRules,
+  loaded?: WaitingThread<FeedThreadData>,
+): FeedThread {
   let data = geo;
+  let waiting = loaded;
   let running: { readonly worker: Worker; readonly methods: FeedThreadMethods } | undefined;
 
   function thread(): { readonly worker: Worker; readonly methods: FeedThreadMethods } {
     if (running !== undefined) return running;
     const source = newSource();
-    const workerData: FeedThreadData = { source, geo: data, rules };
-    const worker = new Worker(new URL('./feeds.thread.ts', import.meta.url), {
-      name: 'feeds',
-      workerData,
-      transferList: 'writes' in source ? [source.writes] : [],
-    });
+    const { begin } = waiting ?? loadFeedThread();
+    waiting = undefined;
+    const worker = begin({ source, geo: data, rules }, 'writes' in source ? [source.writes] : []);
     running = { worker, methods: remoteCalls<FeedThreadMethods>(worker, METHODS) };
     const ended = () => {
       if (running?.worker === worker) running = undefined;

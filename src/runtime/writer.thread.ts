@@ -2,22 +2,22 @@
  * The writer thread: the one place that writes the embedded store while a server runs, and the consumer, whatever the engines are. So
  * messages go from stream to store without crossing a thread, and no poll waits for them.
  */
-import { parentPort, workerData } from 'node:worker_threads';
-import type { Config } from '../config.ts';
+import { parentPort } from 'node:worker_threads';
 import type { Log } from '../ports/log.ts';
 import { startConsumerRole } from './consumer-role.ts';
 import { openStore, openStream } from './engines.ts';
 import { serveCalls } from './rpc.ts';
-import type { WriterControl, WriterNews } from './writer.ts';
+import { beginning } from './waiting-thread.ts';
+import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 
-const config = workerData as Config;
+const { config, appended } = await beginning<WriterData>();
 const port = parentPort!;
 const store = await openStore(config);
 /** The consumer role with its stream, once it is started. */
 let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
 
 async function startLanding() {
-  const stream = await openStream(config);
+  const stream = await openStream(config, appended);
   const tell = (news: WriterNews) => port.postMessage(news);
   const log: Log = (level, message) => tell({ log: { level, message } });
   const { streamRetentionHours: streamHours, logLevel } = config;

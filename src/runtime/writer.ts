@@ -1,11 +1,19 @@
 /** The writer thread as the main thread sees it: every write of the embedded store, and the consumer role whatever the engines are. */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
 import type { StoreWrites } from '../ports/store.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { type MethodNames, remoteCalls } from './rpc.ts';
+import { startWaiting, type WaitingThread } from './waiting-thread.ts';
+
+/** What the writer thread works with. */
+export interface WriterData {
+  readonly config: Config;
+  /** Counts what this process appends to the embedded stream. */
+  readonly appended: SharedArrayBuffer;
+}
 
 /** What the writer thread sends unasked: a line for the log, or what has landed of a trace. */
 export type WriterNews =
@@ -73,14 +81,22 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-/** Starts the writer thread, which opens the store of the configuration for itself. */
-export function startWriter(config: Config, log: Log, onTraced: (landing: TracedLanding) => void): Writer {
-  const worker = new Worker(new URL('./writer.thread.ts', import.meta.url), {
+/** Starts a writer thread that loads its part. */
+export const loadWriter = (): WaitingThread<WriterData> =>
+  startWaiting(new URL('./writer.thread.ts', import.meta.url), {
     name: 'writer',
-    workerData: config,
     // Far more than it needs at any time; the less it may have, the earlier garbage is collected (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1024 },
   });
+
+/** Lets a writer thread begin, which opens the store of the configuration for itself. */
+export function startWriter(
+  data: WriterData,
+  log: Log,
+  onTraced: (landing: TracedLanding) => void,
+  loaded: WaitingThread<WriterData> = loadWriter(),
+): Writer {
+  const worker = loaded.begin(data);
   worker.on('message', (news: WriterNews | object) => {
     if ('log' in news) log(news.log.level, news.log.message);
     else if ('traced' in news) onTraced(news.traced);

@@ -41,10 +41,11 @@ const MEANT: readonly RegExp[] = [
   /^SELECT \* FROM lists WHERE workspace_pk = /,
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
   /^SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = /,
-  // A snapshot reads the rules of its lists; SQLite reads them page by page.
+  // A snapshot reads the rules of its lists; SQLite reads them list by list.
   /^SELECT (list_pk, )?id, action, levels, .* WHERE list_pk IN /,
+  /^SELECT count\(take_rule\(r\.id, r\.action, .* FROM access_rules r WHERE r\.list_pk = /,
   // The never-block rules of all lists, by an index that has them apart.
-  /^SELECT r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,
+  /^SELECT (count\(take_rule\()?r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,
   // Counts, and the keys of a workspace: management.
   /^SELECT count\(\*\) AS lists /,
   /^SELECT \(SELECT count\(\*\) FROM lists /,

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 
 /** As `weir`, the unit and the image start Node. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
+const NODE_ENVIRONMENT = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 /** What Node is started with. */
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export const KEY = 'weir-test-key-0123456789';
@@ -41,7 +42,7 @@ process.on('exit', () => {
 /** Starts `weir serve` and resolves with its address at the ready line; rejects when it ends before. */
 export async function startWeir(settings: Environment): Promise<Weir> {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], {
-    env: testEnvironment(settings),
+    env: { ...NODE_ENVIRONMENT, ...testEnvironment(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

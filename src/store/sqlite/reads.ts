@@ -12,7 +12,7 @@ import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } fr
 import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { drive, readTransaction } from './database.ts';
-import { SCAN_EXCEPTIONS, SCAN_PAGE, scanExceptions, scanList } from './snapshot.ts';
+import { ruleScans } from './snapshot.ts';
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
   WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = ?`;
@@ -52,11 +52,7 @@ function statements(db: DatabaseSync) {
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const { prepare, one, all } = statements(db);
-  const arrays = (text: string) => {
-    const statement = prepare(text);
-    statement.setReturnArrays(true);
-    return statement;
-  };
+  const scans = ruleScans(db, prepare);
 
   function directory(workspaceId: string): WorkspaceDirectory | undefined {
     const workspace = one('SELECT pk, id, name, revision FROM workspaces WHERE id = ?', workspaceId);
@@ -85,30 +81,28 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
     async snapshot(workspaceId, feed, now, sink, whole) {
-      const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
         const found = drive(db, ruleSource(String(clock()), workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
-          for (const { pk, levels } of found.lists) scanList(page, pk, now, withLevels(sink, levels));
-          if (found.head.profile.subtractAllow === 'workspace') scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, now, sink);
+          for (const { pk, levels } of found.lists) scans.list(pk, now, withLevels(sink, levels));
+          if (found.head.profile.subtractAllow === 'workspace') scans.exceptions(found.workspacePk, now, sink);
         }
         if (whole !== undefined) drive(db, takeRules(found, whole, now));
         return found.head;
       });
     },
     async follow(workspaceId, feedId, at, known, sink) {
-      const page = arrays(SCAN_PAGE);
       return readTransaction(db, () => {
         const found = drive(db, follow(String(clock()), { workspaceId, feedId, at, known }, sink));
         if (found === undefined || found === 'too_far') return found;
         for (const pk of found.whole) {
           sink.list(keyOf(pk), true);
-          scanList(page, pk, at, sink);
+          scans.list(pk, at, sink);
         }
         if (found.head.profile.subtractAllow === 'workspace') {
           sink.list(EXCEPTIONS_KEY, true);
-          scanExceptions(arrays(SCAN_EXCEPTIONS), found.workspacePk, at, sink);
+          scans.exceptions(found.workspacePk, at, sink);
         }
         return found.head;
       });

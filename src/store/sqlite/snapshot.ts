@@ -1,52 +1,57 @@
-import type { StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RuleSink } from '../../ports/rule-store.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 
-/** Rules fetched at a time: `all()` on a page is twice as fast as `iterate()` and needs no more memory than the page. */
-const PAGE = 8192;
+/**
+ * Hands each row to the scan's sink from within the statement: the scan of a large list takes half the time that fetching its rows does,
+ * and leaves no garbage. The third argument is the network or the target, whichever the rule has.
+ */
+const take = (role: string | number) => `count(take_rule(r.id, ${role}, coalesce(r.v4, r.v6, r.target), r.expires_at, r.levels))`;
+const ACTIVE = '(r.expires_at IS NULL OR r.expires_at > ?2)';
 
-/** One page of the rules of a list that are active at an instant, as a feed needs them; to be read as arrays. */
-export const SCAN_PAGE = `SELECT id, action, v4, v6, expires_at, levels, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
-  FROM access_rules WHERE list_pk = ? AND id > ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ${PAGE}`;
-
-type ScanRow = [number, number, number | null, Uint8Array | null, number | null, number, string | null];
+/** The rules of a list that are active at an instant. */
+const SCAN_LIST = `SELECT ${take('r.action')} FROM access_rules r WHERE r.list_pk = ?1 AND ${ACTIVE}`;
 
 /** The indexes that have never-block rules apart from the others; the planner would read all rules of each list. */
 const BY_ACTION = { access_rules_value: 'NULL', access_rules_ref_value: 'NOT NULL' };
 
-/** The never-block rules of a workspace that are active at an instant, as exceptions; to be read as arrays. */
-export const SCAN_EXCEPTIONS = Object.entries(BY_ACTION)
+/** The never-block rules of a workspace that are active at an instant, as exceptions. */
+const SCAN_EXCEPTIONS = Object.entries(BY_ACTION)
   .map(
-    ([
-      index,
-      ref,
-    ]) => `SELECT r.id, ${EXCEPTION}, r.v4, r.v6, r.expires_at, r.levels, CASE WHEN r.v4 IS NULL AND r.v6 IS NULL THEN r.target END
-  FROM lists l CROSS JOIN access_rules r INDEXED BY ${index} ON r.list_pk = l.pk AND r.action = ${actionCode('allow')} AND r.rule_ref IS ${ref}
-  WHERE l.workspace_pk = ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)`,
+    ([index, ref]) => `SELECT ${take(EXCEPTION)} FROM lists l
+  CROSS JOIN access_rules r INDEXED BY ${index} ON r.list_pk = l.pk AND r.action = ${actionCode('allow')} AND r.rule_ref IS ${ref}
+  WHERE l.workspace_pk = ?1 AND ${ACTIVE}`,
   )
   .join(' UNION ALL ');
 
-/** Hands the never-block rules of a workspace that are active at `now` (ms) to `sink`; `statement` is SCAN_EXCEPTIONS. */
-export function scanExceptions(statement: StatementSync, workspacePk: number, now: number, sink: RuleSink): void {
-  for (const row of statement.iterate(workspacePk, now)) handOver(row as unknown as ScanRow, sink);
+/** Scans of rules, as a feed needs them, on one connection. */
+export interface RuleScans {
+  /** Hands the rules of a list that are active at `now` (ms) to `sink`. */
+  list(listPk: number, now: number, sink: RuleSink): void;
+  /** Hands the never-block rules of a workspace that are active at `now` (ms) to `sink`, as exceptions. */
+  exceptions(workspacePk: number, now: number, sink: RuleSink): void;
 }
 
-/** Hands the rules of a list that are active at `now` (ms) to `sink`; `page` is SCAN_PAGE. */
-export function scanList(page: StatementSync, listPk: number, now: number, sink: RuleSink): void {
-  for (let after = -1; ; ) {
-    const rows = page.all(listPk, after, now) as unknown as ScanRow[];
-    for (const row of rows) handOver(row, sink);
-    if (rows.length < PAGE) return;
-    after = rows[rows.length - 1][0];
-  }
-}
-
-function handOver([id, role, v4, v6, expiresAt, levels, target]: ScanRow, sink: RuleSink): void {
-  const expires = expiresAt === null ? 0 : Math.ceil(expiresAt / 1000);
-  if (v4 !== null) sink.v4(id, roleOf(role), Math.floor(v4 / 64), v4 % 64, expires, levels);
-  else if (v6 !== null) sink.v6(id, roleOf(role), v6, 0, v6[16], expires, levels);
-  else {
-    const parsed = targetOf(String(target));
-    if (parsed.kind !== 'ip') sink.geo(id, roleOf(role), parsed, expires, levels);
-  }
+/** The scans of a connection, which `prepare` prepares statements for. */
+export function ruleScans(db: DatabaseSync, prepare: (text: string) => StatementSync): RuleScans {
+  let sink: RuleSink | undefined;
+  const takeRule = (id: number, role: number, network: number | Uint8Array | string, expiresAt: number | null, levels: number) => {
+    const expires = expiresAt === null ? 0 : Math.ceil(expiresAt / 1000);
+    if (typeof network === 'number') sink!.v4(id, roleOf(role), Math.floor(network / 64), network % 64, expires, levels);
+    else if (typeof network !== 'string') sink!.v6(id, roleOf(role), network, 0, network[16], expires, levels);
+    else {
+      const target = targetOf(network);
+      if (target.kind !== 'ip') sink!.geo(id, roleOf(role), target, expires, levels);
+    }
+    return null;
+  };
+  db.function('take_rule', { directOnly: true }, takeRule as (...args: unknown[]) => null);
+  const scan = (text: string, pk: number, now: number, into: RuleSink) => {
+    sink = into;
+    prepare(text).all(pk, now);
+  };
+  return {
+    list: (listPk, now, into) => scan(SCAN_LIST, listPk, now, into),
+    exceptions: (workspacePk, now, into) => scan(SCAN_EXCEPTIONS, workspacePk, now, into),
+  };
 }

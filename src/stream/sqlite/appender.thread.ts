@@ -4,9 +4,14 @@
  *     or { id, batch: undefined } for a probe
  * Out: { ids } when durable, { ids, error } when not.
  */
-import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type EncodedBatch, logAppender, openLog } from './log.ts';
 
+export interface AppenderData {
+  readonly file: string;
+  /** One 32-bit number, which grows and wakes who waits for it with every append. */
+  readonly appended: SharedArrayBuffer;
+}
 export interface AppendRequest {
   readonly id: number;
   /** undefined probes whether the file can be written. */
@@ -27,10 +32,10 @@ export interface AppendReply {
 /** Batches that a transaction holds at most, so that no sync waits for an unbounded write. */
 const MOST = 256;
 
-const { file } = workerData as { file: string };
+const { file, appended } = workerData as AppenderData;
 const port = parentPort!;
 const log = logAppender(openLog(file));
-const wake = new BroadcastChannel(`appended ${file}`);
+const appends = new Int32Array(appended);
 
 /** Rows of requests that are not complete yet. */
 const begun = new Map<number, EncodedBatch[]>();
@@ -70,10 +75,7 @@ port.on('message', (first: Request) => {
     else requests.push(...complete(next.message));
   }
   if (requests.length > 0) port.postMessage(commit(requests));
-  if (closing) {
-    wake.close();
-    port.close();
-  }
+  if (closing) port.close();
 });
 
 /** Gives large rows back at once: the collector hardly counts what lies outside of its heap. */
@@ -88,7 +90,8 @@ function commit(requests: readonly Complete[]): AppendReply {
     if (batches.length === 0) log.probe();
     else {
       log.append(batches, Date.now());
-      wake.postMessage(null);
+      Atomics.add(appends, 0, 1);
+      Atomics.notify(appends, 0);
     }
     return { ids };
   } catch (error) {

@@ -1,20 +1,26 @@
-import { BroadcastChannel, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import type { Draft, Message, Stream, StreamReader } from '../../ports/stream.ts';
-import type { AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
+import type { AppenderData, AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
 import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log.ts';
 
 /** How often a waiting reader looks for messages that another process appended, ms. */
 const POLL = 100;
 
-/** The embedded stream: one partition in `stream.db`. A thread of its own appends; any process may read. */
-export function openSqliteStream(dataDir: string): Stream {
+/** Counts appends, so that readers in other threads of the process need not wait for their next look. */
+export const newAppendCount = (): SharedArrayBuffer => new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+
+/**
+ * The embedded stream: one partition in `stream.db`. A thread of its own appends; any process may read. Readers learn at once of what a
+ * stream with the same `appended` appends.
+ */
+export function openSqliteStream(dataDir: string, appended: SharedArrayBuffer = newAppendCount()): Stream {
   const file = streamFile(dataDir);
   const db = openLog(file);
   const reader = logReader(db);
   let appender: Appender | undefined;
   /** The appender; another one when its thread has ended. */
   const running = () => {
-    if (appender === undefined || appender.dead) appender = startAppender(file);
+    if (appender === undefined || appender.dead) appender = startAppender(file, appended);
     return appender;
   };
 
@@ -35,7 +41,7 @@ export function openSqliteStream(dataDir: string): Stream {
       return 1;
     },
     async join() {
-      return joinLog(file);
+      return joinLog(file, appended);
     },
     async trim(_partition, before, landed, limit) {
       return trimLog(db, before, landed, limit);
@@ -61,10 +67,10 @@ interface Appender {
   close(): Promise<void>;
 }
 
-function startAppender(file: string): Appender {
+function startAppender(file: string, appended: SharedArrayBuffer): Appender {
   const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), {
     name: 'appender',
-    workerData: { file },
+    workerData: { file, appended } satisfies AppenderData,
     // What it is sent lies outside of its heap, or is short-lived (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 12 },
   });
@@ -151,26 +157,24 @@ function startAppender(file: string): Appender {
 }
 
 /** A reader that owns the one partition. */
-function joinLog(file: string): StreamReader {
+function joinLog(file: string, appended: SharedArrayBuffer): StreamReader {
   const db = openLog(file);
   const log = logReader(db);
-  const wake = new BroadcastChannel(`appended ${file}`);
-  wake.unref();
-  // Node loads what makes this channel's events with the first of them, 45 ms: at the start, because requests may be served in this thread.
-  void globalThis.MessageEvent;
-  let notify: (() => void) | undefined;
-  wake.onmessage = () => notify?.();
+  const appends = new Int32Array(appended);
+  let stopWaiting: (() => void) | undefined;
   let closed = false;
 
-  const nextAppend = (ms: number) =>
+  /** Resolves once more was appended than `seen`, or after `ms`. */
+  const nextAppend = (seen: number, ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
-      notify = () => {
+      stopWaiting = () => {
         clearTimeout(timer);
         resolve();
       };
-    }).finally(() => {
-      notify = undefined;
+      const next = Atomics.waitAsync(appends, 0, seen, ms);
+      if (next.async) void next.value.then(stopWaiting);
+      else stopWaiting();
     });
 
   return {
@@ -178,17 +182,17 @@ function joinLog(file: string): StreamReader {
     async read(_partition, offset, max, waitMs) {
       const deadline = performance.now() + waitMs;
       while (!closed) {
+        const seen = Atomics.load(appends, 0);
         const records = log.read(offset, max);
         const left = deadline - performance.now();
         if (records.length > 0 || left <= 0) return records;
-        await nextAppend(Math.min(POLL, left));
+        await nextAppend(seen, Math.min(POLL, left));
       }
       return [];
     },
     async close() {
       closed = true;
-      notify?.();
-      wake.close();
+      stopWaiting?.();
       db.close();
     },
   };
