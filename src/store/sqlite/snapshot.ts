@@ -48,7 +48,11 @@ export function ruleScans(db: DatabaseSync, prepare: (text: string) => Statement
   db.function('take_rule', { directOnly: true }, takeRule as (...args: unknown[]) => null);
   const scan = (text: string, pk: number, now: number, into: RuleSink) => {
     sink = into;
-    prepare(text).all(pk, now);
+    try {
+      prepare(text).all(pk, now);
+    } finally {
+      sink = undefined;
+    }
   };
   return {
     list: (listPk, now, into) => scan(SCAN_LIST, listPk, now, into),
