@@ -14,18 +14,18 @@ const OVERLAP = 100;
 
 /** Begins to log what is written from now on. Returns the function that ends this with a last look. */
 export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> {
-  /** The newest row that was seen, and the last ones before it; undefined until the first look, which logs nothing. */
+  /** The newest row that was seen, and the last ones before it; undefined until the first look has read them, which logs nothing. */
   let newest: number | undefined;
   let seen = new Set<number>();
 
   async function look(): Promise<void> {
-    const first = newest === undefined;
-    newest ??= await store.newestAudit();
-    const rows = await store.auditSince(newest - OVERLAP, MOST);
+    const from = newest ?? (await store.newestAudit());
+    const rows = await store.auditSince(from - OVERLAP, MOST);
     const fresh = rows.filter(({ id }) => !seen.has(id));
-    if (!first) for (const row of fresh) log('info', lineOf(row));
-    newest = Math.max(newest, ...rows.map(({ id }) => id));
-    seen = new Set([...seen, ...fresh.map(({ id }) => id)].filter((id) => id > newest! - OVERLAP));
+    if (newest !== undefined) for (const row of fresh) log('info', lineOf(row));
+    const last = Math.max(from, ...rows.map(({ id }) => id));
+    newest = last;
+    seen = new Set([...seen, ...fresh.map(({ id }) => id)].filter((id) => id > last - OVERLAP));
   }
 
   // A store that is away is told of by others; its rows are there when it is back.

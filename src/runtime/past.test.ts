@@ -86,6 +86,20 @@ test('D16.3 changes of others are logged once; what was there before is not', as
   assert.deepEqual(lines, [`info organization created: ${id}`]);
 });
 
+test('D16.3 where the store fails the first look, what was there before is still not logged', async () => {
+  const before = { id: 1, event: 'list created', object: 'list_1', keyId: null, actor: null };
+  let fails = true;
+  async function auditSince() {
+    if (!fails) return [before];
+    fails = false;
+    throw new Error('the store is away');
+  }
+  const lines: string[] = [];
+  const stop = startAuditLog({ newestAudit: async () => before.id, auditSince }, (_level, message) => lines.push(message));
+  await stop();
+  assert.deepEqual([fails, lines], [false, []]);
+});
+
 test('D16.3 the store is told to be lost once, and once to be there again', async () => {
   const lines: string[] = [];
   let store = { ok: true } as { ok: boolean; reason?: string };
