@@ -12,6 +12,7 @@ import { errorAnswer, send } from './answer.ts';
 import type { Asker, Authenticator } from './auth/authenticator.ts';
 import { gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
+import { bodyBudget } from './bodies/body-budget.ts';
 import type { BouncerEndpoints } from './bouncers/answer.ts';
 import { bouncerShortcut, registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
@@ -32,7 +33,6 @@ import { requestCount } from './request-watch.ts';
 import { groupOf, unhandled } from './routes.ts';
 import { type AnswerRules, rulesRoutes } from './rules/answer.ts';
 import { closeServer, createHttpServer, refuseConnection } from './server.ts';
-import { bodyBudget } from './signals/body-budget.ts';
 import { registerSignals } from './signals/routes.ts';
 import type { SubmitSignals } from './signals/submit.ts';
 import { clientAddress } from './source.ts';
@@ -181,7 +181,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   answerErrors(app, served);
   if (signals !== undefined) registerSignals(app, signals);
   registerPolled(app, polled, notePoll);
-  if (bouncers !== undefined) registerBouncers(app, bouncerGate, bouncers, addressOf);
+  if (bouncers !== undefined) registerBouncers(app, { gate: bouncerGate, budget, endpoints: bouncers, addressOf, onBusy });
   if (manage !== undefined) {
     const manageGate = gateOf('manage', settings.rateLimitManage);
     const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;

@@ -1,8 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer, send } from './answer.ts';
-import { type Group, type HttpFault, isSignalShape } from './errors.ts';
+import { type Group, type HttpFault, isSignalShape, MALFORMED } from './errors.ts';
 import { groupOf } from './routes.ts';
-import { MALFORMED } from './signals/submit.ts';
 
 /**
  * Answers an error of Fastify or of a handler, in the shape of the address's group. An error that is not the client's is logged and

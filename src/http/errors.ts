@@ -1,3 +1,5 @@
+import type { BatchFault } from '../signal/batch.ts';
+
 /** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
 export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'bouncer' | 'manage';
 
@@ -71,3 +73,13 @@ export function errorBody(group: Group, { status, message, details, current }: H
     code: status,
   });
 }
+
+/** 400 in the shape of signals and management; the message names the first fault (spec 7.2). */
+export function badRequest(details: readonly BatchFault[]): HttpFault {
+  const [{ index, field, message }] = details as [BatchFault];
+  const entry = index === undefined ? '' : `Entry ${index}: `;
+  return { status: 400, message: `${entry}${message.startsWith(field) ? '' : `${field} `}${message}`, details };
+}
+
+/** The fault of a request that is not proper HTTP. */
+export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);

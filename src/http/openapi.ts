@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { errorBody, type Group, type HttpFault } from './errors.ts';
 
-/** Building blocks of the two OpenAPI documents. Examples of errors come from the code that answers them. */
+/** Building blocks of the OpenAPI documents, one for each group. Examples of errors come from the code that answers them. */
 
 /** One group of endpoints as its document describes it. */
 export interface ApiGroup {
@@ -64,6 +64,12 @@ export function errorResponse(
     headers: { 'Cache-Control': header('Errors are never kept by a cache.', 'no-store'), ...headers },
     content: json(reference(schema), Object.fromEntries(examples)),
   };
+}
+
+/** GET, and HEAD, which equals it without the body. */
+export function methods(id: string, summary: string, parameters: readonly object[], responses: object) {
+  const operation = (name: string, about: string) => ({ operationId: `${name}${id}`, summary: about, parameters, responses });
+  return { get: operation('get', summary), head: operation('head', `${summary}: the headers only`) };
 }
 
 /** The two ways to send an API key. */

@@ -6,10 +6,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Clocks, type Instant, instantOf, systemClock } from '../clock.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer, write } from './answer.ts';
-import { type HttpFault, isSignalShape } from './errors.ts';
+import { badRequest, type HttpFault, isSignalShape, MALFORMED } from './errors.ts';
 import type { RequestWatch } from './request-watch.ts';
 import { groupOf } from './routes.ts';
-import { badRequest, MALFORMED } from './signals/submit.ts';
 
 // An import of values would load all that this module offers, such as the client of WebSockets: 40 ms of a start.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -1,8 +1,8 @@
 import { Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, RULE_KINDS } from '../../rule.ts';
 import { condition, ETAG, FEED_HEADERS, FeedError } from '../feeds/openapi.ts';
-import { type ApiGroup, BEARER, header, json } from '../openapi.ts';
-import { documentMethods, documentResponses } from '../rules/openapi.ts';
+import { type ApiGroup, BEARER, header, json, methods } from '../openapi.ts';
+import { documentResponses } from '../rules/openapi.ts';
 
 const text = { type: 'string' };
 const object = (properties: Readonly<Record<string, object>>) => ({ type: 'object', required: Object.keys(properties), properties });
@@ -69,7 +69,7 @@ const MALFORMED = { status: 400, message: 'Unsupported expand: must be one of 0,
 const errors = documentResponses('agent', MALFORMED, 'config:read');
 const { 304: _, 412: __, 413: ___, ...authErrors } = errors;
 
-const config = documentMethods(
+const config = methods(
   'AgentConfig',
   'The configuration of an agent: access rules with their networks, WAF rules, smart firewall rules',
   [
@@ -91,7 +91,7 @@ const config = documentMethods(
     ...errors,
   },
 );
-const authcheck = documentMethods('AuthCheck', 'Whether the key may read the configuration', [], {
+const authcheck = methods('AuthCheck', 'Whether the key may read the configuration', [], {
   200: {
     description: 'It may.',
     content: json({ $ref: '#/components/schemas/AuthCheck' }, { good: { summary: 'a good key', value: { success: true } } }),

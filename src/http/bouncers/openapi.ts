@@ -1,10 +1,11 @@
 import { SCOPES } from '../../feed/decisions.ts';
 import { Type } from '../../json-schema.ts';
+import { BUSY, ENCODED } from '../bodies/body.ts';
 import type { HttpFault } from '../errors.ts';
 import { type ApiGroup, errorResponse, header, json, reference } from '../openapi.ts';
 import { NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readHeldQuery } from './query.ts';
-import { TOO_LARGE } from './routes.ts';
+import { USAGE_BODY } from './routes.ts';
 
 const text = { type: 'string' };
 const Decision = Type.Unsafe<object>({
@@ -146,7 +147,9 @@ const usage = {
       },
       400: error('The body is no JSON object.', { malformed: NO_OBJECT }),
       ...SHARED,
-      413: error('The body is too large.', { 'too large': TOO_LARGE }),
+      413: error('The body is too large.', { 'too large': USAGE_BODY.tooLarge }),
+      415: error('The body has a Content-Encoding.', { 'content encoding': ENCODED }),
+      429: error('Too many requests.', { 'too many requests': { status: 429 }, 'too many bytes': BUSY }, LIMITED),
     },
   },
 };

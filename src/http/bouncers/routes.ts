@@ -1,9 +1,11 @@
 /** The addresses of bouncers as routes. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
-import { type Answer, errorAnswer, jsonAnswer, send, write } from '../answer.ts';
+import { errorAnswer, jsonAnswer, send, write } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
+import { type BodyLimit, BUSY, takeBody, turnAway } from '../bodies/body.ts';
+import type { BodyBudget } from '../bodies/body-budget.ts';
 import type { HttpFault } from '../errors.ts';
 import { splitTarget, targetOf } from '../routes.ts';
 import type { Shortcut } from '../server.ts';
@@ -14,12 +16,11 @@ const STREAM = '/v1/decisions/stream';
 const HELD = '/v1/decisions';
 const USAGE = '/v1/usage-metrics';
 
-/** Bytes of usage metrics. */
 const MOST_USAGE = 256 * 1024;
-export const TOO_LARGE: HttpFault = {
-  status: 413,
-  message: `Usage metrics have at most ${MOST_USAGE / 1024} KiB`,
-  headers: { Connection: 'close' },
+/** The body of usage metrics. */
+export const USAGE_BODY: BodyLimit = {
+  bytes: MOST_USAGE,
+  tooLarge: { status: 413, message: `Usage metrics have at most ${MOST_USAGE / 1024} KiB` },
 };
 const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
@@ -32,8 +33,18 @@ type PullAnswer = Pick<BouncerAnswer, 'answer'> & Partial<BouncerAnswer>;
 /** Tells the address of the client behind a request. */
 type AddressOf = (request: IncomingMessage) => string;
 
+/** What the addresses of bouncers need. */
+interface BouncerRouteParts {
+  readonly gate: Gate;
+  readonly budget: BodyBudget;
+  readonly endpoints: BouncerEndpoints;
+  readonly addressOf: AddressOf;
+  /** Called for each request for whose body there is no room. */
+  readonly onBusy: () => void;
+}
+
 /** Registers the addresses that bouncers pull, and where they report. */
-export function registerBouncers(app: FastifyInstance, gate: Gate, endpoints: BouncerEndpoints, addressOf: AddressOf): void {
+export function registerBouncers(app: FastifyInstance, { gate, budget, endpoints, addressOf, onBusy }: BouncerRouteParts): void {
   for (const [url, pull] of [
     [STREAM, endpoints.stream],
     [HELD, endpoints.held],
@@ -53,11 +64,18 @@ export function registerBouncers(app: FastifyInstance, gate: Gate, endpoints: Bo
     url: USAGE,
     async handler(request, reply) {
       const caller = await admit(gate, request);
-      if ('status' in caller) return refuse(reply, caller);
-      const body = await readSmall(request.raw);
-      const found = body === undefined ? TOO_LARGE : endpoints.usage(requestOf(caller, request.raw, addressOf), body);
-      if ('body' in found) send(reply, found as Answer);
-      else refuse(reply, found as HttpFault);
+      if ('status' in caller) return turnAway(request, reply, errorAnswer('bouncer', caller));
+      const holding = budget.open(caller.keyId);
+      try {
+        const body = await takeBody(request.raw, reply.raw, holding, USAGE_BODY);
+        if (body === undefined) return void reply.hijack();
+        if (body === BUSY) onBusy();
+        if ('status' in body) return turnAway(request, reply, errorAnswer('bouncer', body));
+        const found = endpoints.usage(requestOf(caller, request.raw, addressOf), body);
+        send(reply, 'body' in found ? found : errorAnswer('bouncer', found));
+      } finally {
+        holding.release();
+      }
     },
   });
 }
@@ -117,22 +135,8 @@ function admit(gate: Gate, { ip, raw, headers }: FastifyRequest): ReturnType<Gat
   return gate.admit({ ip, raw, headers: authorization === undefined ? {} : { authorization } });
 }
 
-const refuse = (reply: FastifyReply, fault: HttpFault) => send(reply, errorAnswer('bouncer', fault));
-
 function requestOf(caller: Caller, request: IncomingMessage, addressOf: AddressOf): BouncerRequest {
   const [, query = ''] = splitTarget(targetOf(request.url!));
   const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = request.headers;
   return { caller, userAgent, address: addressOf(request), query, acceptEncoding: acceptEncoding?.toString() };
-}
-
-/** A small body; undefined when it is larger. */
-async function readSmall(request: IncomingMessage): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > MOST_USAGE) return undefined;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }

@@ -1,12 +1,11 @@
 /** The console at /console/: one page for all its addresses, its files, and signing in and out (SPEC D18). */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, errorAnswer, jsonAnswer, NO_SNIFFING, send } from '../answer.ts';
-import type { HttpFault } from '../errors.ts';
+import { anyType, type BodyLimit, takeBody } from '../bodies/body.ts';
+import type { BodyBudget } from '../bodies/body-budget.ts';
+import { badRequest, type HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
 import { readActor } from '../manage/identify.ts';
-import { readBody, refuseBody } from '../signals/body.ts';
-import type { BodyBudget } from '../signals/body-budget.ts';
-import { badRequest } from '../signals/submit.ts';
 import { type ConsoleFile, FILES, type Opening, readConsole } from './files.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 
@@ -17,8 +16,6 @@ export interface ConsoleParts {
 }
 
 const METHODS = ['GET', 'HEAD'];
-/** Bytes of a request to sign in. */
-const SIGN_IN_BYTES = 4096;
 /** How long browsers keep the files of a version, s. */
 const YEAR = 31_536_000;
 
@@ -72,7 +69,7 @@ export function registerConsole(app: FastifyInstance, { sessions, budget }: Cons
     url: SESSION,
     onRequest: anyType,
     async handler(request, reply) {
-      const given = await readSignIn(request, budget);
+      const given = await readSignIn(request, reply, budget);
       if (given === undefined) return void reply.hijack();
       const session = 'status' in given ? given : await sessions.open(request, given.key, given.actor);
       send(reply, 'status' in session ? errorAnswer('manage', session) : sessionAnswer(session));
@@ -90,12 +87,6 @@ export function registerConsole(app: FastifyInstance, { sessions, budget }: Cons
 }
 
 const SESSION = '/console/session';
-
-/** Bodies are judged by their bytes. */
-function anyType({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  delete raw.headers['content-type'];
-  done();
-}
 
 export const movedTo = (address: string): Answer => ({
   status: 302,
@@ -125,10 +116,14 @@ function sessionAnswer(session: OpenSession | null, cookie = session?.cookie): A
 }
 
 /** The key and the name of who signs in, or what is wrong with them; undefined when the client has gone away. */
-async function readSignIn({ raw }: FastifyRequest, budget: BodyBudget): Promise<{ key: string; actor: string } | HttpFault | undefined> {
+async function readSignIn(
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+  budget: BodyBudget,
+): Promise<{ key: string; actor: string } | HttpFault | undefined> {
   const holding = budget.open('');
   try {
-    const bytes = refuseBody(raw, holding, SIGN_IN_BYTES) ?? (await readBody(raw, holding, SIGN_IN_BYTES));
+    const bytes = await takeBody(raw, reply.raw, holding, SIGN_IN);
     if (!Buffer.isBuffer(bytes)) return bytes;
     const { key, name } = fieldsOf(bytes);
     const actor = typeof name === 'string' && name.isWellFormed() ? readActor(encodeURIComponent(name)) : null;
@@ -151,3 +146,6 @@ function fieldsOf(bytes: Buffer): Readonly<Record<string, unknown>> {
 }
 
 const fault = (field: string, message: string): HttpFault => badRequest([{ field, message, value: null }]);
+
+const SIGN_IN_BYTES = 4096;
+const SIGN_IN: BodyLimit = { bytes: SIGN_IN_BYTES, tooLarge: fault('body', `must be at most ${SIGN_IN_BYTES} bytes`) };

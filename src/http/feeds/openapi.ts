@@ -4,7 +4,7 @@ import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../feed/varia
 import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
-import { type ApiGroup, BASIC, BEARER, errorResponse, header } from '../openapi.ts';
+import { type ApiGroup, BASIC, BEARER, errorResponse, header, methods } from '../openapi.ts';
 import { readFeedQuery } from './query.ts';
 import { otherFeed } from './refusals.ts';
 
@@ -176,12 +176,6 @@ const LIST_RESPONSES = {
     },
   }),
 };
-
-/** HEAD equals GET without the body. */
-function methods(id: string, summary: string, parameters: readonly object[], answers: Record<number, object>) {
-  const operation = (name: string, about: string) => ({ operationId: `${name}${id}`, summary: about, parameters, responses: answers });
-  return { get: operation('get', summary), head: operation('head', `${summary}: the headers only`) };
-}
 
 export const FEED_API: ApiGroup = {
   title: 'Threat feeds',

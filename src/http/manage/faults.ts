@@ -5,8 +5,7 @@ import { codeOf, type ErrorCode } from '../../errors.ts';
 import type { Operation } from '../../manage/operation.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { missing } from '../auth/gate.ts';
-import type { HttpFault } from '../errors.ts';
-import { badRequest } from '../signals/submit.ts';
+import { badRequest, type HttpFault } from '../errors.ts';
 
 export const BOUND: HttpFault = { status: 403, message: 'The API key is bound to one list or feed: it cannot manage the workspace' };
 export const WHICH_STATE: HttpFault = {

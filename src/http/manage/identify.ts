@@ -2,8 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
 import type { Gate } from '../auth/gate.ts';
-import type { HttpFault } from '../errors.ts';
-import { badRequest } from '../signals/submit.ts';
+import { badRequest, type HttpFault } from '../errors.ts';
 
 /** Who asks: what he may do, and the name of the person. */
 export interface Identity {

@@ -4,8 +4,7 @@ import type { Given, Operation } from '../../manage/operation.ts';
 import type { BatchFault } from '../../signal/batch.ts';
 import { shown } from '../../signal/check.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
-import type { HttpFault } from '../errors.ts';
-import { badRequest } from '../signals/submit.ts';
+import { badRequest, type HttpFault } from '../errors.ts';
 
 /** A request as it came: the decoded parts of its path, its query, the bytes of its body. */
 export interface RawInput {

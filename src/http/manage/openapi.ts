@@ -5,12 +5,11 @@ import type { Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import { missing } from '../auth/gate.ts';
-import type { HttpFault } from '../errors.ts';
+import { BUSY, ENCODED } from '../bodies/body.ts';
+import { badRequest, type HttpFault } from '../errors.ts';
 import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, reference } from '../openapi.ts';
 import { MANAGE } from '../routes.ts';
-import { BUSY, ENCODED } from '../signals/body.ts';
 import { BatchRefusal, SignalError } from '../signals/schema.ts';
-import { badRequest } from '../signals/submit.ts';
 import { BOUND, OTHER_REQUEST, tooLarge, WHICH_STATE } from './faults.ts';
 import { USUAL_BODY } from './routes.ts';
 

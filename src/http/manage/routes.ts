@@ -6,12 +6,11 @@ import type { Method, Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { inTurn } from '../../manage/turns.ts';
 import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
+import { anyType, BUSY, takeBody, turnAway } from '../bodies/body.ts';
+import type { BodyBudget, BodyHolding } from '../bodies/body-budget.ts';
 import type { HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
 import { MANAGE } from '../routes.ts';
-import { answerEarly, awaitsContinue, BUSY, refuseBody as judgeBody, readBody } from '../signals/body.ts';
-import type { BodyBudget, BodyHolding } from '../signals/body-budget.ts';
-import { BODY_TOO_LARGE } from '../signals/submit.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
 import type { Identify, Identity } from './identify.ts';
 import { inputReader, type ReadInput } from './input.ts';
@@ -38,11 +37,7 @@ export function registerManage(app: FastifyInstance, parts: ManageRouteParts): v
     app.route({
       method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
       url: MANAGE + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      onRequest({ raw }, _reply, done) {
-        // A body is judged by its bytes, and Fastify would refuse a malformed content type.
-        delete raw.headers['content-type'];
-        done();
-      },
+      onRequest: anyType,
       handler: (request, reply) => answer(operation, read, parts, request, reply),
     });
   }
@@ -83,13 +78,11 @@ async function bodyOf(
   reply: FastifyReply,
 ): Promise<Buffer | undefined> {
   if (method === 'GET') return Buffer.alloc(0);
-  const refusal = judgeBody(request.raw, holding, bodyBytes);
-  if (refusal === undefined && awaitsContinue(request.raw)) reply.raw.writeContinue();
-  const body = refusal ?? (await readBody(request.raw, holding, bodyBytes));
+  const body = await takeBody(request.raw, reply.raw, holding, { bytes: bodyBytes, tooLarge: tooLarge(bodyBytes) });
   if (body === undefined) reply.hijack();
   if (body === undefined || Buffer.isBuffer(body)) return body;
   if (body === BUSY) onBusy();
-  refuse(request, reply, body === BODY_TOO_LARGE ? tooLarge(bodyBytes) : body);
+  refuse(request, reply, body);
   return undefined;
 }
 
@@ -179,8 +172,4 @@ const outcomeAnswer = ({ status = 200, body, tag, location }: Outcome): Answer =
     ...(location !== undefined && { Location: MANAGE + location }),
   });
 
-/** Answers a request whose body nobody will read. */
-function refuse(request: FastifyRequest, reply: FastifyReply, fault: HttpFault): void {
-  reply.hijack();
-  answerEarly(request.raw, reply.raw, errorAnswer('manage', fault));
-}
+const refuse = (request: FastifyRequest, reply: FastifyReply, fault: HttpFault) => turnAway(request, reply, errorAnswer('manage', fault));

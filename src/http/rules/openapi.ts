@@ -4,7 +4,7 @@ import { CHALLENGES } from '../auth/credentials.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import { condition, DATE, ETAG, FEED_HEADERS, FeedError, LIMIT_HEADERS } from '../feeds/openapi.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import { type ApiGroup, BEARER, errorResponse, header, json } from '../openapi.ts';
+import { type ApiGroup, BEARER, errorResponse, header, json, methods } from '../openapi.ts';
 import { belongsToWorkspace } from './answer.ts';
 import { calledRules, pathOfKind, readRulesQuery } from './query.ts';
 
@@ -137,12 +137,6 @@ export function documentResponses(group: Group, malformed: HttpFault, permission
   };
 }
 
-/** GET and HEAD of a document. */
-export function documentMethods(id: string, summary: string, parameters: readonly object[], responses: object) {
-  const operation = (name: string, about: string) => ({ operationId: `${name}${id}`, summary: about, parameters, responses });
-  return { get: operation('get', summary), head: operation('head', `${summary}: the headers only`) };
-}
-
 function pathOf(kind: Kind) {
   const fault = readRulesQuery(kind, 'limit=0');
   if (!('status' in fault)) throw new Error('limit=0 is no fault');
@@ -163,7 +157,7 @@ function pathOf(kind: Kind) {
       'ambiguous name': documentRefusalOf({ kind: 'ambiguous', lists: ['0195a3c0-0000-7000-8000-000000000001'] }),
     }),
   };
-  return documentMethods(`${id}Rules`, `The ${calledRules(kind)} that are active`, [...OWN[scope], ...COMMON], {
+  return methods(`${id}Rules`, `The ${calledRules(kind)} that are active`, [...OWN[scope], ...COMMON], {
     ...responses,
     ...(scope === 'list' && named),
   });

@@ -4,10 +4,12 @@ import { validateBatch } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { ENVELOPES, V1Event } from '../../signal/schema.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
+import { BUSY, ENCODED } from '../bodies/body.ts';
+import { badRequest } from '../errors.ts';
 import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, reference } from '../openapi.ts';
-import { BUSY, ENCODED } from './body.ts';
+import { BATCH } from './routes.ts';
 import { BatchRefusal, SignalError, SignalSummary } from './schema.ts';
-import { BODY_TOO_LARGE, badRequest, summary, TOO_MANY_ENTRIES } from './submit.ts';
+import { summary, TOO_MANY_ENTRIES } from './submit.ts';
 
 const kindNames = Object.values(RULE_KINDS).map(({ called }) => called);
 
@@ -83,7 +85,7 @@ const COMMON_ERRORS = {
 function responses(version: 1 | 2, error: string) {
   const done = summary(version, 2, []).body;
   const partly = summary(version, 1, [error]).body;
-  const oversized = { 'too many entries': refusal(version, Array(LIMITS.batchEntries + 1).fill({})), 'too large': BODY_TOO_LARGE };
+  const oversized = { 'too many entries': refusal(version, Array(LIMITS.batchEntries + 1).fill({})), 'too large': BATCH.tooLarge };
   const refusals =
     version === 1
       ? { 'invalid action': refusal(1, [{ ...(event as object), action: 'deny' }]), 'not an array': refusal(1, {}), ...oversized }

@@ -6,7 +6,6 @@ import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-count
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps, schemaSteps } from '../../signal/batch.ts';
-import { LIMITS } from '../../signal/limits.ts';
 import { encodeMessage } from '../../signal/message.ts';
 import { warningsOf } from '../../signal/rate-limit.ts';
 import type { AccessRuleEnvelope, Signal } from '../../signal/schema.ts';
@@ -14,7 +13,7 @@ import { newBatchId, signalId } from '../../signal/signal-id.ts';
 import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import { countEntries, countListEntries, newHttpCounts } from '../counts.ts';
-import type { HttpFault } from '../errors.ts';
+import { badRequest, type HttpFault } from '../errors.ts';
 import { dryRunFields } from './dry-run.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
@@ -281,21 +280,8 @@ function readOptions({ list, dry_run: dryRun = '0' }: Readonly<Record<string, un
   return faults.length > 0 ? badRequest(faults) : { list: list as string | undefined, dryRun: DRY_RUN[dryRun as string]! };
 }
 
-/** 400 for a whole batch; the message names the first fault (spec 7.2). */
-export function badRequest(details: readonly BatchFault[]): HttpFault {
-  const [{ index, field, message }] = details as [BatchFault];
-  const entry = index === undefined ? '' : `Entry ${index}: `;
-  return { status: 400, message: `${entry}${message.startsWith(field) ? '' : `${field} `}${message}`, details };
-}
-
-/** The fault of a body over the limit, which is not read to its end. */
-export const BODY_TOO_LARGE = badRequest([{ field: 'body', message: `must be at most ${LIMITS.batchBytes} bytes`, value: null }]);
-
 /** The fault of a key that has sent its entries of this minute. */
 export const TOO_MANY_ENTRIES: HttpFault = { status: 429, message: 'Too many entries' };
-
-/** The fault of a request that is not proper HTTP. */
-export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
 
 /** The answer to a batch that was taken (spec 2.5). */
 export function summary(version: 1 | 2, processed: number, errors: string[]): Omit<SignalAnswer, 'batchId'> {

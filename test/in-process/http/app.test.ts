@@ -51,6 +51,7 @@ interface World {
   ready?: boolean;
   answerFeed?: AppParts['answerFeed'];
   manage?: AppParts['manage'];
+  bouncers?: AppParts['bouncers'];
   signals?: boolean;
 }
 
@@ -128,7 +129,7 @@ function world(given: World = {}) {
           }),
     answerRules: undefined,
     answerAgent: undefined,
-    bouncers: undefined,
+    bouncers: given.bouncers,
     manage: given.manage,
     answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
@@ -587,6 +588,25 @@ test('D3.24 a compressed body: 415 that says so; identity is none', async () => 
     assert.equal((await post('/v1/signal', [EVENT], { ...HEADERS, 'content-encoding': coding })).statusCode, 200);
   }
   assert.equal((await post('/v1/signal', [EVENT], { 'content-encoding': 'gzip' })).statusCode, 401);
+});
+
+test('D14.12 usage metrics are received as a batch is: a client may go away in their middle, 415 when compressed, 413 over 256 KiB', async (t) => {
+  const unasked = async () => ({ status: 500 });
+  const usage = () => ({ status: 201, headers: ['Content-Length', '0'], body: undefined });
+  const { url, log } = await listening(t, { bouncers: { stream: unasked, held: unasked, usage } });
+  const address = `${url}/v1/usage-metrics`;
+  for (const length of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`POST /v1/usage-metrics HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${KEY}\r\n${length}\r\n\r\n{`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+  }
+  const report = (body: string, headers = {}) => fetch(address, { method: 'POST', headers: { ...HEADERS, ...headers }, body });
+  assert.equal((await report('{}')).status, 201);
+  assert.equal((await report('{}', { 'content-encoding': 'gzip' })).status, 415);
+  const large = await report('x'.repeat(300_000));
+  assert.deepEqual([large.status, await large.json()], [413, { message: 'Usage metrics have at most 256 KiB' }]);
+  assert.doesNotMatch(log.join(''), /failed/);
 });
 
 test('D3.27 a key that has sent its entries of this minute: 429, and nothing of the batch is processed', async () => {

@@ -1,11 +1,10 @@
 /** The bytes of a request: read within the budget, or let go of when the request is refused. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LIMITS } from '../../signal/limits.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, write } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import type { BodyHolding } from './body-budget.ts';
 import { countDropped, countRead } from './pace.ts';
-import { BODY_TOO_LARGE } from './submit.ts';
 
 /** Room for a body of unknown length at first, bytes; it doubles. No socket gives more than that in one piece. */
 const FIRST_ROOM = 64 * 1024;
@@ -13,6 +12,13 @@ const FIRST_ROOM = 64 * 1024;
 const LINGER = 2000;
 /** A rest of a body up to here is read and dropped, so that the connection can be used again, bytes. */
 const SMALL = 64 * 1024;
+
+/** How large a body may be. */
+export interface BodyLimit {
+  readonly bytes: number;
+  /** The fault of a larger one, which is not read to its end. */
+  readonly tooLarge: HttpFault;
+}
 
 /** The fault of a body for which there is no room. */
 export const BUSY: HttpFault = {
@@ -34,24 +40,34 @@ function lengthOf({ headers }: IncomingMessage): number | undefined {
 }
 
 /** Whether the client waits for leave to send its body (RFC 9110, 10.1.1). */
-export const awaitsContinue = ({ headers }: IncomingMessage): boolean => headers.expect?.toLowerCase() === '100-continue';
+const awaitsContinue = ({ headers }: IncomingMessage): boolean => headers.expect?.toLowerCase() === '100-continue';
 
-/**
- * Why a body is not read at all, by its headers; undefined when it is. What it will need is held from then on. `most`: bytes; a longer
- * one is BODY_TOO_LARGE.
- */
-export function refuseBody(request: IncomingMessage, holding: BodyHolding, most: number = LIMITS.batchBytes): HttpFault | undefined {
+/** The body of a request: its bytes, the fault of one that is not read to its end, or undefined when the client has gone away. */
+export function takeBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  holding: BodyHolding,
+  limit: BodyLimit,
+): Promise<Buffer | undefined | HttpFault> {
+  const refusal = refuseBody(request, holding, limit);
+  if (refusal !== undefined) return Promise.resolve(refusal);
+  if (awaitsContinue(request)) response.writeContinue();
+  return readBody(request, holding, limit);
+}
+
+/** Why a body is not read at all, by its headers; undefined when it is. What it will need is held from then on. */
+function refuseBody(request: IncomingMessage, holding: BodyHolding, { bytes, tooLarge }: BodyLimit): HttpFault | undefined {
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
-  if (length !== undefined && length > most) return BODY_TOO_LARGE;
+  if (length !== undefined && length > bytes) return tooLarge;
   return holding.hold(length ?? FIRST_ROOM) ? undefined : BUSY;
 }
 
-/** Reads a body that `refuseBody` has let pass: its bytes, a fault, or undefined when the client has gone away. */
-export function readBody(
+/** Reads a body that `refuseBody` has let pass. */
+function readBody(
   request: IncomingMessage,
   holding: BodyHolding,
-  most: number = LIMITS.batchBytes,
+  { bytes: most, tooLarge }: BodyLimit,
 ): Promise<Buffer | HttpFault | undefined> {
   const length = lengthOf(request);
   if (length === 0) return Promise.resolve(Buffer.alloc(0));
@@ -66,7 +82,7 @@ export function readBody(
       if (piece.length === length) room = piece;
       else if (used + piece.length > room.length) {
         const more = Math.min(Math.max(room.length * 2, used + piece.length), most);
-        const fault = used + piece.length > more ? BODY_TOO_LARGE : holding.hold(more) ? undefined : BUSY;
+        const fault = used + piece.length > more ? tooLarge : holding.hold(more) ? undefined : BUSY;
         if (fault !== undefined) {
           settle(fault);
           return;
@@ -102,11 +118,23 @@ export function freeBytes(bytes: Buffer): void {
   if (bytes.length === memory.byteLength || bytes.length > FIRST_ROOM) memory.transfer(0);
 }
 
+/** Bodies are judged by their bytes, and Fastify would refuse a malformed content type: an `onRequest` hook. */
+export function anyType({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  delete raw.headers['content-type'];
+  done();
+}
+
+/** Answers a request whose body nobody will read to its end. */
+export function turnAway({ raw }: FastifyRequest, reply: FastifyReply, answer: Answer): void {
+  reply.hijack();
+  answerEarly(raw, reply.raw, answer);
+}
+
 /**
  * Answers before the body is read to its end. A long rest is not waited for: the answer says that the connection ends, and what comes
  * for a short while is dropped piece by piece, so that a client that sends first and reads later is not reset before it has read.
  */
-export function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const length = lengthOf(request) ?? Number.POSITIVE_INFINITY;
   // A client that has sent something waits no more.
   const waits = awaitsContinue(request) && !request.readableDidRead;
