@@ -44,6 +44,12 @@ const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  */
 export const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms > 0 ? Math.min(ms, LAST) : 0).toISOString());
 
+/** In ms. */
+export const DAY = 86_400_000;
+
+/** Whole days since 1970, in UTC. */
+export const dayOf = (ms: number): number => Math.floor(ms / DAY);
+
 /** Whole seconds since 1970. */
 export const secondOf = (ms: number): number => Math.floor(ms / 1000);
 

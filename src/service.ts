@@ -10,7 +10,7 @@ import type { Schemes } from './expression/scheme.ts';
 import { Bouncers } from './feed/serve/bouncers.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { accessLog } from './http/access-log.ts';
-import { ACTIVITY_TURN, activityCounter } from './http/activity.ts';
+import { activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
 import { authenticator } from './http/auth/authenticator.ts';
@@ -77,7 +77,8 @@ export interface Service {
 const STOP_LIMIT = 8_000;
 
 /** In ms. */
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /** Dead letters that metrics count at most. */
 const DEAD_LETTERS_COUNTED = 10_000;
@@ -85,10 +86,20 @@ const DEAD_LETTERS_COUNTED = 10_000;
 const { now, monotonic } = systemClock;
 
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
-export async function startService(config: Config, { stdout, writer }: ServiceOptions): Promise<Service> {
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const closing: Close[] = [];
+  try {
+    return await start(config, options, closing);
+  } catch (error) {
+    await closeAll(closing);
+    throw error;
+  }
+}
+
+/** The steps of a start; each puts into `closing` what closes what it has opened. */
+async function start(config: Config, { stdout, writer }: ServiceOptions, closing: Close[]): Promise<Service> {
   const logger = createLogger(config.logLevel);
   const log: Log = (level, message) => logger[level](message);
-  const closing: Close[] = [];
   let draining = false;
   let statusFile: StatusFile | undefined;
 
@@ -113,171 +124,166 @@ export async function startService(config: Config, { stdout, writer }: ServiceOp
   const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), writer);
   closing.push(() => engine.close());
   const { store, stream } = engine;
-  try {
-    const geoData = await loadingGeo;
-    const guardRails = serviceGuardRails(config);
-    const rules = { guardRails, schemesFile: config.schemesFile };
-    const feedThread = feeds && startFeedThread(() => engine.feedSource(), geoData, rules, feeds);
-    closing.push(() => feedThread?.close());
-    const geo = useGeo(
-      config,
-      geoData,
-      (data) => {
-        feedThread?.useGeo(data).catch((err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data'));
-      },
-      log,
-    );
-    closing.push(() => geo.close());
-    const { geoUpdateHours } = config;
-    if (geoUpdateHours !== undefined) {
-      closing.push(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
-    }
+  const geoData = await loadingGeo;
+  const guardRails = serviceGuardRails(config);
+  const rules = { guardRails, schemesFile: config.schemesFile };
+  const feedThread = feeds && startFeedThread(() => engine.feedSource(), geoData, rules, feeds);
+  closing.push(() => feedThread?.close());
+  const geo = useGeo(
+    config,
+    geoData,
+    (data) => {
+      feedThread?.useGeo(data).catch((err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data'));
+    },
+    log,
+  );
+  closing.push(() => geo.close());
+  const { geoUpdateHours } = config;
+  if (geoUpdateHours !== undefined) {
+    closing.push(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
+  }
 
-    const watch = new FeedWatch((level, message) => {
-      log(level, message);
-      statusFile?.soon();
-    }, now);
-    const takesSignals = config.roles.includes('signals');
-    const appends = watchAppends(stream, monotonic, log);
-    const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
-    const landing = config.roles.includes('consumer') ? shared(await engine.land()) : undefined;
-    const counts = newHttpCounts();
-    const addressOf = clientAddress(config.trustProxy);
-    // Where nobody can ask for it nothing is counted.
-    const activity = config.roles.includes('manage') ? activityCounter(now) : undefined;
-    if (activity !== undefined) closing.push(everyMinute(() => activity.turn(store)));
-    const devices = feedThread && deviceLedger(now);
-    const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
-      devices &&
-      ((group, { raw }, digest) => {
-        if (group !== 'signal' && raw !== undefined) devices.noteRefused(digest, pollOf(raw, addressOf(raw), { status: 401 }));
-      });
-    const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
-    const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
-    closing.push(() => past?.stop());
-    closing.push(startFailureLog(authentication.takeFailed, log));
-    closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
-
-    const ready = loggedChecks(
-      readiness({
-        store,
-        stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
-        landing,
-        lag: () => unlanded(stream, store),
-        feeds: feedThread,
-        draining: () => draining,
-        now,
-      }),
-      log,
-    );
-    const cache =
-      feedThread &&
-      feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
-    const bouncers = new Bouncers(bouncerLog(log));
-    if (cache !== undefined) {
-      closing.push(startBouncerLedger(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written')));
-    }
-    const documents = cache && documentEndpoint(cache, now, feedReport(logger));
-    const metrics: MetricsPage | undefined = measures && {
-      render: metricsPage({
-        http: counts,
-        readiness: ready,
-        landed: landing && (async () => (await landing()).landed ?? 0),
-        deadLetters: landing && (() => store.deadLetterCount(DEAD_LETTERS_COUNTED)),
-        builds: feedThread && measures.builds,
-        feeds: cache,
-        devices: past?.counts,
-        geo: geo.data,
-        certificateExpiry: tls?.expiresAt,
-        process: measures.process,
-        now,
-      }),
-      token: config.metricsToken,
-      report: (err) => logger.error({ err }, 'the metrics could not be read'),
-    };
-
-    const startedAt = now();
-    let url = '';
-    const ownStatus = async (): Promise<ProcessStatus> => ({
-      ...{ pid: process.pid, url, roles: config.roles, startedAt },
-      ...{ checks: await ready(), feeds: watch.feeds() },
+  const watch = new FeedWatch((level, message) => {
+    log(level, message);
+    statusFile?.soon();
+  }, now);
+  const takesSignals = config.roles.includes('signals');
+  const appends = watchAppends(stream, monotonic, log);
+  const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
+  const landing = config.roles.includes('consumer') ? shared(await engine.land()) : undefined;
+  const counts = newHttpCounts();
+  const addressOf = clientAddress(config.trustProxy);
+  // Where nobody can ask for it nothing is counted.
+  const activity = config.roles.includes('manage') ? activityCounter(now) : undefined;
+  if (activity !== undefined) {
+    const timer = setInterval(() => void activity.turn(store), MINUTE).unref();
+    closing.push(() => clearInterval(timer));
+  }
+  const devices = feedThread && deviceLedger(now);
+  const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
+    devices &&
+    ((group, { raw }, digest) => {
+      if (group !== 'signal' && raw !== undefined) devices.noteRefused(digest, pollOf(raw, addressOf(raw), { status: 401 }));
     });
+  const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
+  const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
+  closing.push(() => past?.stop());
+  closing.push(startFailureLog(authentication.takeFailed, log));
+  closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
-    const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
-    const app = createApp({
-      settings: config,
-      authenticator: authentication,
-      submitSignals: takesSignals ? signalSubmission(signalParts(store, appends, config, judges, logger)) : undefined,
-      answerFeed: documents && feedEndpoint(documents),
-      answerRules: documents && rulesEndpoint(documents),
-      answerAgent: documents && agentEndpoint(documents),
-      bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
-      manage: config.roles.includes('manage')
-        ? managePorts({ config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger })
-        : undefined,
-      readiness: ready,
+  const ready = loggedChecks(
+    readiness({
+      store,
+      stream: takesSignals ? { ping: () => appends.check() } : landing && stream,
+      landing,
+      lag: () => unlanded(stream, store),
+      feeds: feedThread,
       draining: () => draining,
       now,
-      monotonic,
-      counts,
-      metrics,
-      devices,
-      activity,
-      access: config.accessLog ? accessLog((line) => logger.info(line, 'request'), addressOf) : undefined,
-      tls,
-      tracer: tracing,
-      logger,
-    });
-    // Only the ports can still be refused: a key that is made now is always shown.
-    const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
-    const scheme = tls === undefined ? 'http' : 'https';
-    const listen = async () => {
-      const listenTextResolver = (address: string) => `listening on ${address.replace(/^http/, scheme)}`;
-      await app.listen({ host: config.host, port: config.port, listenTextResolver }).catch((error: Error) => {
-        throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
-      });
-      closing.push(() => app.close());
-      if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log));
-    };
-    await listen().catch((error: Error) => {
-      if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
-      throw error;
-    });
-    closing.push(startAuditLog(store, log));
-    if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
-
-    const { port } = app.server.address() as { port: number };
-    url = localUrlOf(config.host, port, scheme);
-    if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
-    statusFile = startStatusFile(config.dataDir, ownStatus, log);
-    closing.push(statusFile.stop);
-    stdout.write(`weir ready on ${urlOf(config.host, port, scheme)}\n`);
-    return {
-      url,
-      async reload() {
-        tls?.reload();
-        await geo.reload();
-      },
-      async stop() {
-        draining = true;
-        await sleep(config.drainSeconds * 1000);
-        await Promise.race([closeAll(closing), sleep(STOP_LIMIT, undefined, { ref: false })]);
-      },
-    };
-  } catch (error) {
-    await closeAll(closing);
-    throw error;
+    }),
+    log,
+  );
+  const cache =
+    feedThread &&
+    feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
+  const bouncers = new Bouncers(bouncerLog(log));
+  if (cache !== undefined) {
+    closing.push(startBouncerLedger(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written')));
   }
+  const documents = cache && documentEndpoint(cache, now, feedReport(logger));
+  const metrics: MetricsPage | undefined = measures && {
+    render: metricsPage({
+      http: counts,
+      readiness: ready,
+      landed: landing && (async () => (await landing()).landed ?? 0),
+      deadLetters: landing && (() => store.deadLetterCount(DEAD_LETTERS_COUNTED)),
+      builds: feedThread && measures.builds,
+      feeds: cache,
+      devices: past?.counts,
+      geo: geo.data,
+      certificateExpiry: tls?.expiresAt,
+      process: measures.process,
+      now,
+    }),
+    token: config.metricsToken,
+    report: (err) => logger.error({ err }, 'the metrics could not be read'),
+  };
+
+  const startedAt = now();
+  let url = '';
+  const ownStatus = async (): Promise<ProcessStatus> => ({
+    pid: process.pid,
+    url,
+    roles: config.roles,
+    startedAt,
+    checks: await ready(),
+    feeds: watch.feeds(),
+  });
+
+  const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
+  const app = createApp({
+    settings: config,
+    authenticator: authentication,
+    submitSignals: takesSignals ? signalSubmission(signalParts(store, appends, config, judges, logger)) : undefined,
+    answerFeed: documents && feedEndpoint(documents),
+    answerRules: documents && rulesEndpoint(documents),
+    answerAgent: documents && agentEndpoint(documents),
+    bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
+    manage: config.roles.includes('manage')
+      ? managePorts({ config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger })
+      : undefined,
+    readiness: ready,
+    draining: () => draining,
+    now,
+    monotonic,
+    counts,
+    metrics,
+    devices,
+    activity,
+    access: config.accessLog ? accessLog((line) => logger.info(line, 'request'), addressOf) : undefined,
+    tls,
+    tracer: tracing,
+    logger,
+  });
+  // Only the ports can still be refused: a key that is made now is always shown.
+  const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
+  const scheme = tls === undefined ? 'http' : 'https';
+  const listen = async () => {
+    const listenTextResolver = (address: string) => `listening on ${address.replace(/^http/, scheme)}`;
+    await app.listen({ host: config.host, port: config.port, listenTextResolver }).catch((error: Error) => {
+      throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
+    });
+    closing.push(() => app.close());
+    if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log));
+  };
+  await listen().catch((error: Error) => {
+    if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
+    throw error;
+  });
+  closing.push(startAuditLog(store, log));
+  if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
+
+  const { port } = app.server.address() as { port: number };
+  url = localUrlOf(config.host, port, scheme);
+  if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
+  statusFile = startStatusFile(config.dataDir, ownStatus, log);
+  closing.push(statusFile.stop);
+  stdout.write(`weir ready on ${urlOf(config.host, port, scheme)}\n`);
+  return {
+    url,
+    async reload() {
+      tls?.reload();
+      await geo.reload();
+    },
+    async stop() {
+      draining = true;
+      await sleep(config.drainSeconds * 1000);
+      await Promise.race([closeAll(closing), sleep(STOP_LIMIT, undefined, { ref: false })]);
+    },
+  };
 }
 
 type Close = () => Promise<void> | void;
-
-/** Does something each minute; returns what ends that. */
-function everyMinute(work: () => Promise<void>): Close {
-  const timer = setInterval(() => void work(), ACTIVITY_TURN);
-  timer.unref();
-  return () => clearInterval(timer);
-}
 
 /** Closes in the reverse order of opening. */
 async function closeAll(closing: Close[]): Promise<void> {

@@ -1,23 +1,22 @@
 /** `weir history`. */
-import { DAY, dayJson } from '../manage/history.ts';
+import { dayOf } from '../clock.ts';
+import { dayJson } from '../manage/history.ts';
+import { KEPT_DAYS } from '../ports/history.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { inWorkspace, pick, wholeNumber } from './usage.ts';
 
-/** Days that are kept. */
-const YEAR = 366;
-
 export function historyCommand(add: AddCommand): void {
   add(
     'history [feed]',
     'what came, lapsed, was undone and deleted in a list or a workspace day by day, and how large its block feed was',
-    (c) => inWorkspace(c).option('--days <count>', 'how many days, today included', wholeNumber('--days', 1, YEAR), 30),
+    (c) => inWorkspace(c).option('--days <count>', 'how many days, today included', wholeNumber('--days', 1, KEPT_DAYS), 30),
     {
       async run(context, [feed], { workspace, days }) {
         const store = await context.reads();
         const id = await workspaceId(store, workspace);
-        const to = Math.floor(Date.now() / DAY);
+        const to = dayOf(Date.now());
         const feedId = feed === undefined ? null : await findAny(store, id, feed);
         return (await store.feedDays(id, feedId, { from: to - days + 1, to })).map(dayJson);
       },

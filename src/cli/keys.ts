@@ -7,6 +7,7 @@ import { findFeed, findList } from '../manage/find.ts';
 import { createKey, keyJson } from '../manage/operations/keys.ts';
 import type { Device } from '../ports/devices.ts';
 import type { StoreReads } from '../ports/store.ts';
+import { LIMITS } from '../signal/limits.ts';
 import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { allDevices, deviceLine } from './devices.ts';
@@ -23,7 +24,7 @@ export function keyCommands(add: AddCommand): void {
         .option('--list <list>', 'bind the key to one list')
         .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
         .option('--name <name>', 'what the key is for', readName)
-        .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, 3_155_760_000)),
+        .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, LIMITS.expirySeconds)),
     {
       async run(context, _args, options) {
         const store = await context.store();

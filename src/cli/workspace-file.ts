@@ -6,7 +6,7 @@ import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
-import { isoTime } from '../clock.ts';
+import { DAY, isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { readLines, readUtf8 } from '../manage/plain-lists/lines.ts';
 import { ACCEPTANCE, LIMITS } from '../signal/limits.ts';
@@ -38,8 +38,6 @@ export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE
 /** `now` (ms) is the instant of the export. */
 export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
 export const endLine = (counts: Counts): string => JSON.stringify({ end: counts });
-
-const DAY = 86_400_000;
 
 /** The rule with instants that a signal can give: messages of other producers may have brought others. */
 function withinReach(saved: SavedRule, now: number): SavedRule {

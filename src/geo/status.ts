@@ -1,7 +1,6 @@
+import { DAY } from '../clock.ts';
 import type { GeoData, GeoKindData } from './data.ts';
 import type { GeoKind } from './kind.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The attribution that the licences of the packaged data require; NOTICE has the full text. */
 const PACKAGED_ATTRIBUTION: Readonly<Record<GeoKind, string>> = {
@@ -49,7 +48,7 @@ const kindStatus = (data: GeoKindData, now: number): GeoKindStatus => ({
   files: data.files,
   format: data.format,
   date: data.date,
-  age_days: Math.max(0, Math.floor((now - Date.parse(data.date)) / DAY_MS)),
+  age_days: Math.max(0, Math.floor((now - Date.parse(data.date)) / DAY)),
   rows: data.rows,
   skipped_rows: data.skippedRows,
   overlapping_rows: data.overlappingRows,

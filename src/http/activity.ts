@@ -1,4 +1,5 @@
 /** Counts what happens in workspaces, minute by minute, for the console (SPEC D18.11). On the way of a poll that is a look-up and two additions. */
+import { dayOf } from '../clock.ts';
 import { ACTIVITY_FIELDS, ACTIVITY_MINUTES, type ActivityCounter, type ActivityCounts, type ActivityReads } from '../ports/activity.ts';
 import type { HistoryReads } from '../ports/history.ts';
 
@@ -6,8 +7,6 @@ import type { HistoryReads } from '../ports/history.ts';
 const MOST_WORKSPACES = 500;
 /** How long after the last entry landing is asked for, minutes. */
 const LANDING_ASKED = 10;
-const MINUTE = 60_000;
-const DAY = 86_400_000;
 
 export interface Activity extends ActivityReads, ActivityCounter {
   /** Ends the minute. `store` tells what has landed. Is to be called once a minute. */
@@ -38,7 +37,7 @@ export function activityCounter(now: () => number): Activity {
     if (found === undefined) {
       if (workspaces.size >= MOST_WORKSPACES) workspaces.delete(idlest());
       const past = new Uint32Array(ACTIVITY_MINUTES * ACTIVITY_FIELDS.length);
-      found = { current: none(), past, idle: 0, quiet: LANDING_ASKED, landed: undefined, landedFrom: Math.floor(now() / DAY) };
+      found = { current: none(), past, idle: 0, quiet: LANDING_ASKED, landed: undefined, landedFrom: dayOf(now()) };
       workspaces.set(workspaceId, found);
     }
     found.idle = 0;
@@ -50,7 +49,7 @@ export function activityCounter(now: () => number): Activity {
   /** How much has landed since the last time. */
   async function landedSince(id: string, activity: WorkspaceActivity, store: HistoryReads): Promise<number> {
     if (activity.quiet >= LANDING_ASKED) return 0;
-    const to = Math.floor(now() / DAY);
+    const to = dayOf(now());
     const days = await store.feedDays(id, null, { from: activity.landedFrom, to });
     const landed = days.reduce((sum, { came, deleted }) => sum + came + deleted, 0);
     const before = activity.landed ?? landed;
@@ -100,9 +99,6 @@ export function activityCounter(now: () => number): Activity {
     },
   };
 }
-
-/** How often the minute turns, ms. */
-export const ACTIVITY_TURN = MINUTE;
 
 const none = (): ActivityCounts => ({ accepted: 0, failed: 0, landed: 0, pulls: 0, notModified: 0 });
 const countsAt = (past: Uint32Array, row: number): ActivityCounts =>

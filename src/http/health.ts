@@ -1,9 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Check } from '../ports/health.ts';
+import type { Readiness } from '../ports/health.ts';
 import { type Answer, jsonAnswer, send } from './answer.ts';
-
-/** The checks of this process, by the name of what they look at. */
-export type Readiness = () => Promise<Readonly<Record<string, Check>>>;
 
 const METHODS = ['GET', 'HEAD'];
 

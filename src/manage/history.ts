@@ -1,8 +1,6 @@
 /** The past of feeds as JSON has it. */
+import { DAY } from '../clock.ts';
 import type { FamilySize, FeedDay } from '../ports/history.ts';
-
-/** ms. */
-export const DAY = 86_400_000;
 
 const sizeJson = (size: FamilySize | null) => size && { last: size.last, max: size.most };
 

@@ -1,7 +1,7 @@
 /** What runs, how full feeds are, and what of it needs attention (SPEC D10.15 to D10.17). */
 
 import type { KeyInfo } from '../account/key.ts';
-import { isoTime } from '../clock.ts';
+import { DAY, isoTime } from '../clock.ts';
 import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
 import type { Check } from '../ports/health.ts';
 
@@ -35,7 +35,7 @@ export interface UnusedKey {
 }
 
 /** A key that was not used for so long is told, ms. */
-const UNUSED = 7 * 86_400_000;
+const UNUSED = 7 * DAY;
 
 /** Whether a key is valid and nobody has used it for a week, although it is as old; `now` in ms. */
 export const isUnused = ({ revokedAt, expiresAt, lastUsedAt, createdAt }: KeyInfo, now: number): boolean =>

@@ -1,10 +1,12 @@
-/** The store of accounts: organizations, workspaces, lists and keys. Types only; `storeConformance` is run by every driver. */
+/** The store of accounts: organizations, workspaces, lists and keys. Types, and one constant; `storeConformance` is run by every driver. */
+
 import type { Author, Caller } from '../account/caller.ts';
 import type { ComposedFeed, FeedPatch, SavedFeed } from '../account/feed.ts';
 import type { KeyInfo, NewKey, SavedKey } from '../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
+import { DAY } from '../clock.ts';
 
 interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */
@@ -13,6 +15,9 @@ interface Bootstrap {
   /** Only make the key when the store holds no workspace at all. */
   readonly onlyWhenEmpty: boolean;
 }
+
+/** How long it is known that a request was done that is to be done once, ms. */
+export const ANSWER_KEPT = DAY;
 
 /** A request that is to be done once (SPEC D15.11), by the key that sends it and the token that it chose. */
 export interface OnceOnly {

@@ -4,3 +4,6 @@ export interface Check {
   readonly reason?: string;
   readonly [detail: string]: unknown;
 }
+
+/** The checks of this process, by the name of what they look at. */
+export type Readiness = () => Promise<Readonly<Record<string, Check>>>;

@@ -1,4 +1,7 @@
-/** The past of feeds, day by day (SPEC D16.13). Types only; `storeConformance` is run by every driver. */
+/** The past of feeds, day by day (SPEC D16.13). Types, and how long it is kept; `storeConformance` is run by every driver. */
+
+/** Days that are kept. */
+export const KEPT_DAYS = 366;
 
 /** What happened to the access rules of a list on one day, or to those of a whole workspace, and how large the block feed was. */
 export interface FeedDay {

@@ -23,6 +23,12 @@ export type EntryOutcome = 'accepted' | 'failed' | 'refused' | 'not_published' |
 /** The kind of an entry; `unknown` where it names none, or was not looked at. */
 export type EntryKind = Kind | 'unknown';
 
+/** How many wrong keys came from one source: an IPv4 address, an IPv6 /64, or everybody who did not fit in. */
+export interface Failures {
+  readonly source: string;
+  readonly count: number;
+}
+
 /** What has happened since the start of the process, and what is open now. */
 export interface HttpCounts {
   /** How long requests took, seconds, by route and status. Status 0: the client went away before there was an answer. */

@@ -1,12 +1,13 @@
 /** Bouncers beyond this process: in the store, for `weir bouncer ls`, and in the log where they cannot enforce all of a feed. */
+import { DAY } from '../clock.ts';
 import { gapOf } from '../feed/enforcement-gap.ts';
 import type { Bouncers, BouncerWatch } from '../feed/serve/bouncers.ts';
 import type { Log } from '../ports/log.ts';
 import type { StoreWrites } from '../ports/store.ts';
+import { everyMinute } from './every-minute.ts';
 
-/** How often bouncers are written, and how long one is kept that does not come back, ms. */
-const WRITE_EVERY = 60_000;
-const KEPT = 30 * 86_400_000;
+/** How long a bouncer is kept that does not come back, ms. */
+const KEPT = 30 * DAY;
 
 /** Writes once a minute which bouncers were seen. Returns the function that ends this with a last write. */
 export function startBouncerLedger(
@@ -15,16 +16,10 @@ export function startBouncerLedger(
   now: () => number,
   onError: (error: Error) => void,
 ): () => Promise<void> {
-  const write = async () => {
+  return everyMinute(async () => {
     const seen = bouncers.takeSeen();
     if (seen.length > 0) await store.recordBouncers(seen, now() - KEPT).catch(onError);
-  };
-  const timer = setInterval(() => void write(), WRITE_EVERY);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    return write();
-  };
+  });
 }
 
 /** Says in the log which bouncers come, and once what they cannot enforce; `before` is undefined where this process has not seen it yet. */

@@ -1,27 +1,15 @@
+import type { Failures } from '../ports/http-counts.ts';
 import type { Log } from '../ports/log.ts';
+import { everyMinute } from './every-minute.ts';
 
-/** How many wrong keys came from one address. */
-interface Failures {
-  readonly source: string;
-  readonly count: number;
-}
-
-/** How often wrong keys are reported, ms. */
-const REPORT_EVERY = 60_000;
 /** Lines of one report, one for each source; a last one sums up the others. */
 const LINES = 20;
 
 /** Logs once a minute who sent wrong keys, and how many; never a key. Returns the function that ends this with a last report. */
 export function startFailureLog(takeFailed: () => readonly Failures[], log: Log): () => void {
-  const report = () => {
+  return everyMinute(() => {
     for (const line of failureLines(takeFailed())) log('warn', line);
-  };
-  const timer = setInterval(report, REPORT_EVERY);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    report();
-  };
+  });
 }
 
 /** What is said of the failures of a minute, given most first. */

@@ -1,7 +1,5 @@
 import type { StoreWrites } from '../ports/store.ts';
-
-/** How often the last use of keys is written, ms. */
-const WRITE_EVERY = 60_000;
+import { everyMinute } from './every-minute.ts';
 
 /** Writes once a minute which keys were used when (ms). Returns the function that ends this with a last write. */
 export function startKeyUsage(
@@ -9,14 +7,8 @@ export function startKeyUsage(
   store: Pick<StoreWrites, 'touchKeys'>,
   onError: (error: Error) => void,
 ): () => Promise<void> {
-  const write = async () => {
+  return everyMinute(async () => {
     const used = takeUsed();
     if (used.length > 0) await store.touchKeys(used).catch(onError);
-  };
-  const timer = setInterval(() => void write(), WRITE_EVERY);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    return write();
-  };
+  });
 }

@@ -1,20 +1,19 @@
 /** Writes once a minute what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
+
 import type { SeenDevice } from '../account/device.ts';
-import { within } from '../clock.ts';
+import { DAY, dayOf, within } from '../clock.ts';
 import type { FeedSizes } from '../feed/serve/feed-sizes.ts';
 import type { Device, SeenDevices } from '../ports/devices.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { everyMinute } from './every-minute.ts';
 
-/** How often it writes, ms. */
-const WRITE_EVERY = 60_000;
 /** How long the last write may take, ms. */
 const LAST = 3_000;
 /** Devices that one transaction writes. */
 const SLICE = 500;
 /** Lines of one kind that a minute writes; a last one sums up the others. */
 const LINES = 20;
-const DAY = 86_400_000;
 
 export interface PastParts {
   readonly store: Pick<Store, 'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'noteFeedSizes'>;
@@ -44,7 +43,7 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
   async function writeNow(isLast: boolean): Promise<void> {
     try {
       const at = now();
-      await store.noteFeedSizes(sizes.take(Math.floor(at / DAY)));
+      await store.noteFeedSizes(sizes.take(dayOf(at)));
       const seen = await withRefused();
       const back: Device[] = [];
       for (let from = 0; from < seen.length; from += SLICE) back.push(...(await store.noteDevices(seen.slice(from, from + SLICE))));
@@ -78,13 +77,14 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     },
     () => {},
   );
-  const timer = setInterval(() => void write(), WRITE_EVERY).unref();
+  let stopping = false;
+  const stop = everyMinute(() => write(stopping));
   return {
     counts: () => counts,
     write: () => write(),
     stop() {
-      clearInterval(timer);
-      return within(write(true), LAST, 'the store').catch(() => {});
+      stopping = true;
+      return within(stop(), LAST, 'the store').catch(() => {});
     },
   };
 }

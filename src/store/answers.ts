@@ -1,10 +1,7 @@
 /** Answers to requests that are to be done once (SPEC D15.11), the same in both dialects. */
 import { WeirError } from '../errors.ts';
-import type { EarlierAnswer, OnceOnly } from '../ports/account-store.ts';
+import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../ports/account-store.ts';
 import { one, run, type Work } from './work.ts';
-
-/** How long an answer is kept, ms. */
-export const ANSWER_KEPT = 86_400_000;
 
 /** `earlierAnswer` of the port. */
 export function* earlierAnswer(

@@ -2,15 +2,12 @@
  * What happened to feeds, day by day (D16.13), the same in both dialects. Landing counts in its own transaction, and the sweep counts what
  * has lapsed together with how far it has looked: a crash loses and doubles nothing.
  */
-import type { FamilySize, FeedDay, FeedSizeOfDay } from '../ports/history.ts';
+import { DAY, dayOf } from '../clock.ts';
+import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../ports/history.ts';
 import type { RuleOperation } from '../rule.ts';
 import type { NumberedItem } from './batches.ts';
 import type { Row } from './rows.ts';
 import { all, one, run, type Value, type Work } from './work.ts';
-
-const DAY = 86_400_000;
-/** The day of an instant (ms). */
-const dayOf = (ms: number): number => Math.floor(ms / DAY);
 
 /** The row of a workspace in all. */
 const WORKSPACE_ROW = 0;
@@ -164,4 +161,4 @@ export function* forgetDays(listPk: number): Work<void> {
 }
 
 /** The days that are kept: those before this one are forgotten. */
-export const firstKeptDay = (now: number): number => dayOf(now) - 366;
+export const firstKeptDay = (now: number): number => dayOf(now) - KEPT_DAYS;

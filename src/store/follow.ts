@@ -1,4 +1,5 @@
 /** What has changed in lists since they were read: the changes alone, the same in both dialects (D5.22). */
+import { DAY } from '../clock.ts';
 import type { KnownRules, ListSink, RuleSink } from '../ports/rule-store.ts';
 import { roleOf, targetOf } from './columns.ts';
 import { keyOf, type RuleSource, ruleSource } from './lists.ts';
@@ -9,7 +10,7 @@ import { all, one, type Work } from './work.ts';
 /** More changes of one list than this cost as much as reading all of its rules. */
 const MOST = 20_000;
 /** Changes are kept for a week (D9.7); rules whose last change is nearly as old are read anew, ms. */
-const KEPT = 6 * 86_400_000;
+const KEPT = 6 * DAY;
 /** Ids that one statement names. */
 const ASKED = 500;
 

@@ -1,7 +1,8 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
+import { DAY } from '../clock.ts';
+import { ANSWER_KEPT } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
-import { ANSWER_KEPT } from './answers.ts';
 import { countLapsed, firstKeptDay, forgetDays } from './feed-days.ts';
 import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
@@ -13,7 +14,7 @@ export type AtMost = (table: string, condition: string) => string;
 const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
 /** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`feed/build/told.ts`). */
-const TOLD_KEPT = 21 * 86_400_000;
+const TOLD_KEPT = 21 * DAY;
 /** Rules that lapsed which one slice counts: they are read, not written. */
 const COUNTED = 20_000;
 

@@ -1,9 +1,9 @@
+import { DAY } from '../clock.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 
 /** ms. */
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** Rows that one slice deletes at most, so that no writer waits long. */
 const SLICE = 1000;
 

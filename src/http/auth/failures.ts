@@ -1,3 +1,4 @@
+import type { Failures } from '../../ports/http-counts.ts';
 import { sourceOf } from '../source.ts';
 
 /** Failed authentications of one source in one second before it gets 429. */
@@ -6,12 +7,6 @@ const PER_SECOND = 20;
 const MOST_SOURCES = 10_000;
 /** Who stands for all further sources. */
 const OTHERS = 'other addresses';
-
-/** How many wrong keys came from one source: an IPv4 address, an IPv6 /64, or everybody who did not fit in. */
-export interface Failures {
-  readonly source: string;
-  readonly count: number;
-}
 
 /** Counts failed authentications by source and second (SPEC D2.7), and for the log since it was last asked. */
 export interface FailureLimiter {

@@ -1,10 +1,12 @@
 /** The operations of management as routes: who asks, may he, what does he ask for, in this order (SPEC D15.1 to D15.12). */
+
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { inTurn } from '../../manage/turns.ts';
+import { ANSWER_KEPT } from '../../ports/account-store.ts';
 import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
 import { anyType, BUSY, takeBody, turnAway } from '../bodies/body.ts';
 import type { BodyBudget, BodyHolding } from '../bodies/body-budget.ts';
@@ -26,8 +28,6 @@ export interface ManageRouteParts {
 
 /** Bytes of a body, where an operation says nothing. */
 export const USUAL_BODY = 64 * 1024;
-/** How long a request that was done once is known, ms. */
-const KNOWN = 86_400_000;
 const TOKEN = /^[\x21-\x7e]{1,200}$/;
 
 /** Registers every operation at its path below /v1/manage. */
@@ -148,7 +148,7 @@ async function doNow(operation: Operation, context: ManageContext, given: GivenI
 async function doneBefore(operation: Operation, context: ManageContext): Promise<Outcome | HttpFault | undefined> {
   const { once, store, workspaceId, now } = context;
   if (once === undefined) return undefined;
-  const earlier = await store.earlierAnswer(workspaceId, { keyId: once.keyId, token: once.token }, now() - KNOWN);
+  const earlier = await store.earlierAnswer(workspaceId, { keyId: once.keyId, token: once.token }, now() - ANSWER_KEPT);
   if (earlier === undefined) return undefined;
   return earlier.fingerprint === once.fingerprint ? operation.show(JSON.parse(earlier.answer), context) : OTHER_REQUEST;
 }

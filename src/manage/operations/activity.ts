@@ -1,19 +1,17 @@
 /** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
 
-import { isoTime } from '../../clock.ts';
+import { dayOf, isoTime } from '../../clock.ts';
 import { Type } from '../../json-schema.ts';
 import type { Page } from '../../ports/account-store.ts';
 import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
 import type { Device } from '../../ports/devices.ts';
+import { KEPT_DAYS } from '../../ports/history.ts';
 import { deviceJson } from '../device-json.ts';
 import { anyFeedId } from '../find.ts';
-import { DAY, dayJson } from '../history.ts';
+import { dayJson } from '../history.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { nullable } from './nullable.ts';
-
-/** Days that are kept. */
-const YEAR = 366;
 
 const DEVICE_EXAMPLE = {
   id: 'b6Xk0y3JrG1Qd2Wv',
@@ -145,13 +143,13 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     permission: 'rules:read',
     query: Type.Object({
       feed: Type.Optional(Type.String({ maxLength: 200, description: "UUID or name of a list or feed; the workspace's when absent." })),
-      days: Type.Optional(Type.Integer({ minimum: 1, maximum: YEAR, description: 'How many, today included; 30 when absent.' })),
+      days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEPT_DAYS, description: 'How many, today included; 30 when absent.' })),
     }),
     answer: Type.Object({ days: Type.Array(DayAnswer) }, { title: 'History', examples: [{ days: [DAY_EXAMPLE] }] }),
     audit: null,
     refusals: { 404: 'there is no list or feed "edge"' },
     async run({ store, workspaceId, now }, { query: { feed, days = 30 } }) {
-      const to = Math.floor(now() / DAY);
+      const to = dayOf(now());
       const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
       return { days: (await store.feedDays(workspaceId, feedId, { from: to - days + 1, to })).map(dayJson) };
     },

@@ -5,6 +5,7 @@ import { allows, PERMISSIONS, type Permission } from '../../account/permission.t
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { Type } from '../../json-schema.ts';
+import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { findFeed, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -13,7 +14,6 @@ import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 /** The place at which pages of keys go on: instant and id. */
 const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;
 /** A hundred years, s. */
-const LONGEST = 3_155_760_000;
 
 /** A key that was made. Its text is shown once, and kept nowhere. */
 export type MadeKey = KeyInfo & { readonly text?: string };
@@ -151,7 +151,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
       ),
       list: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a list, by UUID or unique name.' })),
       feed: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a feed made of lists.' })),
-      expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST, description: 'Seconds.' })),
+      expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.expirySeconds, description: 'Seconds.' })),
     }),
     answer: NewKey,
     audit: 'key created',

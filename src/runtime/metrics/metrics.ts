@@ -3,7 +3,7 @@ import { within } from '../../clock.ts';
 import type { HeldFeed } from '../../feed/serve/cache.ts';
 import type { GeoData } from '../../geo/data.ts';
 import { GEO_KINDS } from '../../geo/kind.ts';
-import type { Check } from '../../ports/health.ts';
+import type { Check, Readiness } from '../../ports/health.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
 import { shared } from '../shared.ts';
 import type { BuildCounts } from './builds.ts';
@@ -14,7 +14,7 @@ import type { ProcessReading, ProcessWatch } from './process.ts';
 export interface MetricSources {
   readonly http: HttpCounts;
   /** What `/readyz` shows. */
-  readonly readiness: () => Promise<Readonly<Record<string, Check>>>;
+  readonly readiness: Readiness;
   /** How many messages this process has landed. */
   readonly landed: (() => Promise<number>) | undefined;
   /** The dead letters in the store, counted up to a limit. */

@@ -1,0 +1,8 @@
+/** Does something once a minute. Returns the function that ends this with a last time. */
+export function everyMinute<T>(work: () => T): () => T {
+  const timer = setInterval(() => void work(), 60_000).unref();
+  return () => {
+    clearInterval(timer);
+    return work();
+  };
+}
