@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 const COMMANDS: readonly (readonly string[])[] = [
   ['networks.ts'],
   ['expressions.ts'],
-  ['feed.ts', '--rounds', '5'],
+  ['feed.ts', '--rounds', '3'],
   ['rebuild.ts', '--rounds', '3'],
-  ['ingest.ts', '--seconds', '10'],
+  ['ingest.ts', '--seconds', '5'],
   ['unblock.ts'],
   ['expiry.ts', '--seconds', '10'],
   ['directory.ts'],
