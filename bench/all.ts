@@ -15,7 +15,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['changing.ts', '--seconds', '20'],
   ['agents.ts', '--seconds', '15'],
   ['bouncers.ts', '--seconds', '15'],
-  ['metrics.ts'],
+  ['metrics.ts', '--seconds', '10'],
   ['postgres.ts'],
 ];
 
