@@ -81,6 +81,9 @@ export interface Writer {
   close(): Promise<void>;
 }
 
+/** Whether a server with this configuration needs the thread. */
+export const needsWriter = ({ databaseUrl, roles }: Config): boolean => databaseUrl === undefined || roles.includes('consumer');
+
 /** Starts a writer thread that loads its part. */
 export const loadWriter = (): WaitingThread<WriterData> =>
   startWaiting(new URL('./writer.thread.ts', import.meta.url), {
