@@ -24,10 +24,10 @@ export const LEVELS = ['low', 'medium', 'high', 'critical'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** What an access rule is about: exactly one of a network, an ASN, a country (spec 2.1). */
-export type Target =
-  | { readonly kind: 'ip'; readonly network: Network }
-  | { readonly kind: 'asn'; readonly asn: number }
-  | { readonly kind: 'country'; readonly country: string };
+export type Target = { readonly kind: 'ip'; readonly network: Network } | GeoTarget;
+
+/** What geo data has the networks of. */
+export type GeoTarget = { readonly kind: 'asn'; readonly asn: number } | { readonly kind: 'country'; readonly country: string };
 
 /** JSON data as a caller sent it (labels, config). */
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -132,4 +132,6 @@ function newestDocuments(documents: readonly DeviceDocument[]): DeviceDocument[]
     .slice(0, MOST_DOCUMENTS);
 }
 
-const documentKey = ({ feedId, format, family, action }: DeviceDocument) => JSON.stringify([feedId, format, family, action]);
+/** What names a document. */
+export const documentKey = ({ feedId, format, family, action }: Pick<DeviceDocument, 'feedId' | 'format' | 'family' | 'action'>) =>
+  JSON.stringify([feedId, format, family, action]);

@@ -2,10 +2,8 @@
 import { countV4, countV6 } from '../network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '../network/ranges.ts';
 import type { GeoDatabase, GeoRanges } from '../ports/geo.ts';
+import type { GeoTarget } from '../rule.ts';
 import type { Family } from './variant.ts';
-
-/** A country or an ASN. */
-export type GeoTarget = Parameters<GeoDatabase['ranges']>[0];
 
 /** What people call it. */
 export const geoName = (target: GeoTarget): string => (target.kind === 'asn' ? `AS${target.asn}` : `country ${target.country}`);

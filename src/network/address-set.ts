@@ -1,4 +1,5 @@
 import { lastAddressV4, lastAddressV6 } from './bounds.ts';
+import type { CidrsV4, CidrsV6 } from './coalesce.ts';
 import type { Network } from './network.ts';
 import { V4Ranges, V6Ranges } from './ranges.ts';
 
@@ -16,6 +17,12 @@ export function addressSet(networks: Iterable<Network>): AddressSet {
     else set.v6.pushNetwork(network.address, 0, network.prefix);
   }
   return set;
+}
+
+/** Adds the addresses of these networks to a set. */
+export function pushNetworks(set: AddressSet, { v4, v6 }: { readonly v4: CidrsV4; readonly v6: CidrsV6 }): void {
+  for (let i = 0; i < v4.length; i++) set.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
+  for (let i = 0; i < v6.length; i++) set.v6.pushNetwork(v6.words, 4 * i, v6.prefixes[i]);
 }
 
 /** The addresses of all these sets. */

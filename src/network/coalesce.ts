@@ -1,5 +1,6 @@
 import type { V4Ranges, V6Ranges } from './ranges.ts';
 import { splitV4, splitV6 } from './split.ts';
+import { compareV6 } from './words.ts';
 
 /** IPv4 networks, sorted: `addresses[i]`/`prefixes[i]`. */
 export interface CidrsV4 {
@@ -14,6 +15,12 @@ export interface CidrsV6 {
   readonly words: Uint32Array;
   readonly prefixes: Uint8Array;
 }
+
+/** Compares networks by their address, then by their prefix length. */
+export const compareCidrsV4 = (a: CidrsV4, i: number, b: CidrsV4, j: number): number =>
+  a.addresses[i] - b.addresses[j] || a.prefixes[i] - b.prefixes[j];
+export const compareCidrsV6 = (a: CidrsV6, i: number, b: CidrsV6, j: number): number =>
+  compareV6(a.words, 4 * i, b.words, 4 * j) || a.prefixes[i] - b.prefixes[j];
 
 /** The smallest set of networks that covers exactly these ranges, sorted numerically (spec 4.3). Merges the ranges in place. */
 export function coalesceV4(ranges: V4Ranges): CidrsV4 {

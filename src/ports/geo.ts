@@ -1,4 +1,5 @@
 /** Geo data: which ranges are behind a country or an ASN. Types only. */
+import type { GeoTarget } from '../rule.ts';
 
 /**
  * Ranges behind countries and ASNs. Immutable once loaded; a reload makes a new one with another version.
@@ -9,7 +10,7 @@ export interface GeoDatabase {
   readonly version: string;
   hasAsn(asn: number): boolean;
   /** Inclusive ranges, sorted, without overlap; empty for a country or ASN without any. Views, not copies. */
-  ranges(target: { kind: 'asn'; asn: number } | { kind: 'country'; country: string }): GeoRanges;
+  ranges(target: GeoTarget): GeoRanges;
 }
 
 export interface GeoRanges {

@@ -7,7 +7,7 @@ import type { FeedKind, FeedProfile, ProposedFeed } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Network } from '../network/network.ts';
-import type { AccessAction, AccessRule, ExpressionRule, Kind, RuleChange, RuleOperation, RuleRole, Target } from '../rule.ts';
+import type { AccessAction, AccessRule, ExpressionRule, GeoTarget, Kind, RuleChange, RuleOperation, RuleRole, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { StreamRecord } from './stream.ts';
 
@@ -90,13 +90,7 @@ export interface RuleSink {
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
   /** `bytes` holds 16 bytes from `at` on; they are only valid during the call. */
   v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
-  geo(
-    id: number,
-    role: RuleRole,
-    target: { kind: 'asn'; asn: number } | { kind: 'country'; country: string },
-    expires: number,
-    levels: number,
-  ): void;
+  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void;
 }
 
 /** Receives the active rules of these kinds as they are stored. Access rules are those of the feed that is read. */

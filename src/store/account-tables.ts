@@ -3,3 +3,6 @@ export const CALLER = `SELECT k.hash, k.id, k.list_id, k.feed_id, k.permissions,
   o.subscription, w.protect, w.min_prefix_v4, w.min_prefix_v6
   FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk JOIN organizations o ON o.pk = w.organization_pk
   WHERE k.revoked_at IS NULL AND k.hash`;
+
+/** Workspaces, as `workspaceOf` needs them; a condition, or an order, follows. */
+export const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk';

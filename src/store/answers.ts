@@ -1,6 +1,8 @@
 /** Answers to requests that are to be done once (SPEC D15.11), the same in both dialects. */
+
 import { WeirError } from '../errors.ts';
 import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../ports/account-store.ts';
+import { WORKSPACE_PK } from './places.ts';
 import { one, run, type Work } from './work.ts';
 
 /** `earlierAnswer` of the port. */
@@ -11,7 +13,7 @@ export function* earlierAnswer(
 ): Work<EarlierAnswer | undefined> {
   const row = yield* one(
     `SELECT fingerprint, answer FROM answers
-     WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) AND key_id = $2 AND token = $3 AND at > $4`,
+     WHERE workspace_pk = ${WORKSPACE_PK} AND key_id = $2 AND token = $3 AND at > $4`,
     workspaceId,
     keyId,
     token,

@@ -1,8 +1,11 @@
 /** The audit log: a row for each change, in the change's own transaction; the same in both dialects. */
+
 import type { Author } from '../account/caller.ts';
 import type { AuditedChange, AuditRow, Page, PageRequest } from '../ports/account-store.ts';
+import type { AuditEvent } from '../ports/audit.ts';
 import { pageOf } from './page.ts';
-import type { Row } from './rows.ts';
+import { WORKSPACE_PK } from './places.ts';
+import { type Row, textOrNull } from './rows.ts';
 import { all, run, type Work } from './work.ts';
 
 /** What a row says besides the event and its object. */
@@ -39,7 +42,7 @@ export function changed(before: State, after: State): AuditedChange {
   return { before: those(before), after: those(after) };
 }
 
-const PAGE = `SELECT a.* FROM audit a WHERE a.workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) AND a.id < $2
+const PAGE = `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.id < $2
   ORDER BY a.id DESC LIMIT $3`;
 
 /** `auditPage` of the port. */
@@ -48,13 +51,23 @@ export function* auditPage(workspaceId: string, { after, limit }: PageRequest): 
   return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
 }
 
-const text = (value: unknown) => (value === null ? null : String(value));
-
 const auditRowOf = (row: Row): AuditRow => ({
   id: Number(row.id),
   at: Number(row.at),
   event: String(row.event),
   object: String(row.object),
-  by: { keyId: text(row.key_id), actor: text(row.actor) },
+  by: { keyId: textOrNull(row.key_id), actor: textOrNull(row.actor) },
   change: row.change === null ? null : (JSON.parse(String(row.change)) as AuditedChange),
 });
+
+/** `auditSince` of the port. */
+export function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
+  const rows = yield* all('SELECT id, event, object, key_id, actor FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
+  return rows.map((row) => ({
+    id: Number(row.id),
+    event: String(row.event),
+    object: String(row.object),
+    keyId: textOrNull(row.key_id),
+    actor: textOrNull(row.actor),
+  }));
+}

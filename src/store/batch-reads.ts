@@ -1,13 +1,9 @@
 /** What is known of batches and of what undoing one would do, the same in both dialects (D9). */
 import type { BatchInfo, RuleOrigin, UndoPreview } from '../ports/rule-store.ts';
-import type { Row } from './rows.ts';
+import { workspacePk } from './places.ts';
+import { type Row, textOrNull } from './rows.ts';
 import { byId, givenUpUntil, IDENTITIES, isGivenUp, rowsOf, stretchesOf, undoSelections } from './rule-operations.ts';
 import { all, one, type Value, type Work } from './work.ts';
-
-function* workspacePk(workspaceId: string): Work<number | undefined> {
-  const row = yield* one('SELECT pk FROM workspaces WHERE id = $1', workspaceId);
-  return row && Number(row.pk);
-}
 
 /** `batches` of the port. */
 export function* newestBatches(workspaceId: string, { before, limit }: { before?: string; limit: number }): Work<BatchInfo[]> {
@@ -58,18 +54,16 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
   const first = rows[0];
   return {
     id: batchId,
-    listId: text(first.list_id),
-    keyId: text(first.key_id),
+    listId: textOrNull(first.list_id),
+    keyId: textOrNull(first.key_id),
     receivedAt: Number(first.received_at),
     landedAt: Math.max(...rows.map((row) => Number(row.landed_at))),
     entries: rows.reduce((sum, row) => sum + Number(row.last_seq) - Number(row.first_seq) + 1, 0),
-    undoes: text(first.undoes),
-    undoneBy: text(undone?.batch_id),
+    undoes: textOrNull(first.undoes),
+    undoneBy: textOrNull(undone?.batch_id),
     undoable: Number(first.first_seq) > (yield* givenUpUntil(workspace)),
   };
 }
-
-const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
 
 /** Shown of each kind of effect. */
 const SAMPLE = 10;
@@ -146,7 +140,7 @@ export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<M
       workspace,
       ...slice,
     );
-    for (const row of rows) found.set(Number(row.seq), { batchId: text(row.batch_id), keyId: text(row.key_id) });
+    for (const row of rows) found.set(Number(row.seq), { batchId: textOrNull(row.batch_id), keyId: textOrNull(row.key_id) });
   }
   return found;
 }

@@ -1,13 +1,14 @@
 /** Bouncers and what they were told, the same in both dialects (D14). */
+
 import type { Page, PageRequest } from '../ports/account-store.ts';
 import type { Bouncer, BouncerReads, BouncerWrites, NewToldRow, ToldRow } from '../ports/bouncer-store.ts';
 import { pageOf } from './page.ts';
+import { WORKSPACE_PK } from './places.ts';
 import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
-const WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $1)';
-const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
-const REPLACED = `DELETE FROM told_networks WHERE workspace_pk = ${WORKSPACE} AND feed_id = $2 AND seq <= $3`;
-const LAST = `SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = ${WORKSPACE} AND feed_id = $2`;
+const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
+const REPLACED = `DELETE FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq <= $3`;
+const LAST = `SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2`;
 const ADD = `INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) SELECT pk, $2, $3, $4, $5 FROM workspaces WHERE id = $1`;
 
 /** A list's or composed feed's UUID, or '' for the workspace's feed: a key has no NULL. */
@@ -41,7 +42,7 @@ const COLUMNS = [
   'metrics',
   'metrics_at',
 ] as const;
-const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE} AND (key_id, user_agent, address) > ($2, $3, $4)
+const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
 
 /** The place behind a bouncer: its key and address, which have no space in them, and its name. */

@@ -1,15 +1,18 @@
 /** The ledger of devices, the same in both dialects (D16.7 to D16.12). */
+
 import {
   afterPulls,
   type DeviceDocument,
   type DeviceState,
   deviceId,
+  documentKey,
   patienceOf,
   type SeenDevice,
   usualInterval,
 } from '../account/device.ts';
 import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, ShownDocument } from '../ports/devices.ts';
-import type { Row } from './rows.ts';
+import { workspacePk } from './places.ts';
+import { numberOrNull, type Row } from './rows.ts';
 import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
 /** Devices that are kept of one workspace, and in all. */
@@ -30,9 +33,8 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   yield* hold();
   const back: Device[] = [];
   for (const [workspaceId, devices] of Map.groupBy(seen, (device) => device.workspaceId)) {
-    const workspace = yield* one('SELECT pk FROM workspaces WHERE id = $1', workspaceId);
-    if (workspace === undefined) continue;
-    const pk = Number(workspace.pk);
+    const pk = yield* workspacePk(workspaceId);
+    if (pk === undefined) continue;
     for (let at = 0; at < devices.length; at += ROWS) {
       const slice = devices.slice(at, at + ROWS);
       const known = yield* knownDevices(pk, slice.map(deviceId));
@@ -111,8 +113,6 @@ function* writeDevices(workspacePk: number, devices: readonly DeviceState[]): Wo
   );
 }
 
-const integer = (value: unknown) => (value === null ? null : Number(value));
-
 const deviceOf = (row: Row): DeviceState => ({
   id: String(row.id),
   keyId: String(row.key_id),
@@ -130,7 +130,7 @@ const deviceOf = (row: Row): DeviceState => ({
   lastStatus: Number(row.last_status),
   validates: Number(row.validates) === 1,
   documents: JSON.parse(String(row.documents)) as DeviceDocument[],
-  stoppedAt: integer(row.stopped_at),
+  stoppedAt: numberOrNull(row.stopped_at),
 });
 
 function shown({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
@@ -141,12 +141,12 @@ function shown({ countedFrom, counted, documents, ...device }: DeviceState, work
 
 /** `devices` of the port. */
 export function* devicePage(workspaceId: string, { keyId, since = 0, after = '', limit }: DevicePage): Work<Device[]> {
-  const workspace = yield* one('SELECT pk FROM workspaces WHERE id = $1', workspaceId);
+  const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined) return [];
   const ofKey = keyId === undefined ? '' : 'AND key_id = $5';
   const rows = yield* all(
     `SELECT * FROM devices WHERE workspace_pk = $1 AND id > $2 AND last_pull >= $3 ${ofKey} ORDER BY id LIMIT $4`,
-    Number(workspace.pk),
+    workspace,
     after,
     since,
     limit,
@@ -154,7 +154,7 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
   );
   const devices = rows.map(deviceOf);
   const newest = yield* newestModified(
-    Number(workspace.pk),
+    workspace,
     devices.flatMap(({ documents }) => documents),
   );
   return devices.map((device) => shown(device, workspaceId, newest));
@@ -162,9 +162,6 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
 
 /** When the newest content of documents appeared, by what names them. */
 type NewestModified = ReadonlyMap<string, number>;
-const documentKey = ({ feedId, format, family, action }: Pick<DeviceDocument, 'feedId' | 'format' | 'family' | 'action'>) =>
-  JSON.stringify([feedId, format, family, action]);
-
 /** Documents, feeds or keys that one statement asks for. */
 const ASKED = 100;
 

@@ -2,10 +2,12 @@
  * What happened to feeds, day by day (D16.13), the same in both dialects. Landing counts in its own transaction, and the sweep counts what
  * has lapsed together with how far it has looked: a crash loses and doubles nothing.
  */
+
 import { DAY, dayOf } from '../clock.ts';
 import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../ports/history.ts';
 import type { RuleOperation } from '../rule.ts';
 import type { NumberedItem } from './batches.ts';
+import { FEED_PK, FROM_FEED } from './places.ts';
 import type { Row } from './rows.ts';
 import { all, one, run, type Value, type Work } from './work.ts';
 
@@ -118,9 +120,8 @@ const greater = (column: string) =>
   `${column} = CASE WHEN feed_days.${column} > excluded.${column} THEN feed_days.${column} ELSE coalesce(excluded.${column}, feed_days.${column}) END`;
 const newest = (column: string) => `${column} = coalesce(excluded.${column}, feed_days.${column})`;
 const NOTE_SIZE = `INSERT INTO feed_days (workspace_pk, list_pk, day, ${SIZES})
-  SELECT w.pk, coalesce(l.pk, -f.pk, 0), CAST($3 AS INTEGER), CAST($4 AS INTEGER), CAST($5 AS INTEGER), CAST($6 AS INTEGER), CAST($7 AS INTEGER)
-  FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 LEFT JOIN feeds f ON f.workspace_pk = w.pk AND f.id = $2
-  WHERE w.id = $1 AND (CAST($2 AS TEXT) IS NULL OR l.pk IS NOT NULL OR f.pk IS NOT NULL)
+  SELECT w.pk, ${FEED_PK}, CAST($3 AS INTEGER), CAST($4 AS INTEGER), CAST($5 AS INTEGER), CAST($6 AS INTEGER), CAST($7 AS INTEGER)
+  ${FROM_FEED}
   ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${SIZES.map((column) => (column.startsWith('max') ? greater : newest)(column))}`;
 
 /** The statement that notes one size; by itself, so that it holds one row only. */
@@ -129,9 +130,8 @@ export function* noteFeedSize({ workspaceId, feedId, day, v4, v6 }: FeedSizeOfDa
 }
 
 const FEED_DAYS = `SELECT d.* FROM feed_days d WHERE d.workspace_pk = $1 AND d.list_pk = $2 AND d.day BETWEEN $3 AND $4 ORDER BY d.day`;
-const PLACE = `SELECT w.pk AS workspace_pk, coalesce(l.pk, -f.pk, 0) AS list_pk
-  FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 LEFT JOIN feeds f ON f.workspace_pk = w.pk AND f.id = $2
-  WHERE w.id = $1 AND (CAST($2 AS TEXT) IS NULL OR l.pk IS NOT NULL OR f.pk IS NOT NULL)`;
+const PLACE = `SELECT w.pk AS workspace_pk, ${FEED_PK} AS list_pk
+  ${FROM_FEED}`;
 
 /** `feedDays` of the port. */
 export function* feedDays(workspaceId: string, feedId: string | null, { from, to }: { from: number; to: number }): Work<FeedDay[]> {

@@ -1,14 +1,14 @@
 /** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
+
 import { WeirError } from '../errors.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
+import { FEED_PK, FROM_FEED } from './places.ts';
 import { oneByKey, type Work } from './work.ts';
 
-// The column list_pk has 0 for the workspace's feed, and -pk for a composed one.
 // One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`.
 const RECORD = `INSERT INTO feed_records AS stored (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since)
-  SELECT w.pk, coalesce(l.pk, -f.pk, 0), $3, $4, $5, $6, $7, $8
-  FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 LEFT JOIN feeds f ON f.workspace_pk = w.pk AND f.id = $2
-  WHERE w.id = $1 AND (CAST($2 AS TEXT) IS NULL OR l.pk IS NOT NULL OR f.pk IS NOT NULL)
+  SELECT w.pk, ${FEED_PK}, $3, $4, $5, $6, $7, $8
+  ${FROM_FEED}
   ON CONFLICT (workspace_pk, list_pk, format, family, action) DO UPDATE SET
     since = CASE WHEN excluded.snapshot_at < stored.snapshot_at OR excluded.hash = stored.hash THEN stored.since
                  WHEN excluded.since > stored.since THEN excluded.since ELSE stored.since + 1 END,

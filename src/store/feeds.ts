@@ -6,7 +6,7 @@ import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { changeWorkspace, create, findFeed, noSuch, patchColumns, requireState, revokeKeys } from './management.ts';
+import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys } from './management.ts';
 import { profileOf, type Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
 
@@ -62,7 +62,7 @@ export function feedManagement(transact: Transact): FeedManagement {
     deleteFeed: (workspaceId, feedId, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* findFeed(workspacePk, feedId);
+        const row = yield* feedRow(workspacePk, feedId);
         const before = feedState(feedOf(row, workspaceId, yield* membersOf(row)));
         requireState(before, ifMatch);
         const pk = Number(row.pk);

@@ -1,4 +1,5 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
+
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../account/caller.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../account/key.ts';
@@ -11,6 +12,7 @@ import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { AccountWrites, ChangeOptions } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
+import { WORKSPACES } from './account-tables.ts';
 import { doneOnce, remember } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { forgetMember, refuseName } from './feed-lists.ts';
@@ -108,7 +110,7 @@ export function management(transact: Transact): Management {
     updateList: (workspaceId, listId, patch, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const before = listState(listOf(yield* findList(workspacePk, listId), workspaceId));
+        const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
         requireState(before, ifMatch);
         const values = patchColumns(patch);
         const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
@@ -125,7 +127,7 @@ export function management(transact: Transact): Management {
     deleteList: (workspaceId, listId, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* findList(workspacePk, listId);
+        const row = yield* listRow(workspacePk, listId);
         const before = listState(listOf(row, workspaceId));
         requireState(before, ifMatch);
         if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
@@ -164,7 +166,7 @@ export function management(transact: Transact): Management {
   };
 }
 
-const WORKSPACE = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk WHERE w.pk = $1';
+const WORKSPACE = `${WORKSPACES} WHERE w.pk = $1`;
 
 function workspaceColumns({
   protect,
@@ -196,13 +198,13 @@ export function* findWorkspace(id: string): Work<number> {
   return Number(row.pk);
 }
 
-function* findList(workspacePk: number, id: string): Work<Row> {
+function* listRow(workspacePk: number, id: string): Work<Row> {
   const row = yield* one('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
   if (row === undefined) throw noSuch('list', id);
   return row;
 }
 
-export function* findFeed(workspacePk: number, id: string): Work<Row> {
+export function* feedRow(workspacePk: number, id: string): Work<Row> {
   const row = yield* one('SELECT * FROM feeds WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
   if (row === undefined) throw noSuch('feed', id);
   return row;
@@ -302,8 +304,8 @@ function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once }:
   const { hash, prefix, name, permissions, listId, feedId, expiresAt } = key;
   const id = randomUUID();
   const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
-  if (listId !== null) yield* findList(workspacePk, listId);
-  if (feedId !== null) yield* findFeed(workspacePk, feedId);
+  if (listId !== null) yield* listRow(workspacePk, listId);
+  if (feedId !== null) yield* feedRow(workspacePk, feedId);
   const row = yield* create(now, 'keys', {
     id,
     hash,

@@ -1,19 +1,20 @@
 /** Pages of lists, composed feeds and keys in the order of an index, the same in both dialects. */
+
 import type { ComposedFeed } from '../account/feed.ts';
 import type { KeyInfo } from '../account/key.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Page, PageRequest } from '../ports/account-store.ts';
 import { feedOf } from './feeds.ts';
 import { pageOf } from './page.ts';
+import { WORKSPACE_PK } from './places.ts';
 import { keyOf, listOf, type Row } from './rows.ts';
 import { all, type Work } from './work.ts';
 
-const WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $1)';
-const LISTS = `SELECT l.* FROM lists l WHERE l.workspace_pk = ${WORKSPACE} AND l.pk > $2 ORDER BY l.pk LIMIT $3`;
-const FEEDS = `SELECT f.* FROM feeds f WHERE f.workspace_pk = ${WORKSPACE} AND f.pk > $2 ORDER BY f.pk LIMIT $3`;
+const LISTS = `SELECT l.* FROM lists l WHERE l.workspace_pk = ${WORKSPACE_PK} AND l.pk > $2 ORDER BY l.pk LIMIT $3`;
+const FEEDS = `SELECT f.* FROM feeds f WHERE f.workspace_pk = ${WORKSPACE_PK} AND f.pk > $2 ORDER BY f.pk LIMIT $3`;
 const MEMBERS = `SELECT m.feed_pk, l.id FROM feeds f JOIN feed_lists m ON m.feed_pk = f.pk JOIN lists l ON l.pk = m.list_pk
-  WHERE f.workspace_pk = ${WORKSPACE} AND f.pk BETWEEN $2 AND $3 ORDER BY l.pk`;
-const KEYS = `SELECT k.* FROM keys k WHERE k.workspace_pk = ${WORKSPACE} AND k.created_at >= $2 AND (k.created_at > $2 OR k.id > $3)
+  WHERE f.workspace_pk = ${WORKSPACE_PK} AND f.pk BETWEEN $2 AND $3 ORDER BY l.pk`;
+const KEYS = `SELECT k.* FROM keys k WHERE k.workspace_pk = ${WORKSPACE_PK} AND k.created_at >= $2 AND (k.created_at > $2 OR k.id > $3)
   ORDER BY k.created_at, k.id LIMIT $4`;
 
 const placeOf = (row: Row) => String(row.pk);

@@ -15,8 +15,10 @@ import { actionOf, targetOf } from './columns.ts';
 /** One row: column name → value as a driver gives it (64-bit integers may come as text). */
 export type Row = Record<string, unknown>;
 
-const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
-const integer = (value: unknown) => (value === null || value === undefined ? null : Number(value));
+/** A text column. */
+export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));
+/** A column of numbers. */
+export const numberOrNull = (value: unknown) => (value === null || value === undefined ? null : Number(value));
 const json = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
 
 export function organizationOf(row: Row): Organization {
@@ -51,7 +53,11 @@ export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): Gu
 export const workspaceProfileOf = (row: Row): FeedProfile => workspaceProfile({ name: String(row.name), ...workspaceSettingsOf(row) });
 
 /** What the feed of a list, or a composed feed, shows of itself. */
-export const profileOf = (row: Row): FeedProfile => ({ name: String(row.name), description: text(row.description), ...settingsOf(row) });
+export const profileOf = (row: Row): FeedProfile => ({
+  name: String(row.name),
+  description: textOrNull(row.description),
+  ...settingsOf(row),
+});
 
 export function listOf(row: Row, workspaceId: string): AccessList {
   return {
@@ -67,15 +73,15 @@ export function keyOf(row: Row, workspaceId: string): KeyInfo {
   return {
     id: String(row.id),
     workspaceId,
-    name: text(row.name),
+    name: textOrNull(row.name),
     prefix: String(row.prefix),
     permissions: String(row.permissions).split(' ') as Permission[],
-    listId: text(row.list_id),
-    feedId: text(row.feed_id),
+    listId: textOrNull(row.list_id),
+    feedId: textOrNull(row.feed_id),
     createdAt: Number(row.created_at),
-    expiresAt: integer(row.expires_at),
-    revokedAt: integer(row.revoked_at),
-    lastUsedAt: integer(row.last_used_at),
+    expiresAt: numberOrNull(row.expires_at),
+    revokedAt: numberOrNull(row.revoked_at),
+    lastUsedAt: numberOrNull(row.last_used_at),
   };
 }
 
@@ -102,11 +108,11 @@ export function deadLetterOf(row: Row): DeadLetter {
 /** Access rules need the column `list_id`. */
 export function ruleOf(kind: Kind, row: Row): StoredRule {
   const base = {
-    name: text(row.name),
-    reason: text(row.reason),
+    name: textOrNull(row.name),
+    reason: textOrNull(row.reason),
     labels: json(row.labels),
     config: json(row.config),
-    expiresAt: integer(row.expires_at),
+    expiresAt: numberOrNull(row.expires_at),
   };
   const stored = { id: Number(row.id), kind, createdAt: Number(row.created_at), updatedAt: Number(row.updated_at), seq: Number(row.seq) };
   if (isExpressionKind(kind)) {
@@ -116,14 +122,14 @@ export function ruleOf(kind: Kind, row: Row): StoredRule {
       type: row.type as RuleType,
       expression: String(row.expression),
       action: String(row.action),
-      order: integer(row.order),
-      shortDescription: text(row.short_description),
+      order: numberOrNull(row.order),
+      shortDescription: textOrNull(row.short_description),
     };
     return { ...stored, listId: null, rule };
   }
   const rule = {
     ...base,
-    ruleRef: text(row.rule_ref),
+    ruleRef: textOrNull(row.rule_ref),
     action: actionOf(row.action),
     target: targetOf(String(row.target)),
     ...levelsOf(Number(row.levels)),
@@ -142,7 +148,7 @@ export const ruleStateOf = (row: Row): RuleState => ({
 /** From the columns id, rule_ref, action, target. */
 export const namedRuleOf = (row: Row): NamedRule => ({
   id: Number(row.id),
-  ruleRef: text(row.rule_ref),
+  ruleRef: textOrNull(row.rule_ref),
   action: actionOf(row.action),
   target: String(row.target),
 });
@@ -154,8 +160,8 @@ export const callerOf = (row: Row): Caller => ({
   organizationId: String(row.organization_id),
   subscription: row.subscription as Subscription,
   permissions: String(row.permissions).split(' ') as Permission[],
-  listId: text(row.list_id),
-  feedId: text(row.feed_id),
+  listId: textOrNull(row.list_id),
+  feedId: textOrNull(row.feed_id),
   guardRails: guardRailsOf(row),
-  expiresAt: integer(row.expires_at),
+  expiresAt: numberOrNull(row.expires_at),
 });

@@ -1,12 +1,13 @@
 import type { AccountReads } from '../ports/account-store.ts';
-import type { AuditEvent, AuditReads } from '../ports/audit.ts';
+import type { AuditReads } from '../ports/audit.ts';
 import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import type { SessionReads } from '../ports/session-store.ts';
+import { WORKSPACES } from './account-tables.ts';
 import { earlierAnswer } from './answers.ts';
-import { auditPage } from './audit.ts';
+import { auditPage, auditSince } from './audit.ts';
 import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
 import { bouncerReads } from './bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './devices.ts';
@@ -14,6 +15,7 @@ import { feedDays } from './feed-days.ts';
 import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
+import { WORKSPACE_PK } from './places.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
@@ -46,10 +48,8 @@ type SharedReads = SessionReads &
     | 'deadLetterCount'
   >;
 
-const WORKSPACES = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk ORDER BY w.pk';
-const WORKSPACE = 'SELECT w.*, o.id AS organization_id FROM workspaces w JOIN organizations o ON o.pk = w.organization_pk WHERE w.id = $1';
-const KEY = 'SELECT * FROM keys WHERE id = $2 AND workspace_pk = (SELECT pk FROM workspaces WHERE id = $1)';
-const KEYS = 'SELECT * FROM keys WHERE workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) ORDER BY created_at, id';
+const KEY = `SELECT * FROM keys WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`;
+const KEYS = `SELECT * FROM keys WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY created_at, id`;
 const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
@@ -60,13 +60,13 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
   return {
     ...bouncerReads(read),
     organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
-    workspaces: () => rows(WORKSPACES, workspaceOf),
+    workspaces: () => rows(`${WORKSPACES} ORDER BY w.pk`, workspaceOf),
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
     savedKeys: (workspaceId) => rows(KEYS, savedKeyOf, workspaceId),
     feeds: (workspaceId) => read(composedFeeds(workspaceId)),
     feed: (workspaceId, id) => read(composedFeed(workspaceId, id)),
     async workspace(workspaceId) {
-      const row = await read(one(WORKSPACE, workspaceId));
+      const row = await read(one(`${WORKSPACES} WHERE w.id = $1`, workspaceId));
       return row && workspaceOf(row);
     },
     async key(workspaceId, id) {
@@ -110,18 +110,6 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },
   };
-}
-
-function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
-  const rows = yield* all('SELECT id, event, object, key_id, actor FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
-  const text = (value: unknown) => (value === null ? null : String(value));
-  return rows.map((row) => ({
-    id: Number(row.id),
-    event: String(row.event),
-    object: String(row.object),
-    keyId: text(row.key_id),
-    actor: text(row.actor),
-  }));
 }
 
 function* mapped<T>(text: string, of: (row: Row) => T, values: readonly string[]): Work<T[]> {

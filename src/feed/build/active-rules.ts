@@ -1,7 +1,6 @@
 import type { AddressSet } from '../../network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { RuleRole } from '../../rule.ts';
-import type { GeoTarget } from '../geo-cost.ts';
+import type { GeoTarget, RuleRole } from '../../rule.ts';
 import type { Family } from '../variant.ts';
 import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from './rule-table.ts';
 

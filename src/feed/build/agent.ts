@@ -5,11 +5,10 @@ import { type AddressSet, addressSet, subtract } from '../../network/address-set
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
 import { renderCidrs } from '../../network/render.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { AccessAction, ExpressionRule, JsonObject, Kind } from '../../rule.ts';
+import type { AccessAction, ExpressionRule, GeoTarget, JsonObject, Kind } from '../../rule.ts';
 import { rateLimitOf } from '../../signal/rate-limit.ts';
 import type { ConfigVariant } from '../document.ts';
 import { contentHash, PLACEHOLDER } from '../formats/stamp.ts';
-import type { GeoTarget } from '../geo-cost.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import { exceptionsOf, takenOut } from './content.ts';
 import { type ActivePart, activeParts, untilOf } from './feed-ranges.ts';

@@ -1,5 +1,5 @@
 /** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
-import { type AddressSet, addressSet, subtract } from '../../network/address-set.ts';
+import { type AddressSet, addressSet, pushNetworks, subtract } from '../../network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '../../network/coalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
@@ -72,8 +72,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const addresses = addressCount(single);
   if (addresses > entryLimit) return { count: addresses, until };
   const wide = addressSet([]);
-  for (let i = 0; i < v4.length; i++) wide.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
-  for (let i = 0; i < v6.length; i++) wide.v6.pushNetwork(v6.words, 4 * i, v6.prefixes[i]);
+  pushNetworks(wide, { v4, v6 });
   const left = withoutTaken(wide, single);
   return {
     told: coveredBy(narrow, hostsV4(single), hostsV6(single)),

@@ -1,5 +1,5 @@
 /** The coverage of a feed's networks, kept from one build to the next: only the networks that a changed rule concerns are looked at anew. */
-import { addressSet } from '../../network/address-set.ts';
+import { addressSet, pushNetworks } from '../../network/address-set.ts';
 import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
 import type { Network } from '../../network/network.ts';
 import type { ActiveRules } from './active-rules.ts';
@@ -82,8 +82,7 @@ export class KeptCoverage {
     if (again.length === 0) return { v4, v6, coverage };
     const part = partOf({ v4, v6 }, again);
     const within = addressSet([]);
-    for (let i = 0; i < part.v4.length; i++) within.v4.pushNetwork(part.v4.addresses[i], part.v4.prefixes[i]);
-    for (let i = 0; i < part.v6.length; i++) within.v6.pushNetwork(part.v6.words, 4 * i, part.v6.prefixes[i]);
+    pushNetworks(within, part);
     const anew = coveredBy(blockingNetworks(parts, rules, listOf, within), part.v4, part.v6).coverage;
     for (const [i, at] of again.entries()) {
       coverage.lapses[at] = anew.lapses[i];

@@ -1,5 +1,4 @@
-import { type AccessAction, RULE_ROLES, type RuleRole } from '../../rule.ts';
-import type { GeoTarget } from '../geo-cost.ts';
+import { type AccessAction, type GeoTarget, RULE_ROLES, type RuleRole } from '../../rule.ts';
 
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;

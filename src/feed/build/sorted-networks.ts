@@ -1,7 +1,9 @@
 /** Finding networks among sorted ones of both families, IPv4 first. */
-import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from '../../network/bounds.ts';
-import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
+import { firstAddressV4, maskHostBits } from '../../network/bounds.ts';
+import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '../../network/coalesce.ts';
+import { lastHost } from '../../network/nesting.ts';
 import type { Network } from '../../network/network.ts';
+import { firstReaching } from '../../network/search.ts';
 import { compareV6 } from '../../network/words.ts';
 
 export interface SortedNetworks {
@@ -9,23 +11,17 @@ export interface SortedNetworks {
   readonly v6: CidrsV6;
 }
 
-/** Compares networks by their address, then by their prefix length. */
-export const compareAtV4 = (a: CidrsV4, i: number, b: CidrsV4, j: number): number =>
-  a.addresses[i] - b.addresses[j] || a.prefixes[i] - b.prefixes[j];
-export const compareAtV6 = (a: CidrsV6, i: number, b: CidrsV6, j: number): number =>
-  compareV6(a.words, 4 * i, b.words, 4 * j) || a.prefixes[i] - b.prefixes[j];
-
 /** For each of some networks its place among others; -1 where it is none of them. Takes one pass over both. */
 export function placesIn(others: SortedNetworks, { v4, v6 }: SortedNetworks): Int32Array {
   const places = new Int32Array(v4.length + v6.length).fill(-1);
   for (let i = 0, j = 0; i < others.v4.length && j < v4.length; ) {
-    const sign = compareAtV4(others.v4, i, v4, j);
+    const sign = compareCidrsV4(others.v4, i, v4, j);
     if (sign === 0) places[j] = i;
     if (sign <= 0) i++;
     if (sign >= 0) j++;
   }
   for (let i = 0, j = 0; i < others.v6.length && j < v6.length; ) {
-    const sign = compareAtV6(others.v6, i, v6, j);
+    const sign = compareCidrsV6(others.v6, i, v6, j);
     if (sign === 0) places[v4.length + j] = others.v4.length + i;
     if (sign <= 0) i++;
     if (sign >= 0) j++;
@@ -43,17 +39,8 @@ export function placesOverlapping(networks: SortedNetworks, network: Network): {
       : prefixAt(networks, before) <= network.prefix && isWithin(networks, before, network)
         ? before
         : before + 1;
-  const last = placeBefore(networks, lastHostOf(network));
+  const last = placeBefore(networks, lastHost(network));
   return { from, to: Math.max(from, last === undefined ? offset : last + 1) };
-}
-
-/** The last address of a network, as a network. */
-function lastHostOf(network: Network): Network {
-  if (network.family === 4) return { family: 4, address: lastAddressV4(network.address, network.prefix), prefix: 32 };
-  const last = new Uint32Array(4);
-  lastAddressV6(network.address, 0, network.prefix, last, 0);
-  const [a, b, c, d] = last;
-  return { family: 6, address: [a, b, c, d], prefix: 128 };
 }
 
 /** The place of this very network; undefined when it is not one of them. */
@@ -70,19 +57,13 @@ export function placeAround(networks: SortedNetworks, network: Network): number 
 
 /** The last place whose network does not begin behind this one, of its family. */
 function placeBefore({ v4, v6 }: SortedNetworks, network: Network): number | undefined {
-  if (network.family === 4) return lastNotAbove(v4.length, (i) => v4.addresses[i] - network.address || v4.prefixes[i] - network.prefix, 0);
-  const words = Uint32Array.from(network.address);
-  return lastNotAbove(v6.length, (i) => compareV6(v6.words, 4 * i, words, 0) || v6.prefixes[i] - network.prefix, v4.length);
-}
-
-function lastNotAbove(length: number, compareAt: (i: number) => number, offset: number): number | undefined {
-  let [low, high] = [0, length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareAt(middle) <= 0) low = middle + 1;
-    else high = middle;
+  if (network.family === 4) {
+    const above = firstReaching(v4.length, (i) => (v4.addresses[i] - network.address || v4.prefixes[i] - network.prefix) > 0);
+    return above === 0 ? undefined : above - 1;
   }
-  return low === 0 ? undefined : offset + low - 1;
+  const words = Uint32Array.from(network.address);
+  const above = firstReaching(v6.length, (i) => (compareV6(v6.words, 4 * i, words, 0) || v6.prefixes[i] - network.prefix) > 0);
+  return above === 0 ? undefined : v4.length + above - 1;
 }
 
 const prefixAt = ({ v4, v6 }: SortedNetworks, at: number) => (at < v4.length ? v4.prefixes[at] : v6.prefixes[at - v4.length]);

@@ -5,8 +5,7 @@
 import { type Clock, type Instant, instantOf, secondOf, within } from '../../clock.ts';
 import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type SnapshotHead } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { RuleRole } from '../../rule.ts';
-import type { GeoTarget } from '../geo-cost.ts';
+import type { GeoTarget, RuleRole } from '../../rule.ts';
 import { KeptRanges } from './kept-ranges.ts';
 import { RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
 

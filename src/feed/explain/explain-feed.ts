@@ -1,7 +1,7 @@
 /** Why addresses are in a feed, or are not (SPEC D10): the feed's own content, made from the rules that concern them. */
 import type { FeedKind, FeedProfile } from '../../account/feed.ts';
 import type { BlockGuard } from '../../account/guard-rails.ts';
-import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps } from '../../network/address-set.ts';
+import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '../../network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoredRule } from '../../ports/rule-store.ts';
 import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';
@@ -131,10 +131,7 @@ function contentOf(
   const query = { family, action, asOf, classes: undefined, guarded: guard.protected };
   const { classes } = feedContent({ parts: [{ rules: tables, levels: 0 }], head: { profile } }, query, geo);
   const set = addressSet([]);
-  for (const { v4, v6 } of classes) {
-    for (let i = 0; i < v4.length; i++) set.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
-    for (let i = 0; i < v6.length; i++) set.v6.pushNetwork(v6.words, 4 * i, v6.prefixes[i]);
-  }
+  for (const networks of classes) pushNetworks(set, networks);
   return set;
 }
 

@@ -1,5 +1,5 @@
 import { lastAddressV4, lastAddressV6 } from '../../network/bounds.ts';
-import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
+import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '../../network/coalesce.ts';
 import { MAX_V4_TEXT, MAX_V6_TEXT, writeV4, writeV6 } from '../../network/render.ts';
 import { LEVEL_CLASSES } from '../levels.ts';
 import type { FeedNetworks } from './format.ts';
@@ -28,11 +28,11 @@ export function renderCsv({ classes }: FeedNetworks): FeedText {
   const bytes = new Uint8Array(total(v4) * rowRoom(MAX_V4_TEXT) + total(v6) * rowRoom(MAX_V6_TEXT));
   const out = { bytes, view: new DataView(bytes.buffer) };
   let at = 0;
-  const byAddressV4 = (a: number, i: number, b: number, j: number) => compareV4(v4[a], i, v4[b], j);
+  const byAddressV4 = (a: number, i: number, b: number, j: number) => compareCidrsV4(v4[a], i, v4[b], j);
   mergeSorted(v4, byAddressV4, (list, i) => {
     at = writeRowV4(out, at, v4[list], i, classes[list].index);
   });
-  const byAddressV6 = (a: number, i: number, b: number, j: number) => compareV6(v6[a], i, v6[b], j);
+  const byAddressV6 = (a: number, i: number, b: number, j: number) => compareCidrsV6(v6[a], i, v6[b], j);
   mergeSorted(v6, byAddressV6, (list, i) => {
     at = writeRowV6(out, at, v6[list], i, classes[list].index);
   });
@@ -62,18 +62,6 @@ function mergeSorted(
     }
     visit(first, next[first]++);
   }
-}
-
-function compareV4(a: CidrsV4, i: number, b: CidrsV4, j: number): number {
-  return a.addresses[i] - b.addresses[j] || a.prefixes[i] - b.prefixes[j];
-}
-
-function compareV6(a: CidrsV6, i: number, b: CidrsV6, j: number): number {
-  for (let word = 0; word < 4; word++) {
-    const difference = a.words[4 * i + word] - b.words[4 * j + word];
-    if (difference !== 0) return difference;
-  }
-  return a.prefixes[i] - b.prefixes[j];
 }
 
 function writeRowV4(out: Out, from: number, { addresses, prefixes }: CidrsV4, i: number, index: number): number {

@@ -5,9 +5,10 @@
 import { type Clock, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { Log } from '../../ports/log.ts';
+import type { GeoTarget } from '../../rule.ts';
 import { accessChangeOf, blockedPlace } from '../access-change.ts';
 import { type FeedPreview, type FeedPreviewer, PREVIEW_LIMIT, type Preview, type PreviewRequest } from '../builder.ts';
-import { countNetworks, type GeoCost, type GeoTarget, geoName } from '../geo-cost.ts';
+import { countNetworks, type GeoCost, geoName } from '../geo-cost.ts';
 import { willExceedEvent } from './feed-events.ts';
 import type { FeedWatch } from './feed-watch.ts';
 
