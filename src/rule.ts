@@ -158,3 +158,13 @@ export type RuleChange =
 export type RuleOperation =
   | { readonly change: 'delete_rules'; readonly kind: Kind; readonly ids: readonly number[] }
   | { readonly change: 'undo'; readonly batchId: string };
+
+/** Whether labels have one of this name and value. */
+export const hasLabel = (labels: JsonObject | null, name: string, value: string): boolean =>
+  labels !== null && Object.hasOwn(labels, name) && String(labels[name]) === value;
+
+/** A label as addresses and forms have it, `name:value`; undefined when the text is none. */
+export function readLabel(text: string): [string, string] | undefined {
+  const at = text.indexOf(':');
+  return at < 1 ? undefined : [text.slice(0, at), text.slice(at + 1)];
+}

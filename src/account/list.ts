@@ -106,3 +106,13 @@ export interface AccessList extends ListSettings {
 
 /** A list as a store holds it, for `weir export` and `weir import`. */
 export type SavedList = Omit<AccessList, 'workspaceId' | 'revision'>;
+
+/** Ids that are shown of lists that share a name. */
+const SHOWN_IDS = 20;
+
+/** The ids of lists that share a name, as their fault shows them. */
+export function idsText(lists: readonly AccessList[]): string {
+  const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
+  const rest = lists.length - ids.length;
+  return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}

@@ -4,7 +4,7 @@ import { batchJson, effectText, GIVEN_UP, knownBatch, planUndo, previewJson, und
 import type { Operated } from '../manage/operate.ts';
 import type { UndoPreview } from '../ports/rule-store.ts';
 import type { AddCommand } from './command.ts';
-import { table, workspaceId } from './context.ts';
+import { printable, table, workspaceId } from './context.ts';
 import { asOperator, confirm, rulePorts, waiting } from './rule-operations.ts';
 import { inWorkspace, pick, wholeNumber } from './usage.ts';
 
@@ -74,4 +74,4 @@ export function batchCommands(add: AddCommand): void {
 export const operatedJson = ({ batches, unlanded }: Operated) => ({ batch_id: batches[0], unlanded });
 
 const effectLines = (effect: UndoPreview): string =>
-  [effectText(effect), ...effect.sample.map((line) => `  ${line.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}`)].join('\n');
+  [effectText(effect), ...effect.sample.map((line) => `  ${printable(line)}`)].join('\n');

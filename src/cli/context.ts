@@ -24,6 +24,9 @@ export async function writeLine(output: NodeJS.WritableStream, line: string): Pr
   if (!output.write(`${line}\n`)) await once(output, 'drain');
 }
 
+/** A text that anybody may have written: no line break ends the line, nothing in it speaks to the terminal. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+
 /** Rows for people: columns padded to equal width, a heading above. */
 export function table(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const cells = [columns, ...rows].map((row) => row.map((cell) => (cell === null || cell === undefined ? '-' : String(cell))));

@@ -4,7 +4,7 @@ import { deviceJson } from '../manage/device-json.ts';
 import type { Device, DevicePage } from '../ports/devices.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AddCommand } from './command.ts';
-import { table, workspaceId } from './context.ts';
+import { printable, table, workspaceId } from './context.ts';
 import { inWorkspace } from './usage.ts';
 
 /** Devices that one read asks for. */
@@ -58,9 +58,6 @@ function behindText(documents: ReturnType<typeof deviceJson>['documents']): stri
   const most = Math.max(...known);
   return most === 0 ? 'no' : `${most} s`;
 }
-
-/** What a terminal shows of a text that anybody may have sent. */
-const printable = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 
 /** A line that tells who a device is. */
 export const deviceLine = ({ userAgent, address, lastPull }: Device) =>

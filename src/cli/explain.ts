@@ -15,7 +15,7 @@ import { geoFiles } from '../runtime/geo.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { printable } from './rules.ts';
+import { printable } from './context.ts';
 import { inWorkspace, oneOf, pick, targetOf } from './usage.ts';
 
 export function explainCommand(add: AddCommand): void {

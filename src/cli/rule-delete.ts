@@ -1,7 +1,7 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
 import { WeirError } from '../errors.ts';
-import { readDuration } from '../manage/duration.ts';
+import { readSince } from '../manage/duration.ts';
 import { findList } from '../manage/find.ts';
 import { operate } from '../manage/operate.ts';
 import { deletions } from '../manage/rule-deletion.ts';
@@ -30,7 +30,7 @@ export function ruleDeleteCommand(add: AddCommand): void {
         .option(
           '--since <time>',
           'rules made or changed since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h',
-          readSince,
+          sinceOf,
         )
         .option('--key <id>', 'rules that were written last by this key')
         .option('--batch <id>', 'rules that were written last by this batch')
@@ -84,10 +84,9 @@ function collectLabel(text: string, before: [string, string][] = []): [string, s
   return [...before, [text.slice(0, at), text.slice(at + 1)]];
 }
 
-function readSince(text: string): number {
-  const seconds = readDuration(text);
-  const at = seconds === undefined ? (/^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN) : Date.now() - seconds * 1000;
-  if (Number.isNaN(at))
+function sinceOf(text: string): number {
+  const at = readSince(text, Date.now());
+  if (at === undefined)
     throw new WeirError('USAGE', '--since must be an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h');
   return at;
 }

@@ -11,11 +11,8 @@ import { type ExpressionRule, KINDS, type Kind } from '../rule.ts';
 import { warningOf } from '../signal/rate-limit.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';
-import { type Context, table, workspaceId, writeLine } from './context.ts';
+import { type Context, printable, table, workspaceId, writeLine } from './context.ts';
 import { inWorkspace, oneOf, targetOf, wholeNumber } from './usage.ts';
-
-// Callers wrote expressions, names and reasons: no line break ends the line, nothing in them speaks to the terminal.
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 
 /** A stored rule as one line for people. */
 export function ruleLine({ rule }: StoredRule): string {

@@ -4,7 +4,7 @@ import { nameFault } from '../account/name.ts';
 import { WeirError } from '../errors.ts';
 import { readDuration } from '../manage/duration.ts';
 import type { Target } from '../rule.ts';
-import { readTarget } from '../signal/target.ts';
+import { readTarget, targetFieldOf } from '../signal/target.ts';
 
 export const noOptions = (command: Command): Command => command;
 
@@ -43,8 +43,7 @@ export function oneOf<T extends string>(option: string, allowed: readonly T[]): 
 
 /** What a person may ask about: an address, a network, an ASN such as `AS64500`, or a country such as `NL`. */
 export function targetOf(text: string): Target {
-  const field = /^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip';
-  const target = readTarget(field, text);
+  const target = readTarget(targetFieldOf(text), text);
   if (typeof target === 'string') throw new WeirError('USAGE', `"${text}" ${target}`);
   return target;
 }

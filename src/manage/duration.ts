@@ -5,3 +5,15 @@ export function readDuration(text: string): number | undefined {
   const [, digits, unit = 's'] = /^(\d{1,10})([smhdw])?$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * UNITS[unit as keyof typeof UNITS];
 }
+
+/** An instant such as `2026-11-22T08:00:00Z`, ms; undefined when the text is none. */
+export function readInstant(text: string): number | undefined {
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** An instant, or how long before `now` (ms) it was, such as `2h`; undefined when the text is neither. */
+export function readSince(text: string, now: number): number | undefined {
+  const seconds = readDuration(text);
+  return seconds === undefined ? readInstant(text) : now - seconds * 1000;
+}

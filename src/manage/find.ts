@@ -1,24 +1,16 @@
 /** Finding what a path or an option names in a workspace, through an index. */
 import type { ComposedFeed } from '../account/feed.ts';
-import type { AccessList } from '../account/list.ts';
+import { type AccessList, idsText } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 
 /** The list with that UUID or unique name. Rejects with NOT_FOUND, and with REFUSED when lists share the name. */
 export async function findList(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<AccessList> {
   const found = (await store.findNamed(workspaceId, ref))?.lists ?? [];
-  if (found.length > 1) throw new WeirError('REFUSED', `${found.length} lists are called "${ref}"; use the id: ${idsOf(found)}`);
+  if (found.length > 1) throw new WeirError('REFUSED', `${found.length} lists are called "${ref}"; use the id: ${idsText(found)}`);
   if (found.length === 0) throw new WeirError('NOT_FOUND', `there is no list "${ref}"`);
   return found[0]!;
 }
-
-/** Ids that are shown of lists that share a name. */
-const SHOWN = 20;
-
-const idsOf = (lists: readonly AccessList[]): string => {
-  const ids = lists.slice(0, SHOWN).map(({ id }) => id);
-  return ids.join(', ') + (lists.length > SHOWN ? ` and ${lists.length - SHOWN} more` : '');
-};
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -1,7 +1,7 @@
 /** Which rules meet conditions, and pages of those that do (SPEC D9.6, D10.6). */
 import type { RuleMatch, RuleOrigin, StepPlace, StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
-import type { JsonObject, Kind, Level, RuleType, Target } from '../rule.ts';
+import { hasLabel, type Kind, type Level, type RuleType, type Target } from '../rule.ts';
 
 /** Which rules are meant; a condition that is not given holds for every rule. */
 export interface RuleConditions {
@@ -78,9 +78,6 @@ function meets({ rule, updatedAt }: StoredRule, conditions: RuleConditions): boo
     (severity ?? rule.severity) === rule.severity
   );
 }
-
-const hasLabel = (labels: JsonObject | null, name: string, value: string) =>
-  labels !== null && Object.hasOwn(labels, name) && String(labels[name]) === value;
 
 /** Rules that are looked at in one step, and how many steps a page takes at most. */
 const STEP = 500;

@@ -1,5 +1,4 @@
 /** The store of accounts: organizations, workspaces, lists and keys. Types, and one constant; `storeConformance` is run by every driver. */
-
 import type { Author, Caller } from '../account/caller.ts';
 import type { ComposedFeed, FeedPatch, SavedFeed } from '../account/feed.ts';
 import type { KeyInfo, NewKey, SavedKey } from '../account/key.ts';

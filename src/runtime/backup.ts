@@ -20,6 +20,7 @@ import { join } from 'node:path';
 import { backup as copyPages, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { WeirError } from '../errors.ts';
+import { isBusy } from '../store/sqlite/database.ts';
 import { readPositions, STORE_FILE } from '../store/sqlite/positions.ts';
 import { logReader, STREAM_FILE } from '../stream/sqlite/log.ts';
 import { openDataDir } from './data-dir.ts';
@@ -164,8 +165,6 @@ async function describe(folder: string, name: string): Promise<Backup['files'][n
   return { name, bytes: statSync(join(folder, name)).size, sha256: hash.digest('hex') };
 }
 
-const SQLITE_BUSY = 5;
-
 /** A file that another process has open cannot leave the journal that several processes share. Says nothing about one that is damaged. */
 function refuseOpen(file: string): void {
   if (!existsSync(file)) return;
@@ -173,7 +172,7 @@ function refuseOpen(file: string): void {
   try {
     db.exec('PRAGMA journal_mode = DELETE');
   } catch (error) {
-    if (((error as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) return;
+    if (!isBusy(error)) return;
     throw new WeirError('REFUSED', `a process has ${file} open: stop weir first`);
   } finally {
     db.close();

@@ -1,5 +1,4 @@
 /** Writes once a minute what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
-
 import type { SeenDevice } from '../account/device.ts';
 import { DAY, dayOf, within } from '../clock.ts';
 import type { FeedSizes } from '../feed/serve/feed-sizes.ts';

@@ -5,7 +5,7 @@ import type { Fields } from './normalize.ts';
 import { EntryScanner, type EntrySpan } from './scan.ts';
 import type { Signal } from './schema.ts';
 import { eventFaults, eventRefusals, parseEvent } from './v1.ts';
-import { type EnvelopeCheck, envelopeFaults, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';
+import { type EnvelopeCheck, type EnvelopeFaults, envelopeFaults, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';
 import type { FieldFault } from './validate.ts';
 
 /** One reason why a whole batch is refused (spec 7.2, `details`). */
@@ -109,13 +109,16 @@ export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, ch
   const errors: string[] = [];
   let accepted = 0;
   let defects = 0;
-  const report = (error: unknown) => {
-    defects += 1;
-    if (defects === 1) check.report(error);
+  const reporting = {
+    ...check,
+    report(error: unknown) {
+      defects += 1;
+      if (defects === 1) check.report(error);
+    },
   };
   for (const [index, span] of entries.entries()) {
     if (span.isObject) {
-      const judged = judge(version, bytes, span, { ...check, report }, refused.length > 0);
+      const judged = judge(version, bytes, span, reporting, refused.length > 0);
       if (typeof judged === 'string') errors.push(`Entry ${index}: ${judged}`);
       else if (judged === undefined) accepted += 1;
       else for (const fault of judged) refused.push({ index, ...fault });
@@ -135,7 +138,7 @@ function judge(
   refusedAlready: boolean,
 ): string | BatchFault[] | undefined {
   let kind: Kind | undefined = version === 1 ? 'access_rule' : undefined;
-  const fail = (faults: EntryFaults): string => {
+  const fail = (faults: EnvelopeFaults): string => {
     check.fail?.(kind);
     return describe(faults);
   };
@@ -190,18 +193,13 @@ function shownEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {
   return `${bytes.toString('utf8', span.start, span.start + SHOWN * 4).slice(0, SHOWN)}…`;
 }
 
-interface EntryFaults {
-  readonly faults: readonly FieldFault[];
-  readonly expression?: string;
-}
-
-function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck): Signal | EntryFaults {
+function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck): Signal | EnvelopeFaults {
   if (version === 2) return parseEnvelope(entry, check);
   const result = parseEvent(entry, check);
   return Array.isArray(result) ? { faults: result } : result;
 }
 
-function describe({ faults, expression }: EntryFaults): string {
+function describe({ faults, expression }: EnvelopeFaults): string {
   const lines = faults.map(({ field, message }) => `${field}: ${message}`);
   if (expression !== undefined) lines.push(`rule.expression: ${expression}`);
   return `${faults.length === 0 ? 'Expression' : 'Schema'} validation failed: ${lines.join('; ')}`;

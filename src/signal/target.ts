@@ -27,6 +27,9 @@ const READERS: Record<TargetField, (text: string) => Target | string> = {
   country: (text) => (COUNTRY.test(text) ? { kind: 'country', country: text.toUpperCase() } : 'must be a valid ISO-3166 Alpha-2 code'),
 };
 
+/** The wire field that a text of a target belongs to. */
+export const targetFieldOf = (text: string): TargetField => (/^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip');
+
 /** The target behind one wire field, or what is wrong with its form. Whether an ASN or country exists is not judged here. */
 export function readTarget(field: TargetField, text: string): Target | string {
   return READERS[field](text);

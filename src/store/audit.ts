@@ -1,5 +1,4 @@
 /** The audit log: a row for each change, in the change's own transaction; the same in both dialects. */
-
 import type { Author } from '../account/caller.ts';
 import type { AuditedChange, AuditRow, Page, PageRequest } from '../ports/account-store.ts';
 import type { AuditEvent } from '../ports/audit.ts';

@@ -1,5 +1,4 @@
 /** Bouncers and what they were told, the same in both dialects (D14). */
-
 import type { Page, PageRequest } from '../ports/account-store.ts';
 import type { Bouncer, BouncerReads, BouncerWrites, NewToldRow, ToldRow } from '../ports/bouncer-store.ts';
 import { pageOf } from './page.ts';

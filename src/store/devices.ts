@@ -1,5 +1,4 @@
 /** The ledger of devices, the same in both dialects (D16.7 to D16.12). */
-
 import {
   afterPulls,
   type DeviceDocument,

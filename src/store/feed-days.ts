@@ -2,7 +2,6 @@
  * What happened to feeds, day by day (D16.13), the same in both dialects. Landing counts in its own transaction, and the sweep counts what
  * has lapsed together with how far it has looked: a crash loses and doubles nothing.
  */
-
 import { DAY, dayOf } from '../clock.ts';
 import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../ports/history.ts';
 import type { RuleOperation } from '../rule.ts';

@@ -1,5 +1,4 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
-
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../account/caller.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../account/key.ts';

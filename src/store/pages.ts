@@ -1,5 +1,4 @@
 /** Pages of lists, composed feeds and keys in the order of an index, the same in both dialects. */
-
 import type { ComposedFeed } from '../account/feed.ts';
 import type { KeyInfo } from '../account/key.ts';
 import type { AccessList } from '../account/list.ts';

@@ -1,6 +1,6 @@
 /** The rules of one kind as a document: every field, in the order of enforcement (SPEC D13.1 to D13.3). */
 import type { StoredRule } from '../../ports/rule-store.ts';
-import { type ExpressionRule, isExpressionKind, type Kind, RULE_KINDS } from '../../rule.ts';
+import { type ExpressionRule, hasLabel, isExpressionKind, type Kind, RULE_KINDS } from '../../rule.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import type { RulePlace, RulesVariant } from '../document.ts';
 import { contentHash } from '../formats/stamp.ts';
@@ -20,7 +20,9 @@ export function renderRules(
   const count = snapshot.stored.get(kind)?.count ?? 0;
   const { rules: active, until } = activeRules(snapshot, kind, asOf);
   if (count > MOST_RULES) return { kind: 'too_large', entryCount: count, entryLimit: MOST_RULES, until, hint: HINT };
-  const found = active.filter(({ rule }) => hasType(rule, variant.type) && hasLabel(rule, variant.label));
+  const found = active.filter(
+    ({ rule }) => hasType(rule, variant.type) && (variant.label === null || hasLabel(rule.labels, ...variant.label)),
+  );
   const { rules, next } = pageOf(found, variant.page);
   const lines = rules.map((rule) => JSON.stringify(ruleDocument(rule, phaseOf)));
   const body = `{"rules":[${lines.length === 0 ? '' : `\n${lines.join(',\n')}\n`}],"next":${JSON.stringify(next)}}\n`;
@@ -62,9 +64,6 @@ function pageOf(rules: readonly StoredRule[], page: RulesVariant['page']): { rul
 const placeText = (place: RulePlace): string => ('id' in place ? String(place.id) : `${place.order ?? ''}:${place.ruleRef}`);
 
 const hasType = (rule: StoredRule['rule'], type: RulesVariant['type']) => type === null || ('type' in rule && rule.type === type);
-const hasLabel = ({ labels }: StoredRule['rule'], label: RulesVariant['label']) =>
-  label === null || (labels !== null && Object.hasOwn(labels, label[0]) && String(labels[label[0]]) === label[1]);
-
 /** A rule in the words of the wire; `phase_detected` says that the caller gave no phase. */
 function ruleDocument(stored: StoredRule, phaseOf: PhaseOf): Record<string, unknown> {
   const { kind, rule } = stored;

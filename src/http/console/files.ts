@@ -49,7 +49,9 @@ const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path:
 };
 
 /** The style sheets in their order. They are sent as one: nothing is painted before the last one is there. */
-const STYLES = ['tokens', 'base', 'shell', 'components', 'pages'].map((name) => new URL(`styles/${name}.css`, FOLDER));
+const STYLES = ['tokens', 'base', 'shell', 'surfaces', 'controls', 'tables', 'details', 'dialogs', 'plots', 'pages'].map(
+  (name) => new URL(`styles/${name}.css`, FOLDER),
+);
 const STYLE = 'styles.css';
 
 const ENTRY = 'app.js';

@@ -1,5 +1,4 @@
 /** The operations of management as routes: who asks, may he, what does he ask for, in this order (SPEC D15.1 to D15.12). */
-
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';

@@ -1,5 +1,5 @@
 import type { RulePlace, RulesVariant } from '../../feed/document.ts';
-import { isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES } from '../../rule.ts';
+import { isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES, readLabel } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
 import { oneOf, type Parameter, readParameters } from '../feeds/parameters.ts';
 
@@ -13,13 +13,7 @@ export interface RulesOptions {
 const MOST = 1000;
 const text: Parameter<string> = { read: (given) => given, expected: '' };
 const never = (expected: string): Parameter<never> => ({ read: () => undefined, expected });
-const label: Parameter<readonly [string, string]> = {
-  read(given) {
-    const at = given.indexOf(':');
-    return at < 1 ? undefined : [given.slice(0, at), given.slice(at + 1)];
-  },
-  expected: 'must be name:value',
-};
+const label: Parameter<readonly [string, string]> = { read: readLabel, expected: 'must be name:value' };
 const limit: Parameter<number> = {
   read: (given) => (/^\d{1,4}$/.test(given) && Number(given) >= 1 && Number(given) <= MOST ? Number(given) : undefined),
   expected: `must be a number from 1 to ${MOST}`,

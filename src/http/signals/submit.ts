@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import type { AccessList } from '../../account/list.ts';
+import { type AccessList, idsText } from '../../account/list.ts';
 import type { FeedForecast } from '../../feed/serve/forecast.ts';
 import type { ActivityCounter } from '../../ports/activity.ts';
 import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-counts.ts';
@@ -250,17 +250,8 @@ function namedList(found: readonly AccessList[], bound: string | null): string |
     ? { status: 404, message: 'No such access-rules list' }
     : {
         status: 409,
-        message: `The name matches more than one access-rules list; use one of the ids ${idsOf(found)}`,
+        message: `The name matches more than one access-rules list; use one of the ids ${idsText(found)}`,
       };
-}
-
-/** Ids that the fault of an ambiguous name shows. */
-const SHOWN_IDS = 20;
-
-function idsOf(lists: readonly AccessList[]): string {
-  const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
-  const rest = lists.length - ids.length;
-  return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 interface Options {

@@ -5,12 +5,12 @@ import { WeirError } from '../../errors.ts';
 import type { WatchedFeed } from '../../feed/serve/feed-watch.ts';
 import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
-import { formatTarget, readTarget } from '../../signal/target.ts';
+import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rule-json.ts';
 import { nullable } from './nullable.ts';
-import { fieldOf, RULE_EXAMPLE, Rule } from './rule-schema.ts';
+import { RULE_EXAMPLE, Rule } from './rule-schema.ts';
 
 /** How long an explanation may take, ms. */
 const LIMIT = 10_000;
@@ -91,7 +91,7 @@ export const EXPLAIN_OPERATIONS: readonly Operation[] = [
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
     },
     async run({ store, workspaceId, explainer, feeds: known }, { query: { target: asked, action = 'block', feed } }) {
-      const target = readTarget(fieldOf(asked), asked);
+      const target = readTarget(targetFieldOf(asked), asked);
       if (typeof target === 'string') throw fieldFault('target', target);
       if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
       const workspace = await store.workspace(workspaceId);

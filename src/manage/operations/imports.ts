@@ -7,6 +7,7 @@ import { LIST_ACTIONS, type ListDefaults } from '../plain-lists/entry.ts';
 import { FORMS, type Form } from '../plain-lists/form.ts';
 import { CHANGE, type Change, changeOutcome, landed, PREVIEW, refused } from '../rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
+import { labelOf } from './rule-schema.ts';
 
 const BODY = 4 * 1024 * 1024;
 
@@ -33,9 +34,7 @@ function defaultsOf({ action = 'block', expires_in: duration, reason, label }: P
   const expiresIn = duration === undefined ? undefined : readDuration(String(duration));
   if (duration !== undefined && expiresIn === undefined)
     throw fieldFault('expires_in', 'must be a number of seconds, or such as 15m, 12h, 7d');
-  const at = String(label ?? '').indexOf(':');
-  if (label !== undefined && at < 1) throw fieldFault('label', 'must be name:value');
-  const labels = label === undefined ? {} : { [String(label).slice(0, at)]: String(label).slice(at + 1) };
+  const labels = label === undefined ? {} : Object.fromEntries([labelOf(String(label))]);
   return { action: action as ListDefaults['action'], expiresIn, reason: reason as string | undefined, labels };
 }
 

@@ -1,10 +1,10 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../json-schema.ts';
-import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES } from '../../rule.ts';
-import { readTarget } from '../../signal/target.ts';
+import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
+import { readTarget, targetFieldOf } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
-import { readDuration } from '../duration.ts';
+import { readInstant, readSince } from '../duration.ts';
 import { findList } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import type { RuleConditions } from '../rule-search.ts';
@@ -105,9 +105,9 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     reason: given.reason,
     batch: given.batch,
     key: given.key,
-    since: since === undefined ? undefined : readSince(since, context.now()),
-    expiresBefore: before === undefined ? undefined : readInstant('expires_before', before),
-    expiresFrom: from === undefined ? undefined : readInstant('expires_from', from),
+    since: since === undefined ? undefined : instantOf('since', readSince(since, context.now())),
+    expiresBefore: before === undefined ? undefined : instantOf('expires_before', readInstant(before)),
+    expiresFrom: from === undefined ? undefined : instantOf('expires_from', readInstant(from)),
   };
   for (const field of kind === 'access_rule' ? OF_EXPRESSIONS : OF_TARGETS) {
     if (given[field] !== undefined) throw fieldFault(field, `is for ${kind === 'access_rule' ? 'expression' : 'access'} rules only`);
@@ -124,29 +124,21 @@ function matchOf({ address, match: given }: Static<typeof Conditions>): RuleCond
   if (address === undefined && given !== undefined) throw fieldFault('match', 'says how address is meant, which is missing');
   if (address === undefined) return undefined;
   const match = given ?? 'exact';
-  const target = readTarget(fieldOf(address), address);
+  const target = readTarget(targetFieldOf(address), address);
   if (typeof target === 'string') throw fieldFault('address', target);
   if (match === 'exact') return { how: 'exact', target };
   if (target.kind !== 'ip') throw fieldFault('match', `${match} takes an address or a network`);
   return { how: match as 'covering' | 'covered', network: target.network };
 }
 
-/** The wire field that a text of a target belongs to. */
-export const fieldOf = (text: string) => (/^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip');
-
-function labelOf(text: string): [string, string] {
-  const at = text.indexOf(':');
-  if (at < 1) throw fieldFault('label', 'must be name:value');
-  return [text.slice(0, at), text.slice(at + 1)];
+/** A label that a field gives. */
+export function labelOf(text: string): [string, string] {
+  const label = readLabel(text);
+  if (label === undefined) throw fieldFault('label', 'must be name:value');
+  return label;
 }
 
-function readSince(text: string, now: number): number {
-  const seconds = readDuration(text);
-  return seconds === undefined ? readInstant('since', text) : now - seconds * 1000;
-}
-
-function readInstant(field: string, text: string): number {
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z');
+function instantOf(field: string, at: number | undefined): number {
+  if (at === undefined) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z');
   return at;
 }

@@ -55,6 +55,10 @@ export interface Patience {
 }
 
 const SQLITE_BUSY = 5;
+
+/** Whether another process holds the lock that this error was met at. */
+export const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
+
 /** Landing at full load leaves the lock for moments only: SQLite's own waiting, which looks every 100 ms, rarely meets one. */
 const LOOK = 3;
 const QUIET = 1000;
@@ -66,7 +70,7 @@ export async function patiently<T>(work: () => T, { limit, onWait }: Patience): 
     try {
       return work();
     } catch (error) {
-      if (((error as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) throw error;
+      if (!isBusy(error)) throw error;
     }
     const waited = performance.now() - begun;
     if (waited > limit) {
