@@ -1,5 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
@@ -130,8 +138,9 @@ export function createApp(parts: AppParts): FastifyInstance {
   const traceOf = traces?.traceOf ?? namedTrace;
   const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
+  const feedGate = polledGate('feed');
   const polled = [
-    answerFeed && feedRoutes(polledGate('feed'), answerFeed),
+    answerFeed && feedRoutes(feedGate, answerFeed),
     answerAgent && agentRoutes(polledGate('agent'), answerAgent),
     answerRules && rulesRoutes(polledGate('rules'), answerRules),
   ].filter((endpoint) => endpoint !== undefined);
@@ -168,9 +177,19 @@ export function createApp(parts: AppParts): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     schemaController: NO_SCHEMAS,
-    frameworkErrors: handleError,
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+      refuseAddress(error, request, reply).catch((failure) => handleError(failure, request, reply));
+    },
     clientErrorHandler: refuseConnection,
   });
+  /** Refuses an address that cannot be decoded; below that of feeds the key is judged first (spec 5.1). */
+  async function refuseAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { raw, headers } = request;
+    const isFeed = answerFeed !== undefined && error.code === 'FST_ERR_BAD_URL' && groupOf(request.url) === 'feed';
+    const verdict = isFeed ? await feedGate.admit({ ip: addressOf(raw), headers, raw }) : undefined;
+    if (verdict !== undefined && 'status' in verdict) send(reply, errorAnswer('feed', verdict));
+    else handleError(error, request, reply);
+  }
   app.addHook('preClose', async () => {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });
