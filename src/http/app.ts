@@ -31,6 +31,7 @@ import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
+import { MALFORMED_LIST } from './feeds/refusals.ts';
 import { feedRoutes, type OnPoll, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
 import { identifyByKey } from './manage/identify.ts';
@@ -184,11 +185,10 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   /** Refuses an address that cannot be decoded; below that of feeds the key is judged first (spec 5.1). */
   async function refuseAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { raw, headers } = request;
-    const isFeed = answerFeed !== undefined && error.code === 'FST_ERR_BAD_URL' && groupOf(request.url) === 'feed';
-    const verdict = isFeed ? await feedGate.admit({ ip: addressOf(raw), headers, raw }) : undefined;
-    if (verdict !== undefined && 'status' in verdict) send(reply, errorAnswer('feed', verdict));
-    else handleError(error, request, reply);
+    const { raw, headers, url } = request;
+    if (answerFeed === undefined || error.code !== 'FST_ERR_BAD_URL' || groupOf(url) !== 'feed') return handleError(error, request, reply);
+    const verdict = await feedGate.admit({ ip: addressOf(raw), headers, raw });
+    send(reply, errorAnswer('feed', 'status' in verdict ? verdict : MALFORMED_LIST));
   }
   app.addHook('preClose', async () => {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));

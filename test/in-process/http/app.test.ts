@@ -497,7 +497,7 @@ test('7.2 what is no proper HTTP request gets an error body too', async (t) => {
   assert.match(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1.1 431 /);
   const bad = await fetch(`${url}/v1/threat/feeds/%zz`, { headers: HEADERS });
   assert.equal(bad.status, 400);
-  assert.deepEqual(await bad.json(), { success: false, error: 'Malformed request', details: {} });
+  assert.deepEqual(await bad.json(), { success: false, error: 'The list is not valid percent-encoding', details: {} });
   const absolute = await raw(
     `GET http://user:password@host/v1/threat/feeds?format=plain HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`,
   );
