@@ -105,10 +105,13 @@ export function startWriter(
     else if ('traced' in news) onTraced(news.traced);
   });
   const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
-  let lands = false;
+  let isOpen = false;
+  worker.once('message', () => {
+    isOpen = true;
+  });
   worker.on('error', (error) => {
-    // As in this thread, a defect ends the process: whoever watches over it starts another, and landing goes on.
-    if (lands) throw error;
+    // As in this thread, a defect ends the process: whoever watches over it starts another. Before the first answer the start is refused.
+    if (isOpen) throw error;
   });
   return {
     writes: remote,
@@ -118,10 +121,7 @@ export function startWriter(
       remote.connect(port1).catch(() => port1.close());
       return port2;
     },
-    async startConsumer() {
-      await remote.startConsumer();
-      lands = true;
-    },
+    startConsumer: () => remote.startConsumer(),
     landing: () => remote.landing(),
     async close() {
       await remote.shutdown();
