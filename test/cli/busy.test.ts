@@ -158,7 +158,12 @@ test('D1.24 what writes first to a store of an older weir names the migrations; 
   assert.equal(second.stderr, '');
   assert.equal((await command(['migrate'], { DATA_DIR: temporaryFolder(t) })).stderr, '');
 
-  const served = await weirFor(t, { ...smallGeo(temporaryFolder(t)), DATA_DIR: firstVersionFolder(t), BOOTSTRAP_API_KEY: KEY, LOG_LEVEL: 'info' });
+  const served = await weirFor(t, {
+    ...smallGeo(temporaryFolder(t)),
+    DATA_DIR: firstVersionFolder(t),
+    BOOTSTRAP_API_KEY: KEY,
+    LOG_LEVEL: 'info',
+  });
   await served.kill('SIGTERM');
   assert.match(served.output().stderr, /"msg":"the schema of the store is brought up to date: 002-list-names\.sql to /);
 });
