@@ -3,7 +3,7 @@ import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
 import { FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
 
-export const SUBTRACT_ALLOW = ['on', 'workspace', 'off'] as const;
+const SUBTRACT_ALLOW = ['on', 'workspace', 'off'] as const;
 export type SubtractAllow = (typeof SUBTRACT_ALLOW)[number];
 
 /** Feed settings that a list stores; null = the service's default (spec 2.6, 4.4.3). */

@@ -13,7 +13,7 @@ import { nameFault } from '../account/name.ts';
 import { PERMISSIONS } from '../account/permission.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../account/workspace.ts';
 import { isoTime } from '../clock.ts';
-import { Type } from '../json-schema.ts';
+import { nullable, Type } from '../json-schema.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ExpressionRule, type JsonObject, KINDS, LEVELS, RULE_TYPES, type Target } from '../rule.ts';
 import { RULE_REF_PATTERN } from '../signal/limits.ts';
@@ -34,7 +34,6 @@ export interface Line<T> {
 
 // ---------------------------------------------------------------- shapes
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const optional = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
 const text = Type.String({ format: 'text' });
 const time = Type.String({

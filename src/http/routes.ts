@@ -17,7 +17,10 @@ interface Route {
 export const MANAGE = '/v1/manage';
 
 const route = (name: string, allow: string, group: Group | undefined, paths: readonly string[] = [name]): Route => ({
-  ...{ name, allow, group, paths },
+  name,
+  allow,
+  group,
+  paths,
 });
 
 /** The addresses of the service. */

@@ -78,8 +78,14 @@ export interface ManageContext extends ManagePorts, ChangeContext {
 
 /** The context of a command: it may do everything, and nobody is named. */
 export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
-  ...{ store, workspaceId, maxLists, by: { keyId: null, actor: null } },
-  ...{ permissions: null, keyExpiresAt: null, ifMatch: undefined, once: undefined },
+  store,
+  workspaceId,
+  maxLists,
+  by: { keyId: null, actor: null },
+  permissions: null,
+  keyExpiresAt: null,
+  ifMatch: undefined,
+  once: undefined,
 });
 
 /** How the store is told of a change. */

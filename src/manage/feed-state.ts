@@ -4,7 +4,7 @@ import { isoTime } from '../clock.ts';
 import { FORMAT_NAMES, FORMATS } from '../feed/formats/table.ts';
 import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
 import { FAMILIES } from '../feed/variant.ts';
-import { Type } from '../json-schema.ts';
+import { nullable, Type } from '../json-schema.ts';
 import { ACCESS_ACTIONS } from '../rule.ts';
 import type { ManageContext } from './context.ts';
 
@@ -48,14 +48,14 @@ const State = Type.Object({
     }),
     { description: 'What this process has built; empty when nobody has asked for the feed yet.' },
   ),
-  stale_since: Type.Union([Type.String(), Type.Null()], { description: 'Since when it is served from memory; null: it is up to date.' }),
+  stale_since: nullable(Type.String(), { description: 'Since when it is served from memory; null: it is up to date.' }),
   events: Type.Array(Type.Object({ kind: Type.String(), text: Type.String(), since: Type.String({ format: 'date-time' }) }), {
     description: 'What needs attention (docs/status.md).',
   }),
 });
 
 /** The schema of a feed's state, as a field of what it is the feed of. */
-export const FeedState = Type.Union([State, Type.Null()], {
+export const FeedState = nullable(State, {
   description: 'What the feed is like; not in the ETag. null: this process builds no feeds.',
 });
 

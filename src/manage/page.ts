@@ -1,11 +1,11 @@
 /** Pages by keyset: each page says where the next one begins, and costs the same however far back it lies (SPEC D15.8). */
 import type { TObject, TSchema } from 'typebox';
-import { Type } from '../json-schema.ts';
+import { nullable, Type } from '../json-schema.ts';
 import type { Page, PageRequest } from '../ports/account-store.ts';
 import { fieldFault } from './operation.ts';
 
 /** Items of a page at most, and where a request says nothing. */
-export const MOST_ITEMS = 1000;
+const MOST_ITEMS = 1000;
 const USUAL = 100;
 
 /** The parameters of a query for a page. */
@@ -28,7 +28,7 @@ export const pageSchema = (title: string, name: string, item: TSchema, example: 
   Type.Object(
     {
       [name]: Type.Array(item),
-      next: Type.Union([Type.String(), Type.Null()], { description: 'The after of the next page; null: the last.' }),
+      next: nullable(Type.String(), { description: 'The after of the next page; null: the last.' }),
     },
     { title, examples: [{ [name]: [example], next: null }] },
   );

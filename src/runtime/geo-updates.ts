@@ -63,7 +63,7 @@ export const hasFailed = ({ kinds }: UpdateState): boolean =>
   Object.values(kinds).some(({ result }) => result === 'failed' || result === 'held');
 
 /** What to tell of the kinds that an update left as they were although there was something. */
-export const failureText = ({ kinds }: UpdateState): string =>
+const failureText = ({ kinds }: UpdateState): string =>
   GEO_KINDS.flatMap((kind) => {
     const update = kinds[kind];
     return update?.result === 'failed' || update?.result === 'held' ? [`${kind}: ${update.text}`] : [];

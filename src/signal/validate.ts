@@ -11,7 +11,7 @@ interface JsonLimits {
 }
 
 /** Why free-form JSON cannot be kept, or undefined. Never recurses: hostile input is millions of levels deep. */
-export function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): string | undefined {
+function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): string | undefined {
   let level: object[] = [value];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxDepth) return `must be at most ${maxDepth} levels deep`;

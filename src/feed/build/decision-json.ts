@@ -85,7 +85,7 @@ function wantsScenario({ containing, without }: DecisionFilter, name: string): b
 const GONE = '-1.5s';
 
 /** A duration as Go writes it, such as `3h59m20.5s`, not below 1.5 s; `seconds` of any sign. */
-export function durationText(seconds: number): string {
+function durationText(seconds: number): string {
   const whole = Math.max(1, Math.floor(seconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${whole % 60}.5s`;

@@ -4,6 +4,7 @@ import { type Clock, instantOf, secondOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { queue } from '../../queue.ts';
 import type { FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { storedVariant, variantOf } from '../variant.ts';
 import { addressRules, geoCosts } from './cap-hint.ts';
@@ -24,7 +25,7 @@ interface MeasureOptions {
 
 /** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
 export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): FeedMeasurer {
-  let last: Promise<unknown> = Promise.resolve();
+  const oneByOne = queue();
   let waiting = 0;
 
   async function measure({ workspaceId, feed }: MeasureRequest): Promise<FeedMeasure | undefined> {
@@ -58,13 +59,9 @@ export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): Feed
     async measure(request) {
       if (waiting >= MOST_WAITING) throw new WeirError('TIMEOUT', 'too many feeds are being measured');
       waiting += 1;
-      const next = last
-        .then(() => measure(request))
-        .finally(() => {
-          waiting -= 1;
-        });
-      last = next.catch(() => undefined);
-      return next;
+      return oneByOne(() => measure(request)).finally(() => {
+        waiting -= 1;
+      });
     },
   };
 }

@@ -5,6 +5,7 @@ import { type Clock, instantOf, secondOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { queue } from '../../queue.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
 import { accessChangeOf, blockedPlace } from '../access-change.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
@@ -32,7 +33,7 @@ interface Concerned {
 
 /** Makes previews in the calling thread, one after the other. */
 export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): FeedPreviewer {
-  let last: Promise<unknown> = Promise.resolve();
+  const oneByOne = queue();
 
   async function preview({ workspaceId, listId, messages, listOnly }: PreviewRequest, begun: number) {
     const changes = messages.map(accessChangeOf).filter((change) => change !== undefined);
@@ -101,9 +102,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
   return {
     preview(request) {
       const begun = clock.monotonic();
-      const next = last.then(() => preview(request, begun));
-      last = next.catch(() => undefined);
-      return next;
+      return oneByOne(() => preview(request, begun));
     },
   };
 }

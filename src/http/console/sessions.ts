@@ -10,7 +10,7 @@ import type { HttpFault } from '../errors.ts';
 import type { Identify, Identity } from '../manage/identify.ts';
 
 /** How long a session lasts, ms. */
-export const SESSION_LIFE = 12 * 3600 * 1000;
+const SESSION_LIFE = 12 * 3600 * 1000;
 /** Sessions that one key has at a time; a further one ends the oldest. */
 const MOST_SESSIONS = 50;
 /** How long the store may take to find a session, ms. */

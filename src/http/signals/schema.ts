@@ -1,11 +1,11 @@
 import type { Static } from 'typebox';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 
 /** The bodies of the signal endpoints' answers, for the API documentation and for the code that makes them. */
 
 /** What a dry run says of one feed (D10.14). */
 const FeedForecast = Type.Object({
-  id: Type.Union([Type.String(), Type.Null()], { description: "UUID of the list or feed made of lists; null: the workspace's feed." }),
+  id: nullable(Type.String(), { description: "UUID of the list or feed made of lists; null: the workspace's feed." }),
   kind: Type.Enum(['workspace', 'list', 'composed']),
   name: Type.String(),
   action: Type.Enum(['block', 'allow'], { description: 'The deny list or the never-block list.' }),

@@ -5,6 +5,7 @@ import type { ActivityCounter } from '../../ports/activity.ts';
 import type { EntryKind, EntryOutcome, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
+import { queue } from '../../queue.ts';
 import { type BatchFault, batchSteps, type ScannedBatch, scanSteps, schemaSteps } from '../../signal/batch.ts';
 import { encodeMessage } from '../../signal/message.ts';
 import { warningsOf } from '../../signal/rate-limit.ts';
@@ -86,16 +87,6 @@ function concernsForecast(signal: Signal, dryRun: boolean): boolean {
   if (kind !== 'access_rule') return false;
   const { target } = (rule ?? {}) as Partial<NonNullable<AccessRuleEnvelope['rule']>>;
   return dryRun || (op === 'upsert' && target !== undefined && target.ip === undefined);
-}
-
-/** Begins each piece of work when the one before has ended. */
-function queue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
-  };
 }
 
 /** Signal submission with what it needs. */

@@ -1,7 +1,7 @@
 /** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
 
 import { dayOf, isoTime } from '../../clock.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import type { Page } from '../../ports/account-store.ts';
 import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
 import type { Device } from '../../ports/devices.ts';
@@ -11,7 +11,6 @@ import { anyFeedId } from '../find.ts';
 import { dayJson } from '../history.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { nullable } from './nullable.ts';
 
 const DEVICE_EXAMPLE = {
   id: 'b6Xk0y3JrG1Qd2Wv',

@@ -1,7 +1,7 @@
 /** The audit log of the workspace. */
 
 import { isoTime } from '../../clock.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import type { AuditRow } from '../../ports/account-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -28,7 +28,7 @@ const EXAMPLE = {
   after: { max_entries: 100_000 },
 };
 
-const changed = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
+const changed = nullable(Type.Record(Type.String(), Type.Unknown()), {
   description: 'The fields that the change concerns; null: it was not there, or what changed is large.',
 });
 const Entry = Type.Object({
@@ -36,8 +36,8 @@ const Entry = Type.Object({
   at: Type.String({ format: 'date-time' }),
   event: Type.String(),
   object: Type.String({ description: 'The id of what was changed.' }),
-  key_id: Type.Union([Type.String(), Type.Null()], { description: 'null: a command.' }),
-  actor: Type.Union([Type.String(), Type.Null()], { description: 'The person, as the request named it.' }),
+  key_id: nullable(Type.String(), { description: 'null: a command.' }),
+  actor: nullable(Type.String(), { description: 'The person, as the request named it.' }),
   before: changed,
   after: changed,
 });

@@ -1,10 +1,9 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { pageSchema } from '../page.ts';
 import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rule-changes.ts';
-import { nullable } from './nullable.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';

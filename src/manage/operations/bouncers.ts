@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../clock.ts';
 import { gapOf } from '../../feed/enforcement-gap.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import type { Bouncer } from '../../ports/bouncer-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -40,7 +40,7 @@ const BOUNCER_EXAMPLE = {
   usage_metrics_at: null,
 };
 
-const optional = Type.Union([Type.String(), Type.Null()]);
+const optional = nullable(Type.String());
 const BouncerSchema = Type.Object({
   user_agent: Type.String(),
   address: Type.String(),

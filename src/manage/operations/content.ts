@@ -8,13 +8,12 @@ import type { FeedMeasure } from '../../feed/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
 import type { Representation, TooLarge } from '../../feed/serve/representation.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../feed/variant.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
 import { anyFeedId, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { MEMBERS, membersOf } from './feeds.ts';
-import { nullable } from './nullable.ts';
 import { SETTABLE, settingsPatch } from './settings.ts';
 
 /** Lines of a preview, at most and where nothing is said. */
@@ -120,7 +119,9 @@ const sizeOf = (
   { format, family, action }: Variant,
 ) => ({
   feed_id: feedId,
-  ...{ format, family, action },
+  format,
+  family,
+  action,
   entries: entryCount,
   entry_limit: entryLimit,
   over_cap: entryCount > entryLimit,

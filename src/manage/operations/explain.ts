@@ -3,13 +3,12 @@
 import { within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { WatchedFeed } from '../../feed/serve/feed-watch.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rule-json.ts';
-import { nullable } from './nullable.ts';
 import { RULE_EXAMPLE, Rule } from './rule-schema.ts';
 
 /** How long an explanation may take, ms. */

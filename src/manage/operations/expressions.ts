@@ -1,11 +1,10 @@
 /** Trying filter expressions (SPEC D15.40). */
 
 import { faultExcerpt } from '../../expression/fault.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions.ts';
 import { type Operation, operation } from '../operation.ts';
-import { nullable } from './nullable.ts';
 
 const FAULT = Type.Object({
   line: Type.Integer(),

@@ -1,8 +1,8 @@
 /** What previews say of feeds, as the answer to a dry run does (SPEC D10.14). */
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 
 const FeedChange = Type.Object({
-  id: Type.Union([Type.String(), Type.Null()], { description: "UUID of the list or feed made of lists; null: the workspace's feed." }),
+  id: nullable(Type.String(), { description: "UUID of the list or feed made of lists; null: the workspace's feed." }),
   kind: Type.Enum(['workspace', 'list', 'composed']),
   name: Type.String(),
   action: Type.Enum(['block', 'allow']),

@@ -4,7 +4,7 @@ import { type KeyInfo, type KeyRequest, makeKey } from '../../account/key.ts';
 import { allows, PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { findFeed, findList } from '../find.ts';
@@ -80,15 +80,15 @@ const EXAMPLE = {
   last_used_at: '2026-11-22T09:59:31.000Z',
 };
 
-const optionalText = Type.Union([Type.String(), Type.Null()]);
+const optionalText = nullable(Type.String());
 const FIELDS = {
   id: Type.String({ format: 'uuid' }),
   prefix: Type.String({ description: 'The first characters of its text, to recognise it by.' }),
   name: optionalText,
   permissions: Type.Array(Type.Enum([...PERMISSIONS])),
   workspace_id: Type.String({ format: 'uuid' }),
-  list_id: Type.Union([Type.String(), Type.Null()], { description: 'The list that it is bound to.' }),
-  feed_id: Type.Union([Type.String(), Type.Null()], { description: 'The feed made of lists that it is bound to.' }),
+  list_id: nullable(Type.String(), { description: 'The list that it is bound to.' }),
+  feed_id: nullable(Type.String(), { description: 'The feed made of lists that it is bound to.' }),
   created_at: Type.String({ format: 'date-time' }),
   expires_at: optionalText,
   revoked_at: optionalText,
@@ -98,7 +98,7 @@ const Key = Type.Object(FIELDS, { title: 'Key', examples: [EXAMPLE] });
 const NewKey = Type.Object(
   {
     ...FIELDS,
-    key: Type.Union([Type.String(), Type.Null()], {
+    key: nullable(Type.String(), {
       description: 'The text of the key, shown this once. null: the request was answered before, and the text is kept nowhere.',
     }),
   },

@@ -1,6 +1,6 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { Static, TSchema } from 'typebox';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
 import { readTarget, targetFieldOf } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
@@ -8,7 +8,6 @@ import { readInstant, readSince } from '../duration.ts';
 import { findList } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import type { RuleConditions } from '../rule-search.ts';
-import { nullable } from './nullable.ts';
 
 const text = nullable(Type.String());
 const instant = Type.String({ format: 'date-time' });

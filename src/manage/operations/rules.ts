@@ -1,7 +1,7 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
 import { WeirError } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
@@ -15,7 +15,6 @@ import { deletions } from '../rule-deletion.ts';
 import { originRuleJson } from '../rule-json.ts';
 import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rule-search.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
-import { nullable } from './nullable.ts';
 import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 
 // ---------------------------------------------------------------- reading

@@ -2,7 +2,7 @@
 
 import { areOff } from '../../account/guard-rails.ts';
 import { WeirError } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
 import { isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson } from '../status.ts';
@@ -11,7 +11,7 @@ import { isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson
 const MOST_KEYS = 1000;
 
 /** The status of the service, with the feeds, keys and guard rails of one workspace. */
-export async function readStatus({ store, service, workspaceId, guardRails, now }: ManageContext): Promise<Status> {
+async function readStatus({ store, service, workspaceId, guardRails, now }: ManageContext): Promise<Status> {
   const workspace = await store.workspace(workspaceId);
   if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
   const processes = (await service.processes()).map(withoutReasons);
@@ -90,7 +90,7 @@ const GeoKind = Type.Object({
   keys: Type.Integer({ description: 'Countries or ASNs that have ranges.' }),
   ranges_v4: Type.Integer(),
   ranges_v6: Type.Integer(),
-  attribution: Type.Union([Type.String(), Type.Null()]),
+  attribution: nullable(Type.String()),
 });
 
 type GeoKindStatus = ReturnType<ManageContext['service']['geo']>['country'];

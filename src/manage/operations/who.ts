@@ -2,7 +2,7 @@
 
 import { PERMISSIONS } from '../../account/permission.ts';
 import { WeirError } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
 const EXAMPLE = {
@@ -21,8 +21,8 @@ export const WHO_OPERATIONS: readonly Operation[] = [
     permission: null,
     answer: Type.Object(
       {
-        key_id: Type.Union([Type.String(), Type.Null()]),
-        actor: Type.Union([Type.String(), Type.Null()], { description: 'What X-Actor says.' }),
+        key_id: nullable(Type.String()),
+        actor: nullable(Type.String(), { description: 'What X-Actor says.' }),
         permissions: Type.Array(Type.Enum([...PERMISSIONS])),
         workspace: Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }),
       },

@@ -290,7 +290,14 @@ async function readAll(
   ]);
   const feeds = sources.feeds && [...sources.feeds.held()];
   return {
-    ...{ ...sources, listLabels, checks, process, landed, deadLetters, feeds, bodyBytes: sources.feeds?.bodyBytes() },
+    ...sources,
+    listLabels,
+    checks,
+    process,
+    landed,
+    deadLetters,
+    feeds,
+    bodyBytes: sources.feeds?.bodyBytes(),
     feedLabels: (feeds ?? [])
       .slice(0, MOST_SERIES)
       .map(({ workspaceId: workspace, feedId }) =>
