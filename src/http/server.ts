@@ -22,6 +22,8 @@ const HEADERS_TIMEOUT = 20_000;
 const TIMEOUT_CHECK = 10_000;
 /** How long an idle connection stays open, ms. */
 const KEEP_ALIVE = 75_000;
+/** How long a client whose request was refused may leave its connection open, ms. */
+const LINGER = 2_000;
 /** How long the handshake of TLS may take, ms; less than stopping may take. */
 const HANDSHAKE_TIMEOUT = 5_000;
 /** How long a server that closes may go on accepting connections, ms. */
@@ -72,7 +74,7 @@ export function createHttpServer({ handler, shortcuts = [], draining, watches = 
     for (const shortcut of shortcuts) if (shortcut(request, response, arrived)) return;
     handler(request, response);
   };
-  const answer = watched(answerNow, watches, clocks);
+  const answer = inTurn(watched(answerNow, watches, clocks));
   const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
   // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
   server.on('checkContinue', (request, response) => {
@@ -80,7 +82,19 @@ export function createHttpServer({ handler, shortcuts = [], draining, watches = 
     answer(request, response);
   });
   const refuseExpectation: Answering = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
-  return server.on('checkExpectation', watched(refuseExpectation, watches, clocks));
+  return server.on('checkExpectation', inTurn(watched(refuseExpectation, watches, clocks)));
+}
+
+/**
+ * Answers the requests of a connection one after the other. A client may send thousands in one piece: begun at once, each would hold
+ * what its answer needs until all before it are sent.
+ */
+function inTurn(answer: RequestListener): RequestListener {
+  return (request, response) => {
+    // Node gives a response its socket when the one before it is sent.
+    if (response.socket !== null) answer(request, response);
+    else response.once('socket', () => answer(request, response));
+  };
 }
 
 /** The same over TLS. Newer certificates are for new connections. */
@@ -185,4 +199,7 @@ export function refuseConnection(error: Error & { code?: string; rawPacket?: unk
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Date: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // A client that goes on sending would keep it open for good.
+  const timer = setTimeout(() => socket.destroy(), LINGER);
+  socket.once('close', () => clearTimeout(timer));
 }
