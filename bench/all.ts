@@ -1,4 +1,4 @@
-/** Runs every benchmark, one after the other: `npm run bench`. About ten minutes on two fast cores. */
+/** Runs the benchmarks, one after the other: `npm run bench`. Those about hostile and clumsy clients are run by `npm run test:hold`. */
 import { spawnSync } from 'node:child_process';
 
 const COMMANDS: readonly (readonly string[])[] = [
@@ -7,9 +7,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['feed.ts', '--rounds', '3'],
   ['rebuild.ts', '--rounds', '3'],
   ['ingest.ts', '--seconds', '5'],
-  ['unblock.ts'],
   ['expiry.ts', '--seconds', '10'],
-  ['directory.ts'],
   ['footprint.ts'],
   ['fleet.ts', '--rounds', '1'],
   ['changing.ts', '--seconds', '20'],

@@ -152,13 +152,14 @@ async function withContext({ environment, stdout, stderr }: Streams, work: (cont
     limit: LOCK_LIMIT,
     onWait: () => void stderr.write(`weir: another process writes to the store; waiting for it, at most ${LOCK_LIMIT / 1000} s\n`),
   };
+  const onMigrate = (sentence: string) => void stderr.write(`weir: ${sentence}\n`);
   const context: Context = {
     config,
     environment,
     stdout,
     stderr,
     reads: () => (reads ??= openReads(config).catch(unavailable)),
-    store: () => (store ??= openStore(config, patience).catch(unavailable)),
+    store: () => (store ??= openStore(config, { patience, onMigrate }).catch(unavailable)),
     stream: () => (stream ??= openStream(config).catch(unavailable)),
     exitCode: 0,
   };

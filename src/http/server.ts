@@ -6,10 +6,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Clocks, type Instant, instantOf, systemClock } from '../clock.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer, write } from './answer.ts';
+import { malformedIn } from './error-handler.ts';
 import { type HttpFault, isSignalShape } from './errors.ts';
 import type { RequestWatch } from './request-watch.ts';
-import { groupOf } from './routes.ts';
-import { badRequest, MALFORMED } from './signals/submit.ts';
+import { groupOf, plainTarget } from './routes.ts';
+import { badRequest } from './signals/submit.ts';
 
 // An import of values would load all that this module offers, such as the client of WebSockets: 40 ms of a start.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -69,6 +70,7 @@ export function createHttpServer({ handler, shortcuts = [], draining, watches = 
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
     if (!namesOneHost(request)) return refuse(request, response, WRONG_HOST);
+    request.url = plainTarget(request.url!);
     for (const shortcut of shortcuts) if (shortcut(request, response, arrived)) return;
     handler(request, response);
   };
@@ -181,10 +183,18 @@ const CONNECTION_FAULTS: Record<string, HttpFault> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408 },
 };
 
-/** Answers bytes that are no HTTP request and ends the connection. No address is known yet, so the error has the signal shape. */
-export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const { status, headers, body } = errorAnswer('signal', CONNECTION_FAULTS[error.code ?? ''] ?? MALFORMED);
+/** The beginning of a request, with its target. */
+const REQUEST_LINE = /^[A-Z]+ (\S+)/;
+/** Bytes of what arrived in which a target is looked for. */
+const LINE_BYTES = 1024;
+
+/** Answers bytes that are no HTTP request and ends the connection. Where they do not begin with an address, the error has the signal shape. */
+export function refuseConnection(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
+  const { code, rawPacket } = error;
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const arrived = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, LINE_BYTES) : '';
+  const group = groupOf(REQUEST_LINE.exec(arrived)?.[1] ?? '');
+  const { status, headers, body } = errorAnswer(group, CONNECTION_FAULTS[code ?? ''] ?? malformedIn(group));
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${body}`);
   // A client that goes on sending would keep it open for good.

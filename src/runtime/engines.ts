@@ -5,8 +5,8 @@ import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
-import type { Patience } from '../store/sqlite/database.ts';
-import { openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
+import type { OnMigrate } from '../store/migrate.ts';
+import { type Opening, openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
@@ -28,7 +28,8 @@ export interface Engine {
 export type FeedSource = { readonly dataDir: string; readonly writes: MessagePort } | { readonly databaseUrl: string };
 
 // Loaded only when they are used, so that an embedded start does not wait for them.
-const openPostgresStore = async (url: string): Promise<Store> => (await import('../store/postgres/store.ts')).openPostgresStore(url);
+const openPostgresStore = async (url: string, onMigrate?: OnMigrate): Promise<Store> =>
+  (await import('../store/postgres/store.ts')).openPostgresStore(url, onMigrate && { onMigrate });
 const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> =>
   (await import('../stream/kafka/stream.ts')).openKafkaStream({
     brokers,
@@ -47,12 +48,12 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
 
 /**
  * Opens the store in this thread and brings its schema up to date, for the writer thread and for commands that write beside a server.
- * `patience` says how long these wait for the lock of the embedded store; PostgreSQL queues who waits, for 10 s.
+ * `opening.patience` says how long these wait for the lock of the embedded store; PostgreSQL queues who waits, for 10 s.
  */
-export async function openStore(config: Config, patience?: Patience): Promise<Store> {
-  if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl);
+export async function openStore(config: Config, opening: Opening = {}): Promise<Store> {
+  if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl, opening.onMigrate);
   openDataDir(config.dataDir);
-  return openSqliteStore(config.dataDir, Date.now, patience);
+  return openSqliteStore(config.dataDir, Date.now, opening);
 }
 
 /** Opens the store for commands that only read: nothing is made, migrated or locked. */
@@ -85,7 +86,9 @@ export async function startEngine(
     started ??= startWriter({ config, appended }, log, onTraced, loaded);
     return started;
   };
-  const store = await (databaseUrl === undefined ? openEmbeddedStore(writer(), dataDir) : openPostgresStore(databaseUrl));
+  const store = await (databaseUrl === undefined
+    ? openEmbeddedStore(writer(), dataDir)
+    : openPostgresStore(databaseUrl, (sentence) => log('info', sentence)));
   const close = async () => {
     await store.close();
     // The writer of the embedded store closes last: only the last connection, and only one that may write, empties the write-ahead log.

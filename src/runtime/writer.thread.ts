@@ -12,14 +12,14 @@ import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 
 const { config, appended } = await beginning<WriterData>();
 const port = parentPort!;
-const store = await openStore(config);
+const tell = (news: WriterNews) => port.postMessage(news);
+const log: Log = (level, message) => tell({ log: { level, message } });
+const store = await openStore(config, { onMigrate: (sentence) => log('info', sentence) });
 /** The consumer role with its stream, once it is started. */
 let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
 
 async function startLanding() {
   const stream = await openStream(config, appended);
-  const tell = (news: WriterNews) => port.postMessage(news);
-  const log: Log = (level, message) => tell({ log: { level, message } });
   const { streamRetentionHours: streamHours, logLevel } = config;
   const debug = logLevel === 'debug' || logLevel === 'trace';
   return { stream, role: startConsumerRole({ stream, store, streamHours, log, debug, onTraced: (traced) => tell({ traced }) }) };

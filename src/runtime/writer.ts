@@ -100,18 +100,16 @@ export function startWriter(
   loaded: WaitingThread<WriterData> = loadWriter(),
 ): Writer {
   const worker = loaded.begin(data);
-  worker.on('message', (news: WriterNews | object) => {
-    if ('log' in news) log(news.log.level, news.log.message);
-    else if ('traced' in news) onTraced(news.traced);
+  let hasAnswered = false;
+  worker.on('message', (message: WriterNews | object) => {
+    if ('log' in message) log(message.log.level, message.log.message);
+    else if ('traced' in message) onTraced(message.traced);
+    else hasAnswered = true;
   });
   const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
-  let isOpen = false;
-  worker.once('message', () => {
-    isOpen = true;
-  });
   worker.on('error', (error) => {
     // As in this thread, a defect ends the process: whoever watches over it starts another. Before the first answer the start is refused.
-    if (isOpen) throw error;
+    if (hasAnswered) throw error;
   });
   return {
     writes: remote,

@@ -8,11 +8,12 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import { patiently } from '../../src/store/sqlite/database.ts';
+import { firstVersion } from '../conformance/first-version.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { postSignals } from '../support/http.ts';
-import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { administer, noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
 import { KEY, testEnvironment, weir, weirFor } from '../support/weir.ts';
 
 const READING = [
@@ -139,6 +140,61 @@ test('D1.13 a command that reads makes and migrates nothing on the embedded stor
   );
 });
 
+const MIGRATED = /the schema of the store is brought up to date: 002-list-names\.sql to \d{3}-[a-z-]+\.sql$/m;
+
+/** An embedded store of weir's first version. */
+function firstVersionFolder(t: TestContext): string {
+  const folder = temporaryFolder(t);
+  using db = new DatabaseSync(join(folder, 'weir.db'));
+  db.exec(`CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID; ${firstVersion('sqlite')}`);
+  return folder;
+}
+
+test('D1.24 what writes first to a store of an older weir names the migrations; nothing is told of a new store, nor twice', async (t) => {
+  const DATA_DIR = firstVersionFolder(t);
+  const [first, second] = [await command(['migrate'], { DATA_DIR }), await command(['migrate'], { DATA_DIR })];
+  assert.match(first.stderr, MIGRATED);
+  assert.equal(first.stderr.trimEnd().split('\n').length, 1);
+  assert.equal(second.stderr, '');
+  assert.equal((await command(['migrate'], { DATA_DIR: temporaryFolder(t) })).stderr, '');
+
+  const served = await weirFor(t, {
+    ...smallGeo(temporaryFolder(t)),
+    DATA_DIR: firstVersionFolder(t),
+    BOOTSTRAP_API_KEY: KEY,
+    LOG_LEVEL: 'info',
+  });
+  await served.kill('SIGTERM');
+  assert.match(served.output().stderr, /"msg":"the schema of the store is brought up to date: 002-list-names\.sql to /);
+});
+
+test('D1.24 a migration that ends halfway leaves a store of an older weir as it was', async (t) => {
+  const DATA_DIR = firstVersionFolder(t);
+  const schema = () => {
+    using db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
+    return db.prepare('SELECT name FROM sqlite_schema ORDER BY name').all().concat(db.prepare('SELECT * FROM migrations').all());
+  };
+  const db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
+  db.exec('CREATE TABLE feed_days (taken INTEGER)');
+  db.close();
+  const before = schema();
+  assert.equal((await command(['migrate'], { DATA_DIR })).code, 2);
+  assert.deepEqual(schema(), before);
+});
+
+test('D1.24 a weir that is older than the store names the first and the last of the migrations that it does not know', async (t) => {
+  const DATA_DIR = temporaryFolder(t);
+  await command(['migrate'], { DATA_DIR });
+  const db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
+  db.exec("INSERT INTO migrations VALUES ('997-a.sql', 1), ('998-b.sql', 1), ('999-c.sql', 1)");
+  db.close();
+  for (const line of ['migrate', 'org ls', 'org create acme']) {
+    const { code, stdout, stderr } = await command(line.split(' '), { DATA_DIR });
+    const says = 'weir: the store was written by a newer weir: it has the migrations 997-a.sql to 999-c.sql\n';
+    assert.deepEqual([code, stdout, stderr], [2, '', says]);
+  }
+});
+
 describe('PostgreSQL', { skip: noPostgres() }, () => {
   let postgres: Postgres;
   before(async () => {
@@ -155,5 +211,14 @@ describe('PostgreSQL', { skip: noPostgres() }, () => {
     assert.equal((await db.one("SELECT to_regclass('migrations') AS found"))?.found, null);
     assert.equal((await command(['migrate'], settings)).code, 0);
     assert.equal((await command(['org', 'ls'], settings)).code, 0);
+  });
+
+  test('D1.24 what writes first to a store of an older weir names the migrations, on PostgreSQL', async (t) => {
+    const settings = { DATA_DIR: temporaryFolder(t), DATABASE_URL: await postgres.createDatabase() };
+    await administer(settings.DATABASE_URL, 'CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)');
+    await administer(settings.DATABASE_URL, firstVersion('postgres'));
+    const [first, second] = [await command(['migrate'], settings), await command(['migrate'], settings)];
+    assert.match(first.stderr, MIGRATED);
+    assert.equal(second.stderr, '');
   });
 });

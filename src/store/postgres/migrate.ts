@@ -1,5 +1,5 @@
 import { WeirError } from '../../errors.ts';
-import { missingMigrations, requireMigrations } from '../migrate.ts';
+import { missingMigrations, type OnMigrate, requireMigrations, tellMigrations } from '../migrate.ts';
 import { NOW } from './clock.ts';
 import type { Database, Session } from './database.ts';
 
@@ -20,18 +20,16 @@ export function exclusively<T>(db: Database, work: (session: Session) => Promise
   );
 }
 
-/** Applies the numbered migrations that the database has not seen, all of them or none; returns their names. */
-export function migrateDatabase(db: Database): Promise<string[]> {
+/** Applies the numbered migrations that the database has not seen, all of them or none, and tells `onMigrate` before; returns their names. */
+export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<string[]> {
   return exclusively(db, async (session) => {
     await checkServer(session);
     // Not IF NOT EXISTS, which asks for the right to create tables even when there is nothing to create.
     if ((await session.one("SELECT to_regclass('migrations') AS found"))?.found === null)
       await session.run('CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)');
-    const seen = (await session.run('SELECT name FROM migrations ORDER BY name')).rows;
-    const missing = missingMigrations(
-      'postgres',
-      seen.map((row) => String(row.name)),
-    );
+    const seen = (await session.run('SELECT name FROM migrations ORDER BY name')).rows.map((row) => String(row.name));
+    const missing = missingMigrations('postgres', seen);
+    tellMigrations(onMigrate, seen, missing);
     for (const { name, text } of missing) {
       await session.script(text);
       await session.run(`INSERT INTO migrations VALUES ($1, ${NOW})`, name);

@@ -1,4 +1,5 @@
 import type { Store, StoreReads } from '../../ports/store.ts';
+import type { OnMigrate } from '../migrate.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { requireMigrated } from './migrate.ts';
 import { postgresReads } from './reads.ts';
@@ -8,11 +9,14 @@ import { postgresWrites } from './writes.ts';
  * The store on PostgreSQL (14 or newer) behind a `postgres://` address, for any number of processes. Applies the migrations;
  * rejects with a readable reason when the server does not answer or refuses.
  */
-export async function openPostgresStore(url: string, options: DatabaseOptions = {}): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  { onMigrate, ...options }: DatabaseOptions & { readonly onMigrate?: OnMigrate } = {},
+): Promise<Store> {
   const db = openDatabase(url, options);
   // Whatever takes the other connections, a change of a key is noticed.
   const watch = openDatabase(url, { connections: 1 });
-  const writes = postgresWrites(db);
+  const writes = postgresWrites(db, onMigrate);
   const close = async () => {
     await Promise.all([db.close(), watch.close()]);
   };

@@ -5,6 +5,7 @@ import { noteFeedSize } from '../feed-days.ts';
 import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
+import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
@@ -15,7 +16,7 @@ import { land } from './landing.ts';
 import { exclusively, migrateDatabase } from './migrate.ts';
 
 /** The writes of the PostgreSQL store. */
-export function postgresWrites(db: Database): StoreWrites {
+export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites {
   const transact: Transact = (work, { alone = false, ...options } = {}) => {
     const driven = (session: Session) => drive(session, work(NOW));
     return alone ? exclusively(db, driven) : db.transaction(driven, options);
@@ -28,7 +29,7 @@ export function postgresWrites(db: Database): StoreWrites {
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
-      return { applied: await migrateDatabase(db) };
+      return { applied: await migrateDatabase(db, onMigrate) };
     },
     apply: (batch) => land(db, batch),
     // One by one: a transaction that holds the rows of many workspaces could meet a landing.

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
-import { missingMigrations } from '../migrate.ts';
+import { missingMigrations, type OnMigrate, tellMigrations } from '../migrate.ts';
 import type { Outcome, Statement, Work } from '../work.ts';
 
 interface DatabaseOptions {
@@ -129,13 +129,15 @@ export function seenMigrations(db: DatabaseSync): string[] {
 
 /**
  * Applies the numbered migrations that the file has not seen, all of them or none; returns their names. Takes the write lock only when
- * there are some.
+ * there are some, and tells `onMigrate` then.
  */
-export function migrateDatabase(db: DatabaseSync): string[] {
+export function migrateDatabase(db: DatabaseSync, onMigrate?: OnMigrate): string[] {
   if (missingMigrations('sqlite', seenMigrations(db)).length === 0) return [];
   return transaction(db, () => {
     db.exec('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');
-    const missing = missingMigrations('sqlite', seenMigrations(db));
+    const seen = seenMigrations(db);
+    const missing = missingMigrations('sqlite', seen);
+    tellMigrations(onMigrate, seen, missing);
     for (const { name, text } of missing) {
       db.exec(text);
       db.prepare('INSERT INTO migrations VALUES (?, ?)').run(name, Date.now());

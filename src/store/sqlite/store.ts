@@ -2,11 +2,17 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WeirError } from '../../errors.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
-import { requireMigrations } from '../migrate.ts';
+import { type OnMigrate, requireMigrations } from '../migrate.ts';
 import { openDatabase, type Patience, patiently, seenMigrations } from './database.ts';
 import { STORE_FILE } from './positions.ts';
 import { sqliteReads } from './reads.ts';
 import { sqliteWrites } from './writes.ts';
+
+/** How a store is opened that may have to be brought up to date. */
+export interface Opening {
+  readonly patience?: Patience;
+  readonly onMigrate?: OnMigrate;
+}
 
 const storeFile = (dataDir: string) => join(dataDir, STORE_FILE);
 
@@ -15,11 +21,15 @@ const storeFile = (dataDir: string) => join(dataDir, STORE_FILE);
  * readable by its owner only, and applies the migrations. With `patience` a write lets this thread go on while it waits for another
  * process's lock; without, it waits 5 s and holds the thread.
  */
-export async function openSqliteStore(dataDir: string, clock: () => number = Date.now, patience?: Patience): Promise<Store> {
+export async function openSqliteStore(
+  dataDir: string,
+  clock: () => number = Date.now,
+  { patience, onMigrate }: Opening = {},
+): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const open = () => openDatabase(storeFile(dataDir), { timeout: patience === undefined ? 5000 : 0 });
   const writer = patience === undefined ? open() : await patiently(open, patience);
-  const writes = sqliteWrites(writer, clock, patience);
+  const writes = sqliteWrites(writer, clock, patience, onMigrate);
   await writes.migrate();
   const reads = openSqliteReads(dataDir, clock);
   return {

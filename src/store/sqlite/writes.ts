@@ -7,6 +7,7 @@ import { noteFeedSize } from '../feed-days.ts';
 import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
+import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
 import { ruleTable } from '../rule-columns.ts';
 import { sessionWrites } from '../sessions.ts';
@@ -29,7 +30,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
  * The writes of the embedded store on one connection. The schema must exist: `migrate` runs before everything else,
  * so statements are prepared at their first use. With `patience`, migrations and management wait for the lock without holding the thread.
  */
-export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: Patience): StoreWrites {
+export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: Patience, onMigrate?: OnMigrate): StoreWrites {
   const locked = async <T>(work: () => T): Promise<T> => (patience === undefined ? work() : patiently(work, patience));
   // The write lock is held from the start: no other process comes between, and no other call of this one, because nothing here waits.
   const now = storeClock(db, clock);
@@ -43,7 +44,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
-      return { applied: await locked(() => migrateDatabase(db)) };
+      return { applied: await locked(() => migrateDatabase(db, onMigrate)) };
     },
     async apply(batch) {
       landing ??= sqliteLanding(db);

@@ -82,6 +82,39 @@ test('7.4 Expect: another expectation than 100-continue is 417 in the shape of t
   );
 });
 
+test('7.4 bytes that are no HTTP are answered in the shape of the group that they ask', async (t) => {
+  const { raw } = await listening(t);
+  for (const [path, shape] of [
+    ['/v1/signal', /\{"error":"ValidationError",.*"code":400\}$/],
+    ['/v1/threat/feeds/b\xc3\xbcro', /\{"success":false,"error":"Malformed request","details":\{\}\}$/],
+    ['/v1/decisions', /\{"message":"Malformed request"\}$/],
+  ] as const) {
+    const answer = await raw(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\nBad Name: b\r\n\r\n`, 'latin1'));
+    assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/, path);
+    assert.match(answer, shape);
+  }
+  assert.match(
+    await raw(`GET /v1/threat/feeds/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`),
+    /^HTTP\/1\.1 431 [\s\S]*\{"success":false,"error":"The request headers are too large","details":\{\}\}$/,
+  );
+});
+
+test('1.7 letters, digits and -._~ of an address may be percent-encoded', async (t) => {
+  const { url } = await listening(t);
+  const seen = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status;
+  for (const [escaped, plain] of [
+    ['/v1/%73ignal', '/v1/signal'],
+    ['/%68ealth%7A', '/healthz'],
+    ['/d%6Fcs/%73ignal/swagger/', '/docs/signal/swagger/'],
+  ] as const) {
+    for (const method of ['GET', 'POST', 'OPTIONS'])
+      assert.equal(await seen(escaped, method), await seen(plain, method), `${method} ${escaped}`);
+    assert.notEqual(await seen(escaped), 404);
+  }
+  for (const other of ['/v1%2fsignal', '/v1/signal%20', '/v1/signal/', '/v1/Signal', '/v1/%2573ignal'])
+    assert.equal(await seen(other), 404, other);
+});
+
 test('7.5 every answer forbids sniffing; pages of the documentation send no referrer', async (t) => {
   const { url } = await listening(t);
   for (const path of [
