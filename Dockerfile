@@ -1,12 +1,13 @@
 # weir as an image: the sources as they are, run by Node itself; there is no build step.
 FROM node:24.21.0-slim
 WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The image brings its own Node: the optional packages that hold one are left out.
+RUN npm ci --omit=dev --omit=optional && npm cache clean --force && install -d -o node -g node -m 0700 /data
+# Only from here on: npm would keep what it compiles in the volume, as root.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compile-cache
 # Two arenas for all threads, and what is freed goes back to the system: 40 MB after a burst of signals.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
-COPY package.json package-lock.json .npmrc ./
-# The image brings its own Node: the optional packages that hold one are left out.
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force && mkdir -m 0700 /data && chown node:node /data
 COPY LICENSE NOTICE ./
 COPY src ./src
 USER node

@@ -1,21 +1,19 @@
-/** Runs every benchmark, one after the other: `npm run bench`. About ten minutes on two fast cores. */
+/** Runs the benchmarks, one after the other: `npm run bench`. Those about hostile and clumsy clients are run by `npm run test:hold`. */
 import { spawnSync } from 'node:child_process';
 
 const COMMANDS: readonly (readonly string[])[] = [
   ['networks.ts'],
   ['expressions.ts'],
-  ['feed.ts', '--rounds', '5'],
+  ['feed.ts', '--rounds', '3'],
   ['rebuild.ts', '--rounds', '3'],
-  ['ingest.ts', '--seconds', '10'],
-  ['unblock.ts'],
+  ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
-  ['directory.ts'],
   ['footprint.ts'],
   ['fleet.ts', '--rounds', '1'],
   ['changing.ts', '--seconds', '20'],
   ['agents.ts', '--seconds', '15'],
   ['bouncers.ts', '--seconds', '15'],
-  ['metrics.ts'],
+  ['metrics.ts', '--seconds', '10'],
   ['postgres.ts'],
 ];
 

@@ -1,4 +1,4 @@
-// `npm test [FILE…]`: type check, linter, then every test; with files only those.
+// `npm test [FILE|FOLDER…]`: type check, linter, then every test; with files or folders only their tests.
 // `npm run test:unit`: the tests that need no server, no engine and no other program, in seconds: those beside the code
 // (src/) and those of whole feeds in memory (test/feed/), but for long ones.
 import { spawn } from 'node:child_process';
@@ -87,7 +87,15 @@ async function runFiles(files, concurrency) {
   return [...failed];
 }
 
-const runGiven = () => run(process.execPath, '--test', `--test-concurrency=${CONCURRENCY}`, `--test-timeout=${TIMEOUT}`, ...given);
+const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const testsOf = (path) => (isFolder(path) ? find([`${path.replace(/\/$/, '')}/**/*.test.ts`]) : [path]);
+
+async function runGiven() {
+  const files = given.flatMap(testsOf);
+  // Without files Node would run all tests, without what they share.
+  if (files.length === 0) process.stderr.write(`no tests in ${given.join(', ')}\n`);
+  return files.length > 0 && run(process.execPath, '--test', `--test-concurrency=${CONCURRENCY}`, `--test-timeout=${TIMEOUT}`, ...files);
+}
 
 const WHOLE = {
   types: async () => (await run(bin('tsc'), '--noEmit')) && run(bin('tsc'), '--noEmit', '-p', 'src/console'),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadWriter } from '../runtime/writer.ts';
+import { loadWriter, needsWriter } from '../runtime/writer.ts';
 import type { AddCommand } from './command.ts';
 
 /** How long a start that a signal comes into may go on, ms. */
@@ -13,8 +13,7 @@ export function serveCommand(add: AddCommand): void {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
       });
       // It loads its part while this thread loads the service.
-      const { databaseUrl, roles } = context.config;
-      const writer = databaseUrl === undefined || roles.includes('consumer') ? loadWriter() : undefined;
+      const writer = needsWriter(context.config) ? loadWriter() : undefined;
       // The other commands start faster without the HTTP stack.
       const { startService } = await import('../service.ts');
       const starting = startService(context.config, { stdout: context.stdout, writer });

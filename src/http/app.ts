@@ -1,5 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
@@ -23,6 +31,7 @@ import { registerDocs } from './docs.ts';
 import { handleError } from './error-handler.ts';
 import type { Group } from './errors.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
+import { MALFORMED_LIST } from './feeds/refusals.ts';
 import { feedRoutes, type OnPoll, polledShortcut, registerPolled } from './feeds/routes.ts';
 import { type Readiness, registerHealth } from './health.ts';
 import { identifyByKey } from './manage/identify.ts';
@@ -130,8 +139,9 @@ export function createApp(parts: AppParts): FastifyInstance {
   const traceOf = traces?.traceOf ?? namedTrace;
   const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
   const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
+  const feedGate = polledGate('feed');
   const polled = [
-    answerFeed && feedRoutes(polledGate('feed'), answerFeed),
+    answerFeed && feedRoutes(feedGate, answerFeed),
     answerAgent && agentRoutes(polledGate('agent'), answerAgent),
     answerRules && rulesRoutes(polledGate('rules'), answerRules),
   ].filter((endpoint) => endpoint !== undefined);
@@ -168,9 +178,18 @@ export function createApp(parts: AppParts): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     schemaController: NO_SCHEMAS,
-    frameworkErrors: handleError,
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+      refuseAddress(error, request, reply).catch((failure) => handleError(failure, request, reply));
+    },
     clientErrorHandler: refuseConnection,
   });
+  /** Refuses an address that cannot be decoded; below that of feeds the key is judged first (spec 5.1). */
+  async function refuseAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { raw, headers, url } = request;
+    if (answerFeed === undefined || error.code !== 'FST_ERR_BAD_URL' || groupOf(url) !== 'feed') return handleError(error, request, reply);
+    const verdict = await feedGate.admit({ ip: addressOf(raw), headers, raw });
+    send(reply, errorAnswer('feed', 'status' in verdict ? verdict : MALFORMED_LIST));
+  }
   app.addHook('preClose', async () => {
     await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
   });

@@ -34,7 +34,6 @@ export function registerDocs(app: FastifyInstance, { baseUrl, console = false, p
     const made = fastify({
       loggerInstance: app.log,
       logController: new LogController({ disableRequestLogging: true }),
-      exposeHeadRoutes: false,
     });
     prepare(made);
     for (const group of GROUPS) registerPages(made, group, prefixOf(group), baseUrl);

@@ -17,8 +17,11 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
 function clientFault({ code, statusCode = 500 }: FastifyError, group: Group): HttpFault | undefined {
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404 };
   if (statusCode < 400 || statusCode > 499) return undefined;
-  return isSignalShape(group) ? MALFORMED : { status: 400, message: 'Malformed request' };
+  return malformedIn(group);
 }
+
+/** The fault of a malformed request, in the shape of a group. */
+export const malformedIn = (group: Group): HttpFault => (isSignalShape(group) ? MALFORMED : { status: 400, message: 'Malformed request' });
 
 function serverFault(err: Error, { method, routeOptions, log }: FastifyRequest): HttpFault {
   log.error({ err, method, route: routeOptions.url }, 'a request failed');

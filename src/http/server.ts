@@ -6,10 +6,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Clocks, type Instant, instantOf, systemClock } from '../clock.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer, write } from './answer.ts';
+import { malformedIn } from './error-handler.ts';
 import { type HttpFault, isSignalShape } from './errors.ts';
 import type { RequestWatch } from './request-watch.ts';
-import { groupOf } from './routes.ts';
-import { badRequest, MALFORMED } from './signals/submit.ts';
+import { groupOf, plainTarget } from './routes.ts';
+import { badRequest } from './signals/submit.ts';
 
 // An import of values would load all that this module offers, such as the client of WebSockets: 40 ms of a start.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -21,6 +22,8 @@ const HEADERS_TIMEOUT = 20_000;
 const TIMEOUT_CHECK = 10_000;
 /** How long an idle connection stays open, ms. */
 const KEEP_ALIVE = 75_000;
+/** How long a client whose request was refused may leave its connection open, ms. */
+const LINGER = 2_000;
 /** How long the handshake of TLS may take, ms; less than stopping may take. */
 const HANDSHAKE_TIMEOUT = 5_000;
 /** How long a server that closes may go on accepting connections, ms. */
@@ -67,10 +70,11 @@ export function createHttpServer({ handler, shortcuts = [], draining, watches = 
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
     if (!namesOneHost(request)) return refuse(request, response, WRONG_HOST);
+    request.url = plainTarget(request.url!);
     for (const shortcut of shortcuts) if (shortcut(request, response, arrived)) return;
     handler(request, response);
   };
-  const answer = watched(answerNow, watches, clocks);
+  const answer = inTurn(watched(answerNow, watches, clocks));
   const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
   // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
   server.on('checkContinue', (request, response) => {
@@ -78,7 +82,19 @@ export function createHttpServer({ handler, shortcuts = [], draining, watches = 
     answer(request, response);
   });
   const refuseExpectation: Answering = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
-  return server.on('checkExpectation', watched(refuseExpectation, watches, clocks));
+  return server.on('checkExpectation', inTurn(watched(refuseExpectation, watches, clocks)));
+}
+
+/**
+ * Answers the requests of a connection one after the other. A client may send thousands in one piece: begun at once, each would hold
+ * what its answer needs until all before it are sent.
+ */
+function inTurn(answer: RequestListener): RequestListener {
+  return (request, response) => {
+    // Node gives a response its socket when the one before it is sent.
+    if (response.socket !== null) answer(request, response);
+    else response.once('socket', () => answer(request, response));
+  };
 }
 
 /** The same over TLS. Newer certificates are for new connections. */
@@ -167,10 +183,21 @@ const CONNECTION_FAULTS: Record<string, HttpFault> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408 },
 };
 
-/** Answers bytes that are no HTTP request and ends the connection. No address is known yet, so the error has the signal shape. */
-export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const { status, headers, body } = errorAnswer('signal', CONNECTION_FAULTS[error.code ?? ''] ?? MALFORMED);
+/** The beginning of a request, with its target. */
+const REQUEST_LINE = /^[A-Z]+ (\S+)/;
+/** Bytes of what arrived in which a target is looked for. */
+const LINE_BYTES = 1024;
+
+/** Answers bytes that are no HTTP request and ends the connection. Where they do not begin with an address, the error has the signal shape. */
+export function refuseConnection(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
+  const { code, rawPacket } = error;
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const arrived = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, LINE_BYTES) : '';
+  const group = groupOf(REQUEST_LINE.exec(arrived)?.[1] ?? '');
+  const { status, headers, body } = errorAnswer(group, CONNECTION_FAULTS[code ?? ''] ?? malformedIn(group));
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${body}`);
+  // A client that goes on sending would keep it open for good.
+  const timer = setTimeout(() => socket.destroy(), LINGER);
+  socket.once('close', () => clearTimeout(timer));
 }

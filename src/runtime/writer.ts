@@ -81,6 +81,9 @@ export interface Writer {
   close(): Promise<void>;
 }
 
+/** Whether a server with this configuration needs the thread. */
+export const needsWriter = ({ databaseUrl, roles }: Config): boolean => databaseUrl === undefined || roles.includes('consumer');
+
 /** Starts a writer thread that loads its part. */
 export const loadWriter = (): WaitingThread<WriterData> =>
   startWaiting(new URL('./writer.thread.ts', import.meta.url), {
@@ -97,15 +100,16 @@ export function startWriter(
   loaded: WaitingThread<WriterData> = loadWriter(),
 ): Writer {
   const worker = loaded.begin(data);
-  worker.on('message', (news: WriterNews | object) => {
-    if ('log' in news) log(news.log.level, news.log.message);
-    else if ('traced' in news) onTraced(news.traced);
+  let hasAnswered = false;
+  worker.on('message', (message: WriterNews | object) => {
+    if ('log' in message) log(message.log.level, message.log.message);
+    else if ('traced' in message) onTraced(message.traced);
+    else hasAnswered = true;
   });
   const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
-  let lands = false;
   worker.on('error', (error) => {
-    // As in this thread, a defect ends the process: whoever watches over it starts another, and landing goes on.
-    if (lands) throw error;
+    // As in this thread, a defect ends the process: whoever watches over it starts another. Before the first answer the start is refused.
+    if (hasAnswered) throw error;
   });
   return {
     writes: remote,
@@ -115,10 +119,7 @@ export function startWriter(
       remote.connect(port1).catch(() => port1.close());
       return port2;
     },
-    async startConsumer() {
-      await remote.startConsumer();
-      lands = true;
-    },
+    startConsumer: () => remote.startConsumer(),
     landing: () => remote.landing(),
     async close() {
       await remote.shutdown();

@@ -340,6 +340,21 @@ describe('4.3 Last-Modified', () => {
     assert.equal(lastModified(await replica.get('')), lastModified(first) + 1);
   });
 
+  test('D5.14 a content that is served at once, because the previous one has lapsed, holds each rule until its second', async () => {
+    const { clock, store, list, replica } = world(EVERY_REQUEST);
+    store.add(list, '192.0.2.1', { ttl: 1 });
+    store.add(list, '192.0.2.3', { ttl: 2 });
+    await replica.get('');
+    await clock.advance(200);
+    store.add(list, '192.0.2.5');
+    await replica.get('');
+    await clock.advance(800);
+    store.add(list, '192.0.2.7');
+    assert.equal((await replica.get('')).body, '192.0.2.3/32\n192.0.2.5/32\n192.0.2.7/32\n');
+    await clock.advance(1_000);
+    assert.equal((await replica.get('')).body, '192.0.2.5/32\n192.0.2.7/32\n');
+  });
+
   test('D5 a rule that is renewed in the last moment before such a beginning is back at once', async () => {
     const { clock, store, list, replica } = world(EVERY_REQUEST);
     const rule = store.add(list, '192.0.2.1', { ttl: 1 });

@@ -390,6 +390,18 @@ describe('7.3 feed errors', () => {
     assert.equal((await replica.get('')).status, 200);
   });
 
+  test('D5.8 the hint advises to ask for one family only where both have entries', async () => {
+    for (const [other, advised] of [
+      ['192.0.2.3', false],
+      ['2001:db8::1', true],
+    ] as const) {
+      const { store, list, replica } = world();
+      store.setList(list, { maxEntries: 1 });
+      for (const address of ['192.0.2.1', other]) store.add(list, address);
+      assert.equal(/ask for one family/.test(JSON.stringify(refusal(await replica.get('/edge')))), advised);
+    }
+  });
+
   test('4.6 exactly the cap is served, csv may exceed where plain does not', async () => {
     const { store, list, replica } = world();
     store.setList(list, { maxEntries: 2 });

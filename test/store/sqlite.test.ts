@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
+import { storeClock } from '../../src/store/sqlite/clock.ts';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -50,7 +52,15 @@ test('D4.12 store sqlite: every statement of the tests above finds its rows thro
   using db = new DatabaseSync(':memory:');
   migrateDatabase(db);
   ruleScans(db, (text) => db.prepare(text));
+  storeClock(db, Date.now);
   assertPlans(recorded.map((text) => [text, searches(text, db.prepare(`EXPLAIN QUERY PLAN ${text}`).all())]));
+});
+
+test('store sqlite: no statement of the tests above holds an instant, so that each is prepared once', () => {
+  assert.deepEqual(
+    [...statements].filter((text) => /\b[12]\d{12}\b/.test(text)),
+    [],
+  );
 });
 
 test('D4.14 store sqlite: a file of the first version opens with its rules; instants that are no milliseconds break no read', async (t) => {

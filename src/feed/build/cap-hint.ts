@@ -23,6 +23,7 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
   const costs = geoCosts(snapshot, variant, asOf, geo);
   const addresses = addressRules(snapshot, variant, asOf);
   const direct = (variant.family === 'v6' ? 0 : addresses.v4) + (variant.family === 'v4' ? 0 : addresses.v6);
+  const bothFamilies = costs.length > 0 || (addresses.v4 > 0 && addresses.v6 > 0);
   const sources = [
     ...costs.slice(0, NAMED).map(({ name, networks }) => `${name} (${plural(networks, 'network')})`),
     ...(costs.length > NAMED ? [plural(costs.length - NAMED, 'other country or ASN rule')] : []),
@@ -30,7 +31,7 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
   ];
   const advice = [
     'narrow or remove the rules that cost most',
-    ...(variant.family === 'both' ? ['ask for one family (family=v4)'] : []),
+    ...(variant.family === 'both' && bothFamilies ? ['ask for one family (family=v4)'] : []),
     ...(costs.length > 0 ? ['use a coarser geo-IP source'] : []),
     ...(cost > 0
       ? [`set subtract_allow to off and poll the allow feed: cutting out never-block rules costs ${plural(cost, 'entry')}`]

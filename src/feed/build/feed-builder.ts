@@ -225,7 +225,7 @@ function renewalReads(workspaceId: string, { store, clock }: FeedBuilderOptions)
 
 /**
  * The content at `second`, or at the second after the previous content's Last-Modified where that lies ahead and a rule expires until
- * then: content that can only begin after the previous must hold no rule that has expired by then.
+ * then: content that waits while the previous one is served must hold no rule that has expired when it begins.
  */
 async function renderAt(
   second: number,
@@ -242,7 +242,7 @@ async function renderAt(
     return render(snapshot, variant, { workspaceId, asOf, geo, guarded: guard(snapshot.head.guardRails).protected, phaseOf });
   };
   const rendered = await renderAsOf(second);
-  if (rendered.kind === 'too_large' || previous === undefined || previous.hash === rendered.hash) return rendered;
+  if (rendered.kind === 'too_large' || !previous?.servable || previous.hash === rendered.hash) return rendered;
   const earliest = previous.lastModified + 1;
   const waits = earliest > second && earliest <= second + LONGEST_WAIT;
   return waits && rendered.until <= earliest ? renderAsOf(earliest) : rendered;

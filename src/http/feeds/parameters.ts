@@ -1,6 +1,6 @@
 /** Reading the parameters of a query, for all addresses that are polled (SPEC D5.20). */
 import type { HttpFault } from '../errors.ts';
-import { isNearMiss } from './near-miss.ts';
+import { isNearMiss } from '../near-miss.ts';
 
 /** A parameter of an address. Values are case-sensitive. */
 export interface Parameter<T> {

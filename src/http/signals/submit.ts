@@ -15,6 +15,7 @@ import type { EnvelopeCheck } from '../../signal/v2.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import { countEntries, countListEntries, newHttpCounts } from '../counts.ts';
 import type { HttpFault } from '../errors.ts';
+import { isNearMiss } from '../near-miss.ts';
 import { dryRunFields } from './dry-run.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { SignalSummary } from './schema.ts';
@@ -270,8 +271,12 @@ interface Options {
 }
 const DRY_RUN: Record<string, boolean> = { '1': true, true: true, '0': false, false: false };
 
-function readOptions({ list, dry_run: dryRun = '0' }: Readonly<Record<string, unknown>>): Options | HttpFault {
-  const faults: BatchFault[] = [];
+/** The parameters of a batch. */
+const OPTIONS = ['list', 'dry_run'];
+
+function readOptions(query: Readonly<Record<string, unknown>>): Options | HttpFault {
+  const { list, dry_run: dryRun = '0' } = query;
+  const faults = almostOptions(query);
   if (list !== undefined && (typeof list !== 'string' || list === '')) {
     faults.push({ field: 'list', message: 'must be the id or the name of one access-rules list', value: null });
   }
@@ -279,6 +284,14 @@ function readOptions({ list, dry_run: dryRun = '0' }: Readonly<Record<string, un
     faults.push({ field: 'dry_run', message: `must be one of: ${Object.keys(DRY_RUN).join(', ')}`, value: null });
   }
   return faults.length > 0 ? badRequest(faults) : { list: list as string | undefined, dryRun: DRY_RUN[dryRun as string]! };
+}
+
+/** Faults of unknown parameters that are probably meant to be known ones: with `?dryrun=1` rules would change. */
+function almostOptions(query: Readonly<Record<string, unknown>>): BatchFault[] {
+  return Object.keys(query).flatMap((field) => {
+    const meant = OPTIONS.includes(field) ? undefined : OPTIONS.find((known) => isNearMiss(field, known));
+    return meant === undefined ? [] : [{ field, message: `is no parameter; did you mean ${meant}?`, value: null }];
+  });
 }
 
 /** 400 for a whole batch; the message names the first fault (spec 7.2). */

@@ -66,8 +66,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       );
     },
     async follow(workspaceId, feedId, at, known, sink) {
-      // One statement sees one moment: where it tells all, no transaction is needed.
-      const source = known.isNewFeed ? await drive(db, ruleSource(NOW, workspaceId, feedId)) : undefined;
+      // One statement sees one moment: where it tells all, as it can of a list, no transaction is needed.
+      const source = known.isNewFeed && feedId !== null ? await drive(db, ruleSource(NOW, workspaceId, feedId)) : undefined;
       if (source !== undefined && isNothingToRead(source, known)) {
         for (const { key } of source.head.lists) if (!known.lists.has(key)) sink.list(key, true);
         return source.head;

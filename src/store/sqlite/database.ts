@@ -89,7 +89,7 @@ export function drive<T>(db: DatabaseSync, work: Work<T>): T {
 
 /** Statements of each connection by their text: to prepare one takes longer than to find a row. */
 const PREPARED = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
-/** More than there are texts that come again; some hold an instant, and never do. */
+/** More than there are texts that come again; those that list values may never do. */
 const MOST_PREPARED = 200;
 
 function prepared(db: DatabaseSync, text: string): StatementSync {

@@ -11,6 +11,7 @@ import { pageOf } from '../page.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
+import { storeClock } from './clock.ts';
 import { drive, readTransaction } from './database.ts';
 import { ruleScans } from './snapshot.ts';
 
@@ -52,6 +53,7 @@ function statements(db: DatabaseSync) {
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const { prepare, one, all } = statements(db);
+  const now = storeClock(db, clock);
   const scans = ruleScans(db, prepare);
 
   function directory(workspaceId: string): WorkspaceDirectory | undefined {
@@ -79,22 +81,22 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return row && callerOf(row);
     },
     directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
-    findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(String(clock()), workspaceId, ref))),
-    async snapshot(workspaceId, feed, now, sink, whole) {
+    findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(now, workspaceId, ref))),
+    async snapshot(workspaceId, feed, at, sink, whole) {
       return readTransaction(db, () => {
-        const found = drive(db, ruleSource(String(clock()), workspaceId, feed));
+        const found = drive(db, ruleSource(now, workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
-          for (const { pk, levels } of found.lists) scans.list(pk, now, withLevels(sink, levels));
-          if (found.head.profile.subtractAllow === 'workspace') scans.exceptions(found.workspacePk, now, sink);
+          for (const { pk, levels } of found.lists) scans.list(pk, at, withLevels(sink, levels));
+          if (found.head.profile.subtractAllow === 'workspace') scans.exceptions(found.workspacePk, at, sink);
         }
-        if (whole !== undefined) drive(db, takeRules(found, whole, now));
+        if (whole !== undefined) drive(db, takeRules(found, whole, at));
         return found.head;
       });
     },
     async follow(workspaceId, feedId, at, known, sink) {
       return readTransaction(db, () => {
-        const found = drive(db, follow(String(clock()), { workspaceId, feedId, at, known }, sink));
+        const found = drive(db, follow(now, { workspaceId, feedId, at, known }, sink));
         if (found === undefined || found === 'too_far') return found;
         for (const pk of found.whole) {
           sink.list(keyOf(pk), true);

@@ -13,6 +13,7 @@ import { ruleTable } from '../rule-columns.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
+import { storeClock } from './clock.ts';
 import { drive, migrateDatabase, type Patience, patiently, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 
@@ -32,7 +33,8 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
 export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: Patience, onMigrate?: OnMigrate): StoreWrites {
   const locked = async <T>(work: () => T): Promise<T> => (patience === undefined ? work() : patiently(work, patience));
   // The write lock is held from the start: no other process comes between, and no other call of this one, because nothing here waits.
-  const transact: Transact = (work) => locked(() => transaction(db, () => drive(db, work(String(clock())))));
+  const now = storeClock(db, clock);
+  const transact: Transact = (work) => locked(() => transaction(db, () => drive(db, work(now))));
   let landing: ReturnType<typeof sqliteLanding> | undefined;
   return {
     ...management(transact),

@@ -355,6 +355,30 @@ test('D3 ?list= by id or name, a UUID wins; unknown 404, ambiguous 409, empty or
   }
 });
 
+test('D3.17 a parameter that is almost list or dry_run is 400 and names it, and nothing is published; others are ignored', async () => {
+  const { post, published } = world();
+  const almost = {
+    dry_run: ['dryrun=1', 'dry-run=1', 'dryRun=1', 'DRY_RUN=1', 'dry_rnu=1', 'dry_run=0&dry_runs=1'],
+    list: ['lst=edge', 'List=edge', 'lists=edge'],
+  };
+  for (const [known, queries] of Object.entries(almost)) {
+    for (const query of queries) {
+      for (const [path, entry] of [
+        ['/v1/signal', EVENT],
+        ['/v2/signal', ENVELOPE],
+      ] as const) {
+        const answer = await post(`${path}?${query}`, [entry]);
+        const { message, details } = answer.json();
+        assert.equal(answer.statusCode, 400, query);
+        assert.match(message, new RegExp(`is no parameter; did you mean ${known}\\?$`));
+        assert.equal(details.length, 1);
+      }
+    }
+  }
+  assert.deepEqual(published, []);
+  assert.equal((await post('/v1/signal?dry=1&source=x&listing=y&_=1', [EVENT])).statusCode, 200);
+});
+
 test('D3.17 the 409 of an ambiguous list names at most 20 of the ids', async () => {
   const { message } = (await world().post('/v1/signal?list=many', [EVENT])).json();
   assert.equal(message.split(ID).length - 1, 20);
@@ -473,7 +497,7 @@ test('7.2 what is no proper HTTP request gets an error body too', async (t) => {
   assert.match(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1.1 431 /);
   const bad = await fetch(`${url}/v1/threat/feeds/%zz`, { headers: HEADERS });
   assert.equal(bad.status, 400);
-  assert.deepEqual(await bad.json(), { success: false, error: 'Malformed request', details: {} });
+  assert.deepEqual(await bad.json(), { success: false, error: 'The list is not valid percent-encoding', details: {} });
   const absolute = await raw(
     `GET http://user:password@host/v1/threat/feeds?format=plain HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`,
   );
@@ -484,6 +508,18 @@ test('D3 a body over the limit gets its answer over a real connection', async (t
   const { url } = await listening(t);
   const answer = await fetch(`${url}/v1/signal`, { method: 'POST', headers: HEADERS, body: Buffer.alloc(16 * 1024 * 1024 + 1, ' ') });
   assert.equal(answer.status, 400);
+});
+
+test('5.1, D2.5 a feed whose address cannot be decoded: 401 comes before 400', async () => {
+  const { app } = world();
+  for (const url of ['/v1/threat/feeds/%zz', '/v1/threat/feeds/%ff?format=plain']) {
+    for (const headers of [{}, { authorization: 'Bearer weir_wrong_key' }]) {
+      const answer = await app.inject({ url, headers });
+      assert.deepEqual([answer.statusCode, answer.json().success], [401, false]);
+      assert.deepEqual(answer.headers['www-authenticate'], ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer']);
+    }
+    assert.equal((await app.inject({ url, headers: HEADERS })).statusCode, 400);
+  }
 });
 
 test('4.3 HEAD has the headers of GET and no body', async (t) => {

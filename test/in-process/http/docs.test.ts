@@ -41,6 +41,18 @@ test('1 interactive documentation at /docs/signal/swagger/ and /docs/feeds/swagg
   }
 });
 
+test('1 HEAD of the documentation is GET without the body', async () => {
+  for (const path of ['', '/', '/json', '/static/swagger-ui.css']) {
+    const url = `/docs/feeds/swagger${path}`;
+    const [get, head] = [await app.inject(url), await app.inject({ method: 'HEAD', url })];
+    assert.deepEqual(
+      [head.statusCode, head.headers['content-length'], head.body],
+      [get.statusCode, get.headers['content-length'], ''],
+      path,
+    );
+  }
+});
+
 test('1 the documentation loads nothing from elsewhere', async () => {
   const { headers } = await app.inject('/docs/signal/swagger/');
   const policy = String(headers['content-security-policy']);

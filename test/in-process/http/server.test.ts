@@ -1,9 +1,11 @@
 /** Requests as bytes: what no client library would send must be answered or cut off, and never end the process. */
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createApp } from '../../../src/http/app.ts';
 import { authenticator } from '../../../src/http/auth/authenticator.ts';
+import { closeServer, createHttpServer, refuseConnection } from '../../../src/http/server.ts';
 import { createLogger } from '../../../src/runtime/logging.ts';
 
 const SIGNAL_400 = /\r\n\r\n\{"error":"ValidationError",.*"code":400\}$/;
@@ -78,6 +80,39 @@ test('7.4 Expect: another expectation than 100-continue is 417 in the shape of t
     await ask('/v1/threat/feeds'),
     /^HTTP\/1\.1 417 [\s\S]*\{"success":false,"error":"The only expectation that is met is 100-continue","details":\{\}\}$/,
   );
+});
+
+test('7.4 bytes that are no HTTP are answered in the shape of the group that they ask', async (t) => {
+  const { raw } = await listening(t);
+  for (const [path, shape] of [
+    ['/v1/signal', /\{"error":"ValidationError",.*"code":400\}$/],
+    ['/v1/threat/feeds/b\xc3\xbcro', /\{"success":false,"error":"Malformed request","details":\{\}\}$/],
+    ['/v1/decisions', /\{"message":"Malformed request"\}$/],
+  ] as const) {
+    const answer = await raw(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\nBad Name: b\r\n\r\n`, 'latin1'));
+    assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/, path);
+    assert.match(answer, shape);
+  }
+  assert.match(
+    await raw(`GET /v1/threat/feeds/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`),
+    /^HTTP\/1\.1 431 [\s\S]*\{"success":false,"error":"The request headers are too large","details":\{\}\}$/,
+  );
+});
+
+test('1.7 letters, digits and -._~ of an address may be percent-encoded', async (t) => {
+  const { url } = await listening(t);
+  const seen = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status;
+  for (const [escaped, plain] of [
+    ['/v1/%73ignal', '/v1/signal'],
+    ['/%68ealth%7A', '/healthz'],
+    ['/d%6Fcs/%73ignal/swagger/', '/docs/signal/swagger/'],
+  ] as const) {
+    for (const method of ['GET', 'POST', 'OPTIONS'])
+      assert.equal(await seen(escaped, method), await seen(plain, method), `${method} ${escaped}`);
+    assert.notEqual(await seen(escaped), 404);
+  }
+  for (const other of ['/v1%2fsignal', '/v1/signal%20', '/v1/signal/', '/v1/Signal', '/v1/%2573ignal'])
+    assert.equal(await seen(other), 404, other);
 });
 
 test('7.5 every answer forbids sniffing; pages of the documentation send no referrer', async (t) => {
@@ -178,4 +213,60 @@ test('7.4 malformed requests are refused or cut off, and the service goes on', a
   await Promise.all(malformed.map(raw));
   assert.equal((await fetch(`${url}/healthz`)).status, 200);
   assert.deepEqual(log, []);
+});
+
+test('D1.23 requests that are sent ahead are answered in their order, and one at a time', async (t) => {
+  let [underWay, most] = [0, 0];
+  const server = createHttpServer({
+    draining: () => false,
+    handler(request, response) {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      // Every third answer is ready at once.
+      if (Number(request.url!.slice(1)) % 3 === 0) end();
+      else setImmediate(end);
+      function end() {
+        underWay -= 1;
+        response.end(request.url);
+      }
+    },
+  }).listen(0, '127.0.0.1');
+  t.after(() => closeServer(server));
+  await once(server, 'listening');
+  const COUNT = 2000;
+  const requests = Array.from({ length: COUNT }, (_, i) => {
+    const last = i === COUNT - 1 ? 'Connection: close\r\n' : '';
+    return i % 5 === 0
+      ? `POST /${i} HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n${last}\r\n[]`
+      : `GET /${i} HTTP/1.1\r\nHost: a\r\n${last}\r\n`;
+  });
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.setEncoding('latin1').write(requests.join(''));
+  let text = '';
+  for await (const part of socket) text += part as string;
+  assert.deepEqual(
+    [...text.matchAll(/\r\n\r\n\/(\d+)/g)].map(([, number]) => Number(number)),
+    requests.map((_, i) => i),
+  );
+  assert.equal(most, 1);
+});
+
+test('D1.20 a client that was told 408 and goes on sending loses its connection', async (t) => {
+  const refused: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    refused.push(socket.resume().on('error', () => {}));
+    refuseConnection(Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  client.setEncoding('latin1').on('error', () => {});
+  const sending = setInterval(() => client.write('X-Header: 1\r\n'), 50);
+  t.after(() => {
+    clearInterval(sending);
+    client.destroy();
+  });
+  const [answer] = await once(client, 'data');
+  assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+  if (!refused[0]!.destroyed) await once(refused[0]!, 'close');
 });
