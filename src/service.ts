@@ -98,7 +98,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
 
 /** The steps of a start; each puts into `closing` what closes what it has opened. */
 async function start(config: Config, { stdout, writer }: ServiceOptions, closing: Close[]): Promise<Service> {
-  const logger = createLogger(config.logLevel);
+  const secrets = [config.bootstrapApiKey, config.metricsToken].filter((secret) => secret !== undefined);
+  const logger = createLogger(config.logLevel, undefined, secrets);
   const log: Log = (level, message) => logger[level](message);
   let draining = false;
   let statusFile: StatusFile | undefined;
