@@ -4,6 +4,7 @@ import { type ListSettings, settingsOf } from '../account/list.ts';
 import { levelCode } from '../feed/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/storable-text.ts';
+import { WORKSPACE_PK } from './places.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from './rows.ts';
 import { all, allByKey, one, oneByKey, type Work } from './work.ts';
 
@@ -33,13 +34,12 @@ export const FEEDS = `SELECT f.*, f.revision + CASE WHEN f.all_lists = 1 THEN w.
     ELSE coalesce((SELECT sum(l.revision) FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = f.pk), 0) END AS feed_revision
   FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
 
-const WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $1)';
 /** A workspace, and its lists with the UUID or the name: at once, so that the revision is that of the lists. */
 const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
     w.expression_revision, ${now} AS taken_at, l.*
   FROM workspaces w LEFT JOIN (
-    SELECT * FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE}
-    UNION ALL SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE} AND name = $3 AND id <> $2
+    SELECT * FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}
+    UNION ALL SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE_PK} AND name = $3 AND id <> $2
   ) l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 
 const FIND_FEED = `SELECT pk, id FROM feeds WHERE id = $2 AND workspace_pk = $1
