@@ -107,7 +107,14 @@ test('D1 settings: what is set without what belongs to it is a fault, and a pass
     ],
   );
   assert.deepEqual(faultsOf({ KAFKA_TLS: 'off', KAFKA_CA_FILE: 'ca.pem' }), ['KAFKA_TLS must be set, because KAFKA_CA_FILE is']);
+  const sasl = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'weir', KAFKA_SASL_PASSWORD: 'open sesame' };
+  assert.deepEqual(faultsOf({ ...sasl, KAFKA_TLS: 'on', KAFKA_GROUP: 'weir' }), [
+    'KAFKA_BROKERS must be set, because KAFKA_GROUP is',
+    'KAFKA_BROKERS must be set, because KAFKA_TLS is',
+    'KAFKA_BROKERS must be set, because KAFKA_SASL_MECHANISM is',
+  ]);
   const { kafkaTls, kafkaSaslMechanism } = configOf({
+    KAFKA_BROKERS: 'a:9092',
     KAFKA_TLS: 'on',
     KAFKA_CA_FILE: 'ca.pem',
     KAFKA_SASL_MECHANISM: 'scram-sha-512',

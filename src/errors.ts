@@ -1,6 +1,6 @@
 /**
  * Errors that somebody can act on, each with a code and a sentence. A command that ends with one prints the sentence and exits
- * with 2. A code, unlike a class, survives a thread boundary (runtime/rpc.ts carries it across). An error without one of these
+ * with 2 (`weir serve` with 1 where an engine is away). A code, unlike a class, survives a thread boundary (runtime/rpc.ts carries it across). An error without one of these
  * codes is either the operating system's or a defect of ours.
  */
 const ERROR_CODES = [
@@ -22,6 +22,8 @@ const ERROR_CODES = [
   'GEO_FILE',
   /** The store does not answer or refuses the connection. */
   'STORE_UNAVAILABLE',
+  /** The brokers of the stream do not answer, or refuse the connection. */
+  'STREAM_UNAVAILABLE',
   /** The store does not answer, and memory holds no feed that is good enough. */
   'FEED_UNAVAILABLE',
   /** Something did not answer in time; its work goes on. */

@@ -23,4 +23,4 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
 });
 process.exitCode = exitCode;
 // A start that was refused does not wait for the threads that it had begun.
-if (exitCode === 2) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+if (exitCode !== 0) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

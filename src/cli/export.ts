@@ -1,6 +1,6 @@
 /** `weir export`: a workspace with its lists, feeds, keys and rules into a file (docs/moving.md). */
 
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,6 +27,7 @@ export function exportCommand(add: AddCommand): void {
     (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
     {
       async run(context, [file], options) {
+        if (file !== undefined && existsSync(file)) throw existing(file);
         const store = await context.reads();
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const left = await untilLanded(context, await context.stream(), store);
@@ -55,7 +56,7 @@ async function exportWorkspace(context: Context, store: StoreReads, workspace: W
     await pipeline(Readable.from(lines), output, { end: file !== undefined });
   } catch (error) {
     if (file === undefined) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new WeirError('USAGE', `the file "${file}" exists already`);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw existing(file);
     await rm(file, { force: true });
     throw error;
   } finally {
@@ -63,6 +64,8 @@ async function exportWorkspace(context: Context, store: StoreReads, workspace: W
   }
   return counts;
 }
+
+const existing = (file: string) => new WeirError('USAGE', `the file "${file}" exists already`);
 
 /** A new file, which holds what an operator sees and nobody else. */
 const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });

@@ -10,7 +10,7 @@ import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
-import { inWorkspace, readName } from './usage.ts';
+import { inWorkspace, readName, requireChange } from './usage.ts';
 
 export function feedCommands(add: AddCommand): void {
   add('feed create <name>', 'make a feed of several lists', feedOptions, {
@@ -30,7 +30,7 @@ export function feedCommands(add: AddCommand): void {
       const feed = await findFeed(store, workspace, name);
       const lists = await members(store, workspace, options);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const patch = { ...settingPatch(options), ...(lists !== undefined && { lists }) };
+      const patch = requireChange({ ...settingPatch(options), ...(lists !== undefined && { lists }) }, 'feed set');
       const changed = feedJson(await changeFeed(byCommand(store, workspace), feed.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
     },

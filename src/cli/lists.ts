@@ -6,7 +6,7 @@ import type { AddCommand } from './command.ts';
 import { table, workspaceId } from './context.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
-import { inWorkspace, readName } from './usage.ts';
+import { inWorkspace, readName, requireChange } from './usage.ts';
 
 export function listCommands(add: AddCommand): void {
   add('list create <name>', 'make a list', settingOptions, {
@@ -20,11 +20,12 @@ export function listCommands(add: AddCommand): void {
   });
   add('list set <list>', 'change the stored defaults of a list; an empty value unsets one', settingOptions, {
     async run(context, [name], options) {
+      const patch = requireChange(settingPatch(options), 'list set');
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
       const list = await findList(store, workspace, name);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const changed = listJson(await changeList(byCommand(store, workspace), list.id, settingPatch(options)));
+      const changed = listJson(await changeList(byCommand(store, workspace), list.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, list.id) }) };
     },
     show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}`,

@@ -88,7 +88,9 @@ async function request(url: URL, options: RequestInit): Promise<Answer> {
     };
   } catch (error) {
     const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-    const reason = `${url} cannot be reached: ${cause?.message || cause?.code || message}`;
+    const said =
+      cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? 'it speaks no TLS; try http://' : cause?.message || cause?.code || message;
+    const reason = `${url} cannot be reached: ${said}`;
     return { status: undefined, text: '', reason, again: PASSING.has(cause?.code ?? ''), retryAfter: 0 };
   }
 }

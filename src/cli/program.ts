@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import about from '../../package.json' with { type: 'json' };
 import { type Config, readConfig } from '../config.ts';
-import { codeOf, WeirError } from '../errors.ts';
+import { codeOf, hasCode, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
@@ -62,7 +62,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['status'], async () => (await import('./status.ts')).statusCommand],
 ];
 
-/** Runs one command line; returns the exit code: 0 done, 1 the work failed in part, 2 a mistake in the command line or a setting. */
+/** Runs one command line; returns the exit code: 0 done, 1 the work failed in part or an engine is away, 2 a mistake in the command line or a setting. */
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<number> {
   const { stdout, stderr } = streams;
   let exitCode = 0;
@@ -116,9 +116,12 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     const sentence = readable(error);
     if (sentence === undefined) throw error;
     for (const line of sentence.split('\n')) stderr.write(`weir: ${line}\n`);
-    return 2;
+    return args[0] === 'serve' && isAway(error) ? 1 : 2;
   }
 }
+
+/** Whether an engine is to blame: a service that starts again will find it, once it is there. */
+const isAway = (error: unknown) => hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STREAM_UNAVAILABLE');
 
 /** The sentence to show for a mistake of the person; undefined for a fault of ours. */
 function readable(error: unknown): string | undefined {

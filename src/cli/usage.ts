@@ -49,6 +49,12 @@ export function targetOf(text: string): Target {
   return target;
 }
 
+/** A patch that sets something. */
+export function requireChange<T extends object>(patch: T, command: string): T {
+  if (Object.keys(patch).length === 0) throw new WeirError('USAGE', `name what to set; weir ${command} --help lists it`);
+  return patch;
+}
+
 /** A name as organizations, workspaces, lists and keys have it. */
 export function readName(text: string): string {
   const fault = nameFault(text);

@@ -9,7 +9,7 @@ import { changeWorkspace, workspaceJson } from '../manage/operations/workspace.t
 import type { AddCommand } from './command.ts';
 import { table } from './context.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
-import { noOptions, oneOf, pick, readName, wholeNumber } from './usage.ts';
+import { noOptions, oneOf, pick, readName, requireChange, wholeNumber } from './usage.ts';
 
 export function workspaceCommands(add: AddCommand): void {
   add(
@@ -29,7 +29,7 @@ export function workspaceCommands(add: AddCommand): void {
     async run(context, [name], options) {
       const store = await context.store();
       const workspace = pick(await store.workspaces(), name, 'workspace');
-      const patch = patchOf(options);
+      const patch = requireChange(patchOf(options), 'workspace set');
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
       const changed = workspaceJson(await changeWorkspace(byCommand(store, workspace.id), patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace.id, null) }) };
@@ -64,7 +64,6 @@ const settingOptions = (c: Command): Command =>
 /** What the options set; commander names them as the settings are named. */
 function patchOf(options: Record<string, never>): WorkspacePatch {
   const given = Object.keys(NO_WORKSPACE_SETTINGS).filter((name) => options[name] !== undefined);
-  if (given.length === 0) throw new WeirError('USAGE', 'name what to set; weir workspace set --help lists it');
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 

@@ -689,6 +689,8 @@ test('D1.7 a mistake at the command line: one readable sentence on standard erro
     ['list create l --workspace w --confidence sure', /--confidence must be one of: low, medium, high, critical/],
     ['list create l --workspace w --severity 5', /--severity must be one of: low, medium, high, critical/],
     ['list set nowhere --workspace w --format plain', /there is no list "nowhere"/],
+    ['list set default --workspace w', /^weir: name what to set; weir list set --help lists it$/m],
+    ['feed create f --workspace w', /--list, once for each list, or --all-lists/],
     ['list ls', /--workspace/],
     ['list delete nowhere --workspace w', /there is no list "nowhere"/],
     ['list delete default --workspace w', /default list/],

@@ -544,6 +544,8 @@ describe('D4 moving mistakes', () => {
       assert.deepEqual([code, said.length], [2, 1], args.join(' '));
       assert.match(said[0], sentence);
     }
+    const again = await command(['export', file, '--workspace', 'main'], settings);
+    assert.equal(again.stderr, `weir: the file "${file}" exists already\n`, 'nothing was read before');
     const nowhere = { ...settings, DATABASE_URL: 'postgres://weir@127.0.0.1:1/weir' };
     assert.deepEqual(await outcome(nowhere, 'export', '--workspace', 'main'), {
       code: 2,

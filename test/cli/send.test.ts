@@ -176,6 +176,13 @@ suite('weir send to a weir', { concurrency: 2 }, () => {
 });
 
 suite('weir send', { concurrency: 2 }, () => {
+  test('D1.12 weir send: https:// where no TLS is spoken is told as that, at once', async (t) => {
+    const { url } = await service(t);
+    const sent = await send([file(ndjson([v2(1)])), '--url', url.replace('http:', 'https:')]);
+    assert.equal(sent.code, 1);
+    assert.match(sent.stderr, /^weir: https:\S+ cannot be reached: it speaks no TLS; try http:\/\/; nothing was sent$/m);
+  });
+
   test('D1.8 weir send: batches of 1000, in order; v1 or v2 by the objects; the key from WEIR_API_KEY or --key; an address with a path', async (t) => {
     const { received, url } = await service(t);
     const entries = many(2500, (n) => v1(n, { name: `signal ${n}` }));

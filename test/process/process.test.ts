@@ -149,6 +149,26 @@ suite('start', () => {
     await eventually(async () => assert.equal(await feed(second.url, keys[0]), '192.0.2.1/32\n', 'the key and the rule are still there'));
   });
 
+  test('D1.25 an engine that is away at the start: one sentence, exit 1, so that the service is started again', async (t) => {
+    const start = (settings: Record<string, string>) =>
+      weir(['serve'], { ...GEO, DATA_DIR: temporaryFolder(t), PORT: '0', LOG_LEVEL: 'error', ...settings });
+    const [store, stream] = await Promise.all([
+      start({ DATABASE_URL: 'postgres://weir@127.0.0.1:1/weir' }),
+      start({ KAFKA_BROKERS: '127.0.0.1:1' }),
+    ]);
+    assert.deepEqual([store.code, store.stderr], [1, 'weir: PostgreSQL does not answer: connect ECONNREFUSED 127.0.0.1:1\n']);
+    assert.deepEqual([stream.code, stream.stderr], [1, 'weir: Kafka at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n']);
+  });
+
+  test('D1.7 a file that DATABASE_URL names and that is not there is a mistake in that setting, exit 2', async (t) => {
+    const DATABASE_URL = 'postgres://weir@127.0.0.1:1/weir?sslmode=verify-full&sslrootcert=/none.pem';
+    const { code, stderr } = await command(['org', 'ls'], { DATA_DIR: temporaryFolder(t), DATABASE_URL });
+    assert.deepEqual(
+      [code, stderr],
+      [2, "weir: a file that DATABASE_URL names cannot be read: ENOENT: no such file or directory, open '/none.pem'\n"],
+    );
+  });
+
   test('D1.2, D2.3 a busy port: one sentence, exit 2, and the key that the first start has made is not lost', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { entrySignals, readContent } from './content.ts';
 import type { ListDefaults } from './entry.ts';
 import { type Form, findForm } from './form.ts';
@@ -179,6 +180,23 @@ test('D11.1 signals are told from lists by their first value', async () => {
   ]) {
     assert.ok('signals' in (await readContent(await findForm(chunksOf(content, 3), '-', undefined), NONE)), content);
   }
+});
+
+test('D1.11, D11.3 what is no text in UTF-8 is one sentence for the whole file; a CR within a line is a fault of the line', async () => {
+  const lines = '192.0.2.1\r\n192.0.2.2\r\n';
+  const utf16 = { code: 'USAGE', message: 'the file is UTF-16 or no text: save it as UTF-8' };
+  for (const content of [
+    Buffer.from(lines, 'utf16le'),
+    Buffer.from(`\uFEFF${lines}`, 'utf16le'),
+    Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]),
+  ]) {
+    await assert.rejects(sent(content), utf16);
+  }
+  await assert.rejects(sent(gzipSync(lines)), { code: 'USAGE', message: /^the file is compressed: / });
+  assert.deepEqual(await sent('192.0.2.1\r192.0.2.2\r\n192.0.2.3\r\n'), [
+    ['line 1', 'a CR stands within this line: end lines with LF or CR LF'],
+    ['line 2', block({ ip: '192.0.2.3' })],
+  ]);
 });
 
 test('D11.6 Suricata: the sources of alerts, with signature and number; other events are passed over', async () => {

@@ -62,6 +62,8 @@ async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults
 }
 
 const NOT_UTF8 = 'this is not UTF-8';
+/** Only LF ends a line: what stands behind a CR would be lost. */
+const LONE_CR = 'a CR stands within this line: end lines with LF or CR LF';
 
 async function* textRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<PlacedRow> {
   let number = 0;
@@ -69,7 +71,8 @@ async function* textRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<PlacedRo
     number += 1;
     const line = readUtf8(bytes)?.trim();
     if (line === '' || (line !== undefined && COMMENT.test(line))) continue;
-    yield { row: line === undefined ? NOT_UTF8 : new Map([['value', firstColumn(line)]]), place: `line ${number}` };
+    const row = line === undefined ? NOT_UTF8 : line.includes('\r') ? LONE_CR : new Map([['value', firstColumn(line)]]);
+    yield { row, place: `line ${number}` };
   }
 }
 

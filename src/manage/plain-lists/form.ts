@@ -14,13 +14,19 @@ const MOST_HEAD = 1 << 20;
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
+/** What is no text in UTF-8, by its first bytes; each line of it would be a fault. */
+const FOREIGN: readonly (readonly [is: (head: Buffer) => boolean, fault: string])[] = [
+  [(head) => head[0] === 0x1f && head[1] === 0x8b, 'the file is compressed: unpack it first (gzip -dc FILE | weir send -)'],
+  [(head) => head.includes(0), 'the file is UTF-16 or no text: save it as UTF-8'],
+];
+
 /** The content from its first byte on, without a byte order mark, and its form. */
 export interface FormedInput {
   readonly format: Form;
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-/** Finds the form by `given`, the end of the file's name, or the first line that is no comment, of which no more is read than needed. */
+/** Finds the form by `given`, the end of the file's name, or the first line that is no comment, of which no more is read than needed. Throws USAGE at what is no text. */
 export async function findForm(chunks: AsyncIterable<Buffer>, file: string, given: Form | undefined): Promise<FormedInput> {
   const source = chunks[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -30,6 +36,8 @@ export async function findForm(chunks: AsyncIterable<Buffer>, file: string, give
     const next = await source.next();
     isWhole = next.done === true;
     if (!next.done) head = Buffer.concat([head, next.value]);
+    const foreign = FOREIGN.find(([is]) => is(head));
+    if (foreign !== undefined) throw new WeirError('USAGE', foreign[1]);
     if (head.length >= BYTE_ORDER_MARK.length || isWhole) format = given ?? formOf(head, file, isWhole);
     if (head.length > MOST_HEAD) format ??= 'text';
   }

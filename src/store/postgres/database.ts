@@ -83,9 +83,12 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
   /** Runs `work` on a connection; after `limit` ms the connection is cut, and `work` fails with it. */
   async function lease<T>(limit: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
     const begun = performance.now();
-    const client = await pool.connect().catch((error: Error) => {
-      throw connectionFault(error, performance.now() - begun < QUICK);
-    });
+    // Not pool.connect() alone: files that the address names are read at once, and one that is missing throws.
+    const client = await Promise.resolve()
+      .then(() => pool.connect())
+      .catch((error: Error) => {
+        throw connectionFault(error, performance.now() - begun < QUICK);
+      });
     let late = false;
     const cut = () => {
       late = true;

@@ -36,8 +36,9 @@ export function serverFault(error: DatabaseError): PostgresFault {
 }
 
 /** The fault behind a connection that could not be made or was lost. */
-export function connectionFault(error: Error, again: boolean): PostgresFault {
+export function connectionFault(error: Error & { readonly syscall?: string }, again: boolean): WeirError {
   if (error instanceof DatabaseError) return serverFault(error);
+  if (error.syscall === 'open') return new WeirError('USAGE', `a file that DATABASE_URL names cannot be read: ${error.message}`);
   // Node's error for a name with several addresses has its text in the errors of each.
   const text = error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.message;
   const untrusted = untrustedReason(error);

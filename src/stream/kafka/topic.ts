@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigResourceTypes } from '@platformatic/kafka';
+import { hasCode, WeirError } from '../../errors.ts';
 import type { Cluster } from './cluster.ts';
 import { isAnswer, mayPass, reasonOf } from './fault.ts';
 import type { KafkaOptions } from './options.ts';
@@ -9,8 +10,8 @@ const START = 10_000;
 const PAUSE = 100;
 
 /**
- * Waits for the brokers and makes the topic when it is missing. Rejects with a readable reason when they are not there, or the
- * topic would lose messages.
+ * Waits for the brokers and makes the topic when it is missing. Rejects with STREAM_UNAVAILABLE when they are not there, with REFUSED
+ * when the topic cannot be used: the brokers are there, but it cannot be made, or would lose messages.
  */
 export async function openTopic(cluster: Cluster, options: KafkaOptions): Promise<void> {
   const deadline = Date.now() + START;
@@ -23,7 +24,7 @@ export async function openTopic(cluster: Cluster, options: KafkaOptions): Promis
       }
       await createTopic(cluster, options);
     } catch (error) {
-      if (error instanceof TopicFault) throw error;
+      if (hasCode(error, 'REFUSED')) throw error;
       if (!mayPass(error)) throw unreachable(options, error);
       fault = error;
     }
@@ -31,11 +32,11 @@ export async function openTopic(cluster: Cluster, options: KafkaOptions): Promis
   }
 }
 
-/** The brokers are there, but the topic cannot be used. */
-class TopicFault extends Error {}
-
-function unreachable({ brokers }: KafkaOptions, fault: unknown): Error {
-  return new Error(`Kafka at ${brokers.join(', ')}: ${reasonOf(fault ?? 'the topic that was made does not appear')}`);
+function unreachable({ brokers }: KafkaOptions, fault: unknown): WeirError {
+  return new WeirError(
+    'STREAM_UNAVAILABLE',
+    `Kafka at ${brokers.join(', ')}: ${reasonOf(fault ?? 'the topic that was made does not appear')}`,
+  );
 }
 
 async function createTopic({ admin }: Cluster, { topic, partitions, replication, retentionHours }: KafkaOptions): Promise<void> {
@@ -49,7 +50,8 @@ async function createTopic({ admin }: Cluster, { topic, partitions, replication,
   } catch (error) {
     if (isAnswer(error, 'TOPIC_ALREADY_EXISTS')) return;
     if (mayPass(error)) throw error;
-    throw new TopicFault(
+    throw new WeirError(
+      'REFUSED',
       `the Kafka topic ${topic} is not there or not to be seen, and cannot be made (${reasonOf(error)}): ` +
         `make it with ${partitions} partitions, cleanup.policy=delete and retention.ms=${retention}, or grant the rights named in docs/kafka.md`,
     );
@@ -70,7 +72,7 @@ async function refuseCompaction({ admin, topic }: Cluster): Promise<void> {
     const [{ configs }] = await admin.describeConfigs({ resources: [resource] });
     const policy = configs.find(({ name }) => name === 'cleanup.policy')?.value ?? '';
     if (policy.includes('compact')) {
-      throw new TopicFault(`the Kafka topic ${topic} has cleanup.policy=${policy}, which would lose messages: set it to delete`);
+      throw new WeirError('REFUSED', `the Kafka topic ${topic} has cleanup.policy=${policy}, which would lose messages: set it to delete`);
     }
   } catch (error) {
     if (!isAnswer(error, 'TOPIC_AUTHORIZATION_FAILED')) throw error;
