@@ -84,10 +84,11 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
   };
   worker.on('message', ({ ids, error }: AppendReply) => {
     for (const id of ids) {
-      const call = waiting.get(id)!;
+      // A thread that fails right behind its reply is heard of first: the call has been rejected.
+      const call = waiting.get(id);
       waiting.delete(id);
-      if (error === undefined) call.resolve();
-      else call.reject(new Error(`the stream's file cannot be written: ${error}`));
+      if (error === undefined) call?.resolve();
+      else call?.reject(new Error(`the stream's file cannot be written: ${error}`));
     }
   });
   worker.on('error', (error: Error) => die(error));
