@@ -86,7 +86,8 @@ const { now, monotonic } = systemClock;
 
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
 export async function startService(config: Config, { stdout, writer }: ServiceOptions): Promise<Service> {
-  const logger = createLogger(config.logLevel);
+  const secrets = [config.bootstrapApiKey, config.metricsToken].filter((secret) => secret !== undefined);
+  const logger = createLogger(config.logLevel, undefined, secrets);
   const log: Log = (level, message) => logger[level](message);
   const closing: Close[] = [];
   let draining = false;

@@ -69,7 +69,8 @@ const GROUPS: readonly (readonly [path: RegExp, group: Group])[] = [
 export const targetOf = (url: string): string => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, ''));
 /** A request target with letters, digits and `-._~` unescaped: escaped they mean the same (RFC 3986, 6.2.2.2). */
 export const plainTarget = (url: string): string => (url.includes('%') ? url.replace(UNRESERVED, decodeURIComponent) : url);
-const UNRESERVED = /%(?:2[de]|3\d|4[1-9a-f]|5[\da]|5f|6[1-9a-f]|7[\dae])/gi;
+/** Not behind an escape that is cut off: what is malformed stays so. */
+const UNRESERVED = /(?<!%[\da-f]?)%(?:2[de]|3\d|4[1-9a-f]|5[\da]|5f|6[1-9a-f]|7[\dae])/gi;
 /** The path of a request target. */
 export const pathOf = (url: string): string => splitTarget(targetOf(url))[0];
 

@@ -196,7 +196,9 @@ export function refuseConnection(error: Error & { code?: string; rawPacket?: unk
   const group = groupOf(REQUEST_LINE.exec(arrived)?.[1] ?? '');
   const { status, headers, body } = errorAnswer(group, CONNECTION_FAULTS[code ?? ''] ?? malformedIn(group));
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Date: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`,
+  );
   // A client that goes on sending would keep it open for good.
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once('close', () => clearTimeout(timer));

@@ -1,15 +1,21 @@
 import { type Logger, pino } from 'pino';
 import { withoutSecrets } from '../account/secrets.ts';
 
-/** Logs JSON lines to standard error (or `write`). Secrets are struck out of each line, whichever part of the program put them there. */
-export function createLogger(level: string, write: (line: string) => void = (line) => process.stderr.write(line)): Logger {
+const toStandardError = (line: string): void => void process.stderr.write(line);
+
+/**
+ * Logs JSON lines to standard error (or `write`). Secrets are struck out of each line, whichever part of the program put them there:
+ * those of a form of their own, and the `given` ones, which an operator may have chosen freely.
+ */
+export function createLogger(level: string, write = toStandardError, given: readonly string[] = []): Logger {
+  const inJson = given.map((secret) => JSON.stringify(secret).slice(1, -1));
   return pino(
     {
       level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: withoutSecrets },
+      hooks: { streamWrite: (line) => withoutSecrets(inJson.reduce((rest, secret) => rest.replaceAll(secret, '[key]'), line)) },
     },
     { write },
   );

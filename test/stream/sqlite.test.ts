@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -45,6 +45,25 @@ test('D1.21 a file that cannot be written: append and probe say so, and both wor
   await stream.probe();
   await stream.publish([note(1)]);
   assert.deepEqual(await stream.bounds(0), { start: 0, end: 2 });
+});
+
+test('D3.20 once the file was removed or replaced, nothing is accepted: it would be gone with the process', async (t) => {
+  const folder = temporaryFolder(t);
+  const data = join(folder, 'data');
+  const stream = openSqliteStream(data);
+  t.after(() => stream.close());
+  await stream.publish([note(0)]);
+  const reason = /cannot be written: it was removed or replaced/;
+  renameSync(data, join(folder, 'moved'));
+  await assert.rejects(stream.publish([note(1)]), reason);
+  await assert.rejects(stream.probe(), reason);
+  await openSqliteStream(data).close();
+  await assert.rejects(stream.publish([note(2)]), reason);
+  rmSync(data, { recursive: true });
+  renameSync(join(folder, 'moved'), data);
+  await stream.publish([note(3)]);
+  const { end } = await stream.bounds(0);
+  assert.equal(end, 2);
 });
 
 test('6 rows of earlier versions are read as they were written, and texts that UTF-8 cannot hold come back as they were sent', async (t) => {

@@ -18,6 +18,7 @@ import {
   revisionOf,
 } from '../document.ts';
 import { stampFeed } from '../formats/stamp.ts';
+import { exceptionsOf } from './content.ts';
 import { FeedDecisions } from './decision-builder.ts';
 import { render } from './document.ts';
 import { FeedRanges } from './feed-ranges.ts';
@@ -101,15 +102,16 @@ const newFeed = (rules: WorkspaceRules): FeedState => ({
 });
 const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
-/** Builds from the feed's snapshot, which is read first where it is of an earlier generation. */
+/** Builds from the feed's snapshot, which is read first where it is of an earlier generation, or not of one moment any more. */
 async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
   const { store, clock } = options;
   const { snapshot } = feed;
+  const { document } = request.variant;
+  const isShared = DOCUMENTS[document].kinds.length === 0;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
-  if (snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall) {
+  const isOld = snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall;
+  if (isOld || (isShared && isMixed(snapshot, feed.rules))) {
     const wanted = { ...request, generation: Math.max(request.generation, snapshot?.generation ?? 0) };
-    const { document } = request.variant;
-    const isShared = DOCUMENTS[document].kinds.length === 0;
     const read = isShared
       ? sharedSnapshot(feed, wanted, options)
       : within(readSnapshot(store, wanted, instantOf(clock), document), READ_LIMIT, 'the store', clock);
@@ -117,6 +119,13 @@ async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBu
   }
   return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed, feed.snapshot, request, options);
 }
+
+/**
+ * Whether the lists of a snapshot that cuts never-block rules out were moved on by the read of another feed: never-block rules of other
+ * lists, and which lists there are, were not. A rule that blocks more than it should would come before the one that was made to stop it.
+ */
+const isMixed = (snapshot: Snapshot, rules: WorkspaceRules): boolean =>
+  exceptionsOf(snapshot) !== undefined && snapshot.head.change !== rules.change;
 
 /** A snapshot whose lists are shared with the other feeds of the workspace. */
 async function sharedSnapshot(

@@ -44,6 +44,11 @@ export class WorkspaceRules {
     this.#clock = clock;
   }
 
+  /** The number of the change after which all lists are as they are now. */
+  get change(): number {
+    return this.#change;
+  }
+
   /** Whether nobody needs it any more. */
   get isIdle(): boolean {
     return this.#users.size + this.#reads === 0;

@@ -157,7 +157,8 @@ export class ServedFeed {
       throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
     const staleSince = secondOf(snapshot.currentAt.wall);
     const { current } = served.state;
-    const mayStay = current?.generation === snapshot.generation && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
+    const mayStay =
+      current?.readAt === snapshot.readAt.monotonic && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
     if (mayStay) {
       const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now.monotonic + this.#context.pause };
       this.#update(served, withExtended(served.state, stale));
@@ -199,7 +200,7 @@ export class ServedFeed {
     const snapshot = this.#snapshot;
     const now = clock.now();
     const { current } = served.state;
-    if (snapshot === undefined || current?.generation !== snapshot.generation) return false;
+    if (snapshot === undefined || current?.readAt !== snapshot.readAt.monotonic) return false;
     if (current.geoVersion !== geoVersion() || !isServable(current, now)) return false;
     const recordComparedAfter = this.#read!.began.sequence;
     if (current.outcome.kind === 'feed' && current.recordComparedAfter < recordComparedAfter) {
@@ -249,12 +250,13 @@ export class ServedFeed {
     const now = this.#context.now();
     const { name, entryCount: entries, v4Count, entryLimit: limit } = result;
     if (served.variant.document === 'feed') this.#watch?.built(this.#name, served.variant, { name, entries, v4Count, limit });
-    const { generation, geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
+    const { geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
+    const readAt = result.readAt.monotonic;
     const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
     const outcome = { ...this.#outcome(result, served), staleSince };
     const recordComparedAfter = this.#read!.began.sequence;
     const times = { freshUntil, asOf, servableFrom, servableUntil, provisional };
-    this.#update(served, withBuild(served.state, { outcome, generation, geoVersion, ...times, recordComparedAfter }, now));
+    this.#update(served, withBuild(served.state, { outcome, readAt, geoVersion, ...times, recordComparedAfter }, now));
   }
 
   #outcome(result: BuiltFeed | TooLargeFeed, { variant, state }: ServedVariant): Representation | TooLarge {

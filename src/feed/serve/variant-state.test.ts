@@ -44,7 +44,7 @@ const tooLarge: TooLarge = { kind: 'too_large', entryCount: 10, entryLimit: 9, h
 /** A build that is fresh until second 130 and expires at second 110. */
 function build(outcome: Representation | TooLarge, change: Partial<CachedBuild> = {}): CachedBuild {
   const times = { freshUntil: 130_000, asOf: 100, servableFrom: 100, servableUntil: 110, provisional: false };
-  return { outcome, generation: 1, geoVersion: '1', recordComparedAfter: 1, ...times, ...change };
+  return { outcome, readAt: 1, geoVersion: '1', recordComparedAfter: 1, ...times, ...change };
 }
 
 describe('what is served of a variant', () => {

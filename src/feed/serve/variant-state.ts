@@ -6,8 +6,8 @@ import type { Representation, TooLarge } from './representation.ts';
 /** A finished build of a variant, what it was made from, and how long it may be served. */
 export interface CachedBuild {
   readonly outcome: Representation | TooLarge;
-  /** Of the snapshot behind it. */
-  readonly generation: number;
+  /** When the read of the snapshot behind it began, ms, monotonic. */
+  readonly readAt: number;
   readonly geoVersion: string;
   /** ms, monotonic: until then it needs no look at the store. */
   readonly freshUntil: number;

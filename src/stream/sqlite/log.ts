@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
@@ -173,8 +173,16 @@ export function logAppender(db: DatabaseSync): LogAppender {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
   const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, CAST(? AS TEXT))');
   const takeBack = db.prepare('DELETE FROM batches WHERE first_offset = ?');
+  const file = db.location()!;
+  const opened = statSync(file);
 
+  /** What is written to a file that was removed or replaced is gone with the process, and nobody would notice. */
+  function requireFile(): void {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev) throw new Error('it was removed or replaced; weir has to be restarted');
+  }
   function commit(work: () => void): void {
+    requireFile();
     db.exec('BEGIN IMMEDIATE');
     try {
       work();

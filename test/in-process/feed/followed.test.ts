@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blockGuards, NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
 import { type ListSettings, NO_SETTINGS } from '../../../src/account/list.ts';
+import { systemClock } from '../../../src/clock.ts';
 import { feedBuilder } from '../../../src/feed/build/feed-builder.ts';
 import type { BuildResult } from '../../../src/feed/builder.ts';
 import type { Variant } from '../../../src/feed/variant.ts';
@@ -130,4 +131,52 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
   }
   assert.deepEqual({ ...calls, whole: calls.whole.length }, { follow: 150, snapshot: 0, whole: lists.length });
   assert.equal(new Set(calls.whole).size, lists.length);
+});
+
+test('D5.13, D7.6 a feed never has a block without the never-block rule that was made before it, also when the read of another feed has moved its list on', async (t) => {
+  const store = await openSqliteStore(temporaryFolder(t));
+  t.after(() => store.close());
+  const workspace = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
+  const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+  const cutting = await store.createList(workspace.id, 'cutting', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+  const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
+  const builder = feedBuilder({
+    store,
+    recordFeed: store.recordFeed,
+    recordTold: store.recordTold,
+    geo: () => ({ version: '1', ranges: () => nowhere, hasAsn: () => true }),
+    guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }),
+    phaseOf: () => 'request',
+    clock: systemClock,
+  });
+  let position = 0;
+  async function land(listId: string, action: 'block' | 'allow', address: number, prefix: number) {
+    const now = Date.now();
+    const rest = { name: null, reason: null, labels: null, config: null, ruleRef: null, confidence: null, severity: null, expiresAt: null };
+    const rule = { ...rest, action, target: { kind: 'ip', network: { family: 4, address, prefix } } } as const;
+    const record = { offset: position, timestamp: now, key: workspace.id, headers: {}, value: '' };
+    const change = { change: 'upsert', kind: 'access_rule', rule } as const;
+    const item = { record, workspaceId: workspace.id, listId, receivedAt: now, batchId: newBatchId(now), keyId: null, change };
+    const [from, to] = [position === 0 ? null : position, position + 1];
+    assert.equal(await store.apply({ streamId: 's', partition: 0, from, to, items: [item], poison: [], now }), 'landed');
+    position = to;
+  }
+  async function text(feedId: string | null, format: 'plain' | 'csv_indicator', generation: number) {
+    const variant = { document: 'feed', format, family: 'v4', action: 'block' } as const;
+    const request = { workspaceId: workspace.id, feedId, variant, generation, confirmedAt: 0, offline: false, previous: undefined };
+    const result = await builder.build(request);
+    assert.ok(result.kind === 'feed');
+    return { text: Buffer.from(result.bytes).toString(), readAt: result.readAt };
+  }
+
+  await land(cutting.id, 'block', 0x0a00_0000, 32);
+  const first = await text(cutting.id, 'plain', 1);
+  assert.equal(first.text, '10.0.0.0/32\n');
+  await land(edge.id, 'allow', 0xc000_0201, 32);
+  await land(cutting.id, 'block', 0xc000_0200, 31);
+  await text(null, 'plain', 2);
+  // Another format, from what is known of the feed.
+  const second = await text(cutting.id, 'csv_indicator', 0);
+  assert.equal(second.text, '10.0.0.0,IP,high,high\n192.0.2.0,IP,high,high\n');
+  assert.ok(second.readAt.monotonic > first.readAt.monotonic, 'known to be another read');
 });
