@@ -95,6 +95,10 @@ test('D1 settings: an empty variable is an unset one; any subset of roles is tak
   assert.deepEqual(configOf({ KAFKA_BROKERS: 'a:9092, [::1]:9093' }).kafkaBrokers, ['a:9092', '[::1]:9093']);
 });
 
+test('D1.1 settings: what nobody sees in a value is shown in its fault', () => {
+  assert.deepEqual(faultsOf({ PORT: '8080\r' }), ['PORT must be a whole number from 0 to 65535, not "8080\\r"']);
+});
+
 test('D1 settings: what is set without what belongs to it is a fault, and a password is in none', () => {
   assert.deepEqual(
     faultsOf({ KAFKA_CA_FILE: 'ca.pem', KAFKA_CERT_FILE: 'cert.pem', KAFKA_SASL_PASSWORD: 'open sesame', KAFKA_SASL_USERNAME: 'weir' }),

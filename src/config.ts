@@ -473,7 +473,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       config[name] = parse(value);
     } catch (error) {
-      const shown = SECRETS.includes(name) ? '' : `, not "${value}"`;
+      // As JSON, so that the CR of a file with Windows line ends is seen.
+      const shown = SECRETS.includes(name) ? '' : `, not ${JSON.stringify(value)}`;
       faults.push(`${variable} ${(error as Error).message}${shown}`);
     }
   }

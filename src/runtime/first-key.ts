@@ -6,7 +6,7 @@ import type { Store } from '../ports/store.ts';
 /**
  * Makes sure that the given key exists (BOOTSTRAP_API_KEY), or, without one, that an empty store gets a new key.
  * `made` says whether a key was made; `shown` is its text where it was made up here and has to be shown. Warns of a given key that can
- * be guessed, and of older first keys that still work beside it.
+ * be guessed, of one that was there before as another key, and of older first keys that still work beside it.
  */
 export async function ensureFirstKey(
   given: string | undefined,
@@ -21,12 +21,24 @@ export async function ensureFirstKey(
   const { hash, prefix } = keyParts(text);
   const { created, workspaceId } = await store.bootstrap({ hash, prefix, onlyWhenEmpty: given === undefined });
   if (given !== undefined) {
-    for (const { id, createdAt } of (await store.savedKeys(workspaceId)).filter((key) => isOlderFirstKey(key, hash, now))) {
+    const keys = await store.savedKeys(workspaceId);
+    const own = keys.find((key) => Buffer.from(hash).equals(key.hash));
+    const odd = own && oddity(own, now);
+    if (odd !== undefined) log('warn', odd);
+    for (const { id, createdAt } of keys.filter((key) => isOlderFirstKey(key, hash, now))) {
       const since = new Date(createdAt).toISOString();
       log('warn', `an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`);
     }
   }
   return { made: created, shown: created && given === undefined ? text : undefined };
+}
+
+/** What BOOTSTRAP_API_KEY does not do, because that key was there before; undefined where it does all that it should. */
+function oddity({ id, name, permissions, revokedAt, expiresAt }: SavedKey, now: number): string | undefined {
+  if (revokedAt !== null) return `BOOTSTRAP_API_KEY is the key ${id}, which is revoked and stays so`;
+  if (expiresAt !== null && expiresAt <= now) return `BOOTSTRAP_API_KEY is the key ${id}, which has expired`;
+  if (name === BOOTSTRAP_KEY_NAME) return undefined;
+  return `BOOTSTRAP_API_KEY is the key ${id}, which was there before and keeps its workspace and its permissions: ${permissions.join(', ')}`;
 }
 
 /** Whether a key was once the first key, is not the one with this hash, and still works at `now` (ms). */
