@@ -10,9 +10,8 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],
   ['fleet.ts', '--rounds', '1'],
-  ['changing.ts', '--seconds', '20'],
-  ['agents.ts', '--seconds', '15'],
-  ['bouncers.ts', '--seconds', '15'],
+  ['changing.ts', '--seconds', '15'],
+  ['agents.ts', '--seconds', '10'],
   ['metrics.ts', '--seconds', '10'],
   ['postgres.ts'],
 ];

@@ -89,7 +89,7 @@ for (let round = 0; round < 2; round += 1) {
 }
 const start = { seconds: cpuSeconds(weir.pid) - first, bytes: bytes / latencies.length };
 // Until the first rules lapse, and with them every second something is told.
-await pulls(70_000);
+await pulls(60_000);
 latencies = [];
 bytes = 0;
 const before = cpuSeconds(weir.pid);

@@ -29,8 +29,8 @@ const { values } = parseArgs({
 });
 const ROUNDS = Number(values.rounds);
 /** Changes before the counted ones: a process that has just started compiles as it goes. */
-const WARMUP = 3;
-const POLLED_SECONDS = 6;
+const WARMUP = 2;
+const POLLED_SECONDS = 5;
 /** Rebuilds beside which the 304s are to be measured at least. */
 const LEAST_REBUILDS = 3;
 const rows: Cell[][] = [['after one change', 'bare scan ms', 'ready ms', 'of the scan', "304s' p99 ms", 'beside rebuilds']];
