@@ -1,4 +1,7 @@
-/** Runs the benchmarks, one after the other: `npm run bench`. Those about hostile and clumsy clients are run by `npm run test:hold`. */
+/**
+ * Runs the benchmarks, one after the other: `npm run bench`. Those about hostile and clumsy clients are run by `npm run test:hold`, those of
+ * bouncers, which wait for a minute, and of the console by hand.
+ */
 import { spawnSync } from 'node:child_process';
 
 const COMMANDS: readonly (readonly string[])[] = [
