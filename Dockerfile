@@ -2,6 +2,7 @@
 FROM node:24.21.0-slim
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages ./packages
 # The image brings its own Node: the optional packages that hold one are left out.
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force && install -d -o node -g node -m 0700 /data
 # Only from here on: npm would keep what it compiles in the volume, as root.

@@ -6,10 +6,10 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import { renderCidrs } from '@weir/network/render.ts';
 import { mergeCidr } from 'cidr-tools';
-import { coalesceV4, coalesceV6 } from '../src/network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../src/network/ranges.ts';
-import { renderCidrs } from '../src/network/render.ts';
 import { readLines } from '../test/support/network-lines.ts';
 import { needs } from '../test/support/programs.ts';
 import { seededRandom } from '../test/support/random.ts';

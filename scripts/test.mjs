@@ -7,10 +7,10 @@ import { run as runTests } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
-const UNIT = ['src/**/*.test.ts', 'test/feed/*.test.ts'];
+const UNIT = ['src/**/*.test.ts', 'packages/*/*.test.ts', 'packages/expression/{literal,regex}/*.test.ts', 'test/feed/*.test.ts'];
 /** What else does all its work in its own process. */
-const IN_PROCESS = ['test/in-process/**/*.test.ts', 'test/expression/*.test.ts', 'test/geo/*.test.ts'];
-const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts'];
+const IN_PROCESS = ['test/in-process/**/*.test.ts', 'packages/*/test/*.test.ts', 'test/geo/*.test.ts'];
+const ALL = ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts'];
 /** Files that take longest come first, so that none of them is left over at the end. */
 const LONGEST = [
   'contract/postgres-kafka',
@@ -98,7 +98,7 @@ async function runGiven() {
 }
 
 const WHOLE = {
-  types: async () => (await run(bin('tsc'), '--noEmit')) && run(bin('tsc'), '--noEmit', '-p', 'src/console'),
+  types: async () => (await run(bin('tsc'), '--noEmit')) && run(bin('tsc'), '--noEmit', '-p', 'packages/console'),
   lint: () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
   tests: async () => {
     const passed = await runTogether([...UNIT, ...IN_PROCESS]);

@@ -2,7 +2,7 @@
  * The nouns of weir: what a rule is, whatever the wire or the engine.
  * Times are milliseconds since 1970 unless a name says otherwise.
  */
-import type { Network } from './network/network.ts';
+import type { Network } from '@weir/network/network.ts';
 
 /** What a rule asks the enforcement point to do with an access-rule target (spec 2.3). */
 export const ACCESS_ACTIONS = ['block', 'allow'] as const;

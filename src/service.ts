@@ -1,12 +1,12 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../package.json' with { type: 'json' };
 import { areOff, mayBlock } from './account/guard-rails.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
-import type { Schemes } from './expression/scheme.ts';
 import { Bouncers } from './feed/serve/bouncers.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { accessLog } from './http/access-log.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { overlaps } from '../network/address-set.ts';
-import type { Network } from '../network/network.ts';
-import { parseNetwork } from '../network/parse.ts';
+import { overlaps } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { areOff, blockGuards, type GuardRails, NO_GUARD_RAILS, protectedWord } from './guard-rails.ts';
 
 const network = (text: string) => parseNetwork(text) as Network;

@@ -1,9 +1,9 @@
 /** Guard rails (SPEC D7): which networks no block may reach, and how wide a block may be. */
-import { type AddressSet, addressSet, intersection, isEmpty, overlaps, subtract, union } from '../network/address-set.ts';
-import { formatNetwork } from '../network/format.ts';
-import type { Network } from '../network/network.ts';
-import { parseNetwork } from '../network/parse.ts';
-import { NOT_GLOBALLY_REACHABLE, PRIVATE_USE, REACHABLE_EXCEPTIONS } from '../network/special-purpose.ts';
+import { type AddressSet, addressSet, intersection, isEmpty, overlaps, subtract, union } from '@weir/network/address-set.ts';
+import { formatNetwork } from '@weir/network/format.ts';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
+import { NOT_GLOBALLY_REACHABLE, PRIVATE_USE, REACHABLE_EXCEPTIONS } from '@weir/network/special-purpose.ts';
 
 /** Sets of networks that have a name. `self`: the addresses of this machine and its proxies. */
 export const NETWORK_SETS = ['private', 'special', 'self'] as const;

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { faultExcerpt, faultLine, type ParseError } from '@weir/expression/fault.ts';
 import { WeirError } from '../errors.ts';
-import { faultExcerpt, faultLine, type ParseError } from '../expression/fault.ts';
 import { judgeExpression, type Verdict } from '../manage/expressions.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../rule.ts';
 import { readSchemes } from '../runtime/schemes.ts';

@@ -1,5 +1,5 @@
 /** What bouncers are given: the networks of a block feed as decisions (SPEC D14). All that crosses between the two threads is here. */
-import type { Network } from '../network/network.ts';
+import type { Network } from '@weir/network/network.ts';
 
 /** What every decision says of where it comes from, and of a network that comes of several lists. */
 export const ORIGIN = 'weir';

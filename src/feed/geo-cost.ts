@@ -1,6 +1,6 @@
 /** What a rule for a country or an ASN costs a feed. */
-import { countV4, countV6 } from '../network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../network/ranges.ts';
+import { countV4, countV6 } from '@weir/network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { GeoDatabase, GeoRanges } from '../ports/geo.ts';
 import type { GeoTarget } from '../rule.ts';
 import type { Family } from './variant.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { isIPv4, isIPv6 } from 'node:net';
 import { test } from 'node:test';
+import { newReading, textOf } from '@weir/network/read.ts';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { newReading, textOf } from '../network/read.ts';
 import { readAddressOrNumber } from './address.ts';
 
 /** The bytes of an address; undefined when the text is none. */

@@ -1,4 +1,4 @@
-import { type Reading, readAddress } from '../network/read.ts';
+import { type Reading, readAddress } from '@weir/network/read.ts';
 
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 

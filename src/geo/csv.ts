@@ -1,7 +1,7 @@
+import { lastAddressV6 } from '@weir/network/bounds.ts';
+import { isMapped, newReading, type Reading, readNetwork, textOf } from '@weir/network/read.ts';
 import { parse } from 'csv-parse/sync';
 import { hasCode, WeirError } from '../errors.ts';
-import { lastAddressV6 } from '../network/bounds.ts';
-import { isMapped, newReading, type Reading, readNetwork, textOf } from '../network/read.ts';
 import { readAddressOrNumber } from './address.ts';
 import { type CsvLayout, csvLayout } from './csv-layout.ts';
 import { type GeoKind, INVALID, type KeyReader, KINDS, readKeyText, SKIP } from './kind.ts';

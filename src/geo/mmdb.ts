@@ -1,8 +1,8 @@
+import { lastAddressV6 } from '@weir/network/bounds.ts';
 import decoder from 'mmdb-lib/lib/decoder.js';
 import { type Metadata, parseMetadata } from 'mmdb-lib/lib/metadata.js';
 import walker from 'mmdb-lib/lib/reader/walker.js';
 import { WeirError } from '../errors.ts';
-import { lastAddressV6 } from '../network/bounds.ts';
 import { type GeoKind, INVALID, KINDS, readKeyText, SKIP } from './kind.ts';
 import { addRow, type RowSink } from './rows.ts';
 

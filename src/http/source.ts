@@ -1,8 +1,8 @@
 /** Where requests come from. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { formatNetwork } from '../network/format.ts';
-import { parseNetwork } from '../network/parse.ts';
+import { formatNetwork } from '@weir/network/format.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 
 /** What counts as one client: an IPv4 address, or an IPv6 /64. IPv4-mapped IPv6 is IPv4. */
 export function sourceOf(address: string): string {

@@ -1,7 +1,7 @@
 /** Judging filter expressions before they are sent, as the signal endpoint does (spec 2.4). */
-import { locate, type ParseError } from '../expression/fault.ts';
-import { parseExpression } from '../expression/parser.ts';
-import type { Scheme } from '../expression/scheme.ts';
+import { locate, type ParseError } from '@weir/expression/fault.ts';
+import { parseExpression } from '@weir/expression/parser.ts';
+import type { Scheme } from '@weir/expression/scheme.ts';
 import { RULE_KINDS } from '../rule.ts';
 import { LIMITS } from '../signal/limits.ts';
 

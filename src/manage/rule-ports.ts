@@ -1,5 +1,5 @@
 /** What management needs to read, explain and change rules. Types only. */
-import type { Schemes } from '../expression/scheme.ts';
+import type { Schemes } from '@weir/expression/scheme.ts';
 import type { FeedExplainer } from '../feed/explain/explain.ts';
 import type { Message } from '../ports/stream.ts';
 import type { Submission } from './submission.ts';

@@ -2,11 +2,12 @@
  * The store of rules: landing writes it, feeds read it. Types only; `storeConformance` is run by every driver.
  * Every call that concerns rules names the workspace.
  */
+
+import type { Network } from '@weir/network/network.ts';
 import type { Author } from '../account/caller.ts';
 import type { FeedKind, FeedProfile, ProposedFeed } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
-import type { Network } from '../network/network.ts';
 import type { AccessAction, AccessRule, ExpressionRule, GeoTarget, Kind, RuleChange, RuleOperation, RuleRole, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { StreamRecord } from './stream.ts';

@@ -1,9 +1,10 @@
 /** The role `signals`: what a batch is judged with. */
+
+import type { Schemes } from '@weir/expression/scheme.ts';
 import type { Logger } from 'pino';
 import { blockGuards, type ServiceGuardRails } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Schemes } from '../expression/scheme.ts';
 import type { FeedForecast } from '../feed/serve/forecast.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { rateLimiter } from '../http/auth/rate-limit.ts';

@@ -1,6 +1,6 @@
 /** The phase of WAF rules whose senders did not say it. */
-import { parseExpression } from '../expression/parser.ts';
-import type { Schemes } from '../expression/scheme.ts';
+import { parseExpression } from '@weir/expression/parser.ts';
+import type { Schemes } from '@weir/expression/scheme.ts';
 import type { PhaseOf } from '../feed/build/rules.ts';
 import { isExpressionKind } from '../rule.ts';
 import { readSchemes } from './schemes.ts';

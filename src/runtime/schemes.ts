@@ -1,7 +1,7 @@
 /** Which fields and functions expressions may use here: those of the packaged schemes, and those that the operator's file adds. */
 import { readFileSync } from 'node:fs';
+import { loadSchemes, packagedSchemes, type Schemes } from '@weir/expression/scheme.ts';
 import { WeirError } from '../errors.ts';
-import { loadSchemes, packagedSchemes, type Schemes } from '../expression/scheme.ts';
 
 /** The schemes of this process; `file` is SCHEMES_FILE. Throws USAGE with one line when the file is missing or broken. */
 export function readSchemes(file: string | undefined): Schemes {

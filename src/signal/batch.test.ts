@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { packagedSchemes } from '@weir/expression/scheme.ts';
 import fc from 'fast-check';
-import { packagedSchemes } from '../expression/scheme.ts';
 import { batchSteps, inOneGo, scanSteps, validateBatch } from './batch.ts';
 import { AnyEnvelope, EXPRESSION_FIELDS, type Signal, V1Event } from './schema.ts';
 import type { EnvelopeCheck } from './v2.ts';

@@ -1,4 +1,4 @@
-import type { Network } from '../network/network.ts';
+import type { Network } from '@weir/network/network.ts';
 import type { Target } from '../rule.ts';
 import type { Fields } from './normalize.ts';
 import { readTarget, TARGET_FIELDS } from './target.ts';

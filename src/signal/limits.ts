@@ -1,4 +1,4 @@
-import { MAX_CHARACTERS, MAX_REGEXES } from '../expression/parser.ts';
+import { MAX_CHARACTERS, MAX_REGEXES } from '@weir/expression/parser.ts';
 
 /** Limits of spec 8 and of one signal entry. Characters are Unicode code points, sizes are bytes of JSON in UTF-8. */
 export const LIMITS = {

@@ -1,5 +1,5 @@
-import { formatNetwork } from '../network/format.ts';
-import { parseNetwork } from '../network/parse.ts';
+import { formatNetwork } from '@weir/network/format.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import type { Target } from '../rule.ts';
 
 /** The wire form of a target: exactly one of the three is there (spec 2.1, 2.3). */

@@ -1,5 +1,5 @@
-import { parseExpression } from '../expression/parser.ts';
-import type { Scheme, Schemes } from '../expression/scheme.ts';
+import { parseExpression } from '@weir/expression/parser.ts';
+import type { Scheme, Schemes } from '@weir/expression/scheme.ts';
 import { type ExpressionKind, isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES } from '../rule.ts';
 import { parseTarget, type TargetCheck } from './check.ts';
 import { lifetime } from './expiry.ts';

@@ -1,5 +1,5 @@
 /** How values are stored, in columns of the same meaning in either dialect. */
-import { parseNetwork } from '../network/parse.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { ACCESS_ACTIONS, type AccessAction, type JsonObject, RULE_ROLES, type RuleRole, type Target } from '../rule.ts';
 
 /** JSON data as text; null stays null. */

@@ -23,7 +23,7 @@ interface Tabs {
 }
 
 /** A module of the console, which has no types here. */
-const load = (path: string): Promise<unknown> => import(new URL(`../../src/console/${path}`, import.meta.url).href);
+const load = (path: string): Promise<unknown> => import(new URL(`../../packages/console/${path}`, import.meta.url).href);
 const words = (await load('words.js')) as Words;
 const tabs = (await load('pages/rules/tabs.js')) as Tabs;
 

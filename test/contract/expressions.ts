@@ -1,7 +1,7 @@
 /** What clients may rely on about WAF rules and smart firewall rules, over real HTTP; every engine runs it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expressions as labelled } from '../expression/corpus.ts';
+import { expressions as labelled } from '@weir/expression/test/corpus.ts';
 import { eventually, inSeconds } from '../support/weir.ts';
 import { type Client, type Json, startWorld } from '../support/world.ts';
 import { contractSuite, EMBEDDED, type Engine } from './engine.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { faultExcerpt, faultLine } from '../../src/expression/fault.ts';
-import { parseExpression } from '../../src/expression/parser.ts';
-import { loadSchemes, packagedSchemes } from '../../src/expression/scheme.ts';
+import { faultExcerpt, faultLine } from '@weir/expression/fault.ts';
+import { parseExpression } from '@weir/expression/parser.ts';
+import { loadSchemes, packagedSchemes } from '@weir/expression/scheme.ts';
 
 const page = readFileSync(new URL('../../docs/expressions.md', import.meta.url), 'utf8');
-const packaged = JSON.parse(readFileSync(new URL('../../src/expression/schemes.json', import.meta.url), 'utf8'));
+const packaged = JSON.parse(readFileSync(new URL(import.meta.resolve('@weir/expression/schemes.json')), 'utf8'));
 const schemes = packagedSchemes();
 
 /** The rows of the table below a heading, cell by cell. */

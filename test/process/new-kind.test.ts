@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { copyTree } from '../support/tree-copy.ts';
 
 type Settings = Record<string, string>;
 
@@ -34,9 +35,7 @@ const folder = temporaryFolder({ after });
 function copySources(name: string) {
   const copy = join(folder, name);
   const changed: string[] = [];
-  mkdirSync(copy);
-  for (const part of ['src', 'test/support', 'package.json']) cpSync(join(ROOT, part), join(copy, part), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  copyTree(copy, ['src', 'test/support']);
   const options = { extends: join(ROOT, 'tsconfig.json'), include: ['src'], exclude: ['**/*.test.ts'] };
   writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(options));
   return {
@@ -61,7 +60,7 @@ const addRow = (copy: Copy) =>
   copy.edit('src/rule.ts', (text) => text.replace(/^\} as const satisfies Record<string, TargetKindRow/m, `${ROW}$&`));
 
 function addScheme(copy: Copy): void {
-  copy.edit('src/expression/schemes.json', (text) => {
+  copy.edit('packages/expression/schemes.json', (text) => {
     const schemes = JSON.parse(text);
     schemes.kinds.dns_rule = { called: 'DNS rules' };
     schemes.dns_rule = { 'dns.qname': { type: 'Bytes' } };
@@ -107,7 +106,7 @@ describe('a made-up kind of rule', () => {
   test('2.2 a kind is a row, a scheme and a migration a dialect; the compiler asks for what is missing', () => {
     assert.deepEqual(copy.changed, [
       'src/rule.ts',
-      'src/expression/schemes.json',
+      'packages/expression/schemes.json',
       'src/store/migrations/sqlite/999-dns-rules.sql',
       'src/store/migrations/postgres/999-dns-rules.sql',
     ]);

@@ -1,14 +1,14 @@
 /** Explain against what feeds publish: random rules in the embedded store, feeds of the real builder, addresses as flags. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { instantOf } from '../../src/clock.ts';
 import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
 import { explain } from '../../src/feed/explain/explain.ts';
 import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/feed/variant.ts';
-import type { Network } from '../../src/network/network.ts';
-import { parseNetwork } from '../../src/network/parse.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type Target } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

@@ -1,10 +1,11 @@
 /** Rules that come, go, expire and are renewed, as the tables of a feed's lists have them. */
+
+import { addressSet } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
 import fc from 'fast-check';
 import { ruleTables, type SharedRules, type SnapshotPart } from '../../src/feed/build/snapshot.ts';
 import { levelCode } from '../../src/feed/levels.ts';
 import { FAMILIES } from '../../src/feed/variant.ts';
-import { addressSet } from '../../src/network/address-set.ts';
-import type { Network } from '../../src/network/network.ts';
 import type { GeoDatabase } from '../../src/ports/geo.ts';
 import { RULE_ROLES } from '../../src/rule.ts';
 

@@ -1,5 +1,7 @@
 /** A clock that stands still, a store in memory and feeds over both, for tests about what happens when. */
 
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import type { Caller } from '../../src/account/caller.ts';
 import { type FeedKind, feedRevision } from '../../src/account/feed.ts';
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
@@ -19,8 +21,6 @@ import { type Answered, type DocumentHeaders, documentEndpoint } from '../../src
 import type { FeedAnswer } from '../../src/http/feeds/headers.ts';
 import { feedRoutes } from '../../src/http/feeds/routes.ts';
 import { rulesEndpoint, rulesRoutes } from '../../src/http/rules/answer.ts';
-import type { Network } from '../../src/network/network.ts';
-import { parseNetwork } from '../../src/network/parse.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import {

@@ -1,6 +1,6 @@
-import { explainFault } from '../../src/network/faults.ts';
-import type { V4Ranges, V6Ranges } from '../../src/network/ranges.ts';
-import { newReading, readNetwork, textOf } from '../../src/network/read.ts';
+import { explainFault } from '@weir/network/faults.ts';
+import type { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import { newReading, readNetwork, textOf } from '@weir/network/read.ts';
 
 const LINE_FEED = 0x0a;
 

@@ -1,4 +1,4 @@
-import { formatNetwork } from '../../src/network/format.ts';
+import { formatNetwork } from '@weir/network/format.ts';
 import type { Random } from './random.ts';
 
 /** The text of a random network. */

@@ -1,6 +1,6 @@
 /** A small space of addresses, so that random networks often meet, with geo data and sets over it. */
-import { formatNetwork } from '../../src/network/format.ts';
-import type { Network } from '../../src/network/network.ts';
+import { formatNetwork } from '@weir/network/format.ts';
+import type { Network } from '@weir/network/network.ts';
 import type { GeoDatabase } from '../../src/ports/geo.ts';
 import type { Random } from './random.ts';
 

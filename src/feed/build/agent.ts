@@ -1,9 +1,9 @@
 /** The configuration of an agent that enforces rules itself (SPEC D13.7 to D13.11): access rules with their networks, expression rules. */
 import { createHash } from 'node:crypto';
+import { type AddressSet, addressSet, subtract } from '@weir/network/address-set.ts';
+import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import { renderCidrs } from '@weir/network/render.ts';
 import { isoTime } from '../../clock.ts';
-import { type AddressSet, addressSet, subtract } from '../../network/address-set.ts';
-import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
-import { renderCidrs } from '../../network/render.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, ExpressionRule, GeoTarget, JsonObject, Kind } from '../../rule.ts';
 import { rateLimitOf } from '../../signal/rate-limit.ts';

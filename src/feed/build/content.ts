@@ -1,8 +1,8 @@
+import { type AddressSet, united } from '@weir/network/address-set.ts';
+import { coalesceV6 } from '@weir/network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import { recoalesceV4 } from '@weir/network/recoalesce.ts';
 import type { SubtractAllow } from '../../account/list.ts';
-import { type AddressSet, united } from '../../network/address-set.ts';
-import { coalesceV6 } from '../../network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
-import { recoalesceV4 } from '../../network/recoalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, RuleRole } from '../../rule.ts';
 import type { FeedNetworks } from '../formats/format.ts';

@@ -1,8 +1,8 @@
 /** Networks with until when the rules that block cover them, and of which lists these are (SPEC D14.2, D14.5). */
-import { type AddressSet, addressSet, intersection } from '../../network/address-set.ts';
-import { lastAddressV4, lastAddressV6 } from '../../network/bounds.ts';
-import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
-import { sortPairs } from '../../network/radix.ts';
+import { type AddressSet, addressSet, intersection } from '@weir/network/address-set.ts';
+import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
+import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import { sortPairs } from '@weir/network/radix.ts';
 import type { ActiveRules } from './active-rules.ts';
 import type { ActivePart } from './feed-ranges.ts';
 import { type Coverage, type CoveringRules, coverageOf } from './lapses.ts';

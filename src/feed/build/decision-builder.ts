@@ -1,7 +1,7 @@
 /** What the feed thread holds for the bouncers of each feed: takes its networks from a build, and answers what a bouncer is to be told. */
 import { randomUUID } from 'node:crypto';
-import type { AddressSet } from '../../network/address-set.ts';
-import type { Network } from '../../network/network.ts';
+import type { AddressSet } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';

@@ -1,7 +1,7 @@
 /** Decisions as bouncers read them (SPEC D14.2). */
 import { createHash } from 'node:crypto';
-import { formatAddress } from '../../network/format.ts';
-import type { Network } from '../../network/network.ts';
+import { formatAddress } from '@weir/network/format.ts';
+import type { Network } from '@weir/network/network.ts';
 import { type DecisionFilter, ORIGIN, type Scope } from '../decisions.ts';
 import { SEVERAL } from './lapses.ts';
 import { isWide, keyAt, type NetworkKey, networkOf } from './network-key.ts';

@@ -1,6 +1,6 @@
 /** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
-import { type AddressSet, addressSet, pushNetworks, subtract } from '../../network/address-set.ts';
-import { type CidrsV4, type CidrsV6, countV4, countV6 } from '../../network/coalesce.ts';
+import { type AddressSet, addressSet, pushNetworks, subtract } from '@weir/network/address-set.ts';
+import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
 import { exceptionsOf, feedContent, takenOut } from './content.ts';

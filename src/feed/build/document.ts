@@ -1,5 +1,5 @@
 /** The renderer of each document: feeds, rules, the configuration of agents. What bouncers get is made in `decision-builder.ts`. */
-import type { AddressSet } from '../../network/address-set.ts';
+import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionsVariant, DocumentVariant } from '../document.ts';
 import { renderConfig } from './agent.ts';

@@ -2,7 +2,7 @@
  * The addresses of a feed as sorted ranges: those of its lists, merged. What is kept from one build to the next is shared by the formats
  * and families of the feed; where few lists have changed, only what has changed in them is merged into what was there.
  */
-import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
 import { TextBlocks } from '../formats/text-blocks.ts';

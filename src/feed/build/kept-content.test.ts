@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { lastAddressV4 } from '@weir/network/bounds.ts';
 import { GEO, GUARDED } from '../../../test/support/changing-rules.ts';
 import { type Random, seededRandom } from '../../../test/support/random.ts';
-import { lastAddressV4 } from '../../network/bounds.ts';
 import { FORMATS } from '../formats/table.ts';
 import { TextBlocks } from '../formats/text-blocks.ts';
 import { classTable } from '../levels.ts';

@@ -1,7 +1,7 @@
 /** The coverage of a feed's networks, kept from one build to the next: only the networks that a changed rule concerns are looked at anew. */
-import { addressSet, pushNetworks } from '../../network/address-set.ts';
-import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
-import type { Network } from '../../network/network.ts';
+import { addressSet, pushNetworks } from '@weir/network/address-set.ts';
+import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
+import type { Network } from '@weir/network/network.ts';
 import type { ActiveRules } from './active-rules.ts';
 import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks, type ListOf } from './covered-networks.ts';
 import type { ActivePart } from './feed-ranges.ts';

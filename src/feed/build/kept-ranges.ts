@@ -2,8 +2,8 @@
  * The addresses of a list's rules as sorted ranges, kept from one build to the next: a build sorts what has changed since the last and
  * goes over the rest. All feeds that have the list share them, with their formats and families.
  */
-import { lastAddressV4, lastAddressV6 } from '../../network/bounds.ts';
-import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
+import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleRole } from '../../rule.ts';
 import type { Family } from '../variant.ts';

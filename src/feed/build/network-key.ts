@@ -1,6 +1,6 @@
 /** Networks as short texts: keys of maps, and what the store keeps of them. */
-import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
-import type { Network } from '../../network/network.ts';
+import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
+import type { Network } from '@weir/network/network.ts';
 
 /**
  * A network as a text of one character a byte: its address and its prefix length, so 5 characters for IPv4 and 17 for IPv6. Within a family,

@@ -1,4 +1,4 @@
-import type { AddressSet } from '../../network/address-set.ts';
+import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { contentHash, type FeedText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';

@@ -1,10 +1,10 @@
 /** Finding networks among sorted ones of both families, IPv4 first. */
-import { firstAddressV4, maskHostBits } from '../../network/bounds.ts';
-import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '../../network/coalesce.ts';
-import { lastHost } from '../../network/nesting.ts';
-import type { Network } from '../../network/network.ts';
-import { firstReaching } from '../../network/search.ts';
-import { compareV6 } from '../../network/words.ts';
+import { firstAddressV4, maskHostBits } from '@weir/network/bounds.ts';
+import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '@weir/network/coalesce.ts';
+import { lastHost } from '@weir/network/nesting.ts';
+import type { Network } from '@weir/network/network.ts';
+import { firstReaching } from '@weir/network/search.ts';
+import { compareV6 } from '@weir/network/words.ts';
 
 export interface SortedNetworks {
   readonly v4: CidrsV4;

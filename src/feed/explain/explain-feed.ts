@@ -1,7 +1,8 @@
 /** Why addresses are in a feed, or are not (SPEC D10): the feed's own content, made from the rules that concern them. */
+
+import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
 import type { FeedKind, FeedProfile } from '../../account/feed.ts';
 import type { BlockGuard } from '../../account/guard-rails.ts';
-import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '../../network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoredRule } from '../../ports/rule-store.ts';
 import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';

@@ -1,6 +1,6 @@
-import { lastAddressV4, lastAddressV6 } from '../../network/bounds.ts';
-import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '../../network/coalesce.ts';
-import { MAX_V4_TEXT, MAX_V6_TEXT, writeV4, writeV6 } from '../../network/render.ts';
+import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
+import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '@weir/network/coalesce.ts';
+import { MAX_V4_TEXT, MAX_V6_TEXT, writeV4, writeV6 } from '@weir/network/render.ts';
 import { LEVEL_CLASSES } from '../levels.ts';
 import type { FeedNetworks } from './format.ts';
 import type { FeedText } from './stamp.ts';

@@ -1,4 +1,4 @@
-import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
+import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { AccessAction } from '../../rule.ts';
 import type { FeedText } from './stamp.ts';
 import type { TextBlocks } from './text-blocks.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import { seededRandom } from '../../../test/support/random.ts';
-import { coalesceV4, coalesceV6 } from '../../network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../../network/ranges.ts';
 import { type Gzipped, gzipBody } from '../serve/gzip.ts';
 import { FORMATS } from './table.ts';
 import { beginsBlock, TextBlocks } from './text-blocks.ts';

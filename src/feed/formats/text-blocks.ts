@@ -3,10 +3,10 @@
  * blocks begin is told by the networks alone, whatever was rendered before: equal networks have equal blocks on every replica.
  */
 import { createHash } from 'node:crypto';
-import type { CidrsV4, CidrsV6 } from '../../network/coalesce.ts';
-import { renderV4, renderV6 } from '../../network/render.ts';
-import { areSame } from '../../network/same.ts';
-import { compareV6 } from '../../network/words.ts';
+import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
+import { renderV4, renderV6 } from '@weir/network/render.ts';
+import { areSame } from '@weir/network/same.ts';
+import { compareV6 } from '@weir/network/words.ts';
 
 /** The text of networks that follow each other, a separator after each. */
 export interface TextBlock {

@@ -1,7 +1,8 @@
 /** What bouncers ask for (SPEC D14.8, D14.9). Parameters are as lenient as the clients are different: unknown ones are ignored. */
+
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { type DecisionFilter, ORIGIN, SCOPES, type Scope } from '../../feed/decisions.ts';
-import type { Network } from '../../network/network.ts';
-import { parseNetwork } from '../../network/parse.ts';
 import type { HttpFault } from '../errors.ts';
 
 /** A pull of what has changed. */

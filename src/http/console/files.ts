@@ -31,7 +31,7 @@ export interface ConsoleFiles {
 /** Where the files are served: below it their version, then their path. */
 export const FILES = '/console/files';
 
-const FOLDER = new URL('../../console/', import.meta.url);
+const FOLDER = new URL('../../../packages/console/', import.meta.url);
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -1,4 +1,4 @@
-import { packagedSchemes } from '../../expression/scheme.ts';
+import { packagedSchemes } from '@weir/expression/scheme.ts';
 import { RULE_KINDS } from '../../rule.ts';
 import { validateBatch } from '../../signal/batch.ts';
 import { LIMITS } from '../../signal/limits.ts';

@@ -1,6 +1,6 @@
 /** Trying filter expressions (SPEC D15.40). */
 
-import { faultExcerpt } from '../../expression/fault.ts';
+import { faultExcerpt } from '@weir/expression/fault.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions.ts';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { addressSet, union } from '../../../src/network/address-set.ts';
-import { coalesceV4, coalesceV6 } from '../../../src/network/coalesce.ts';
-import type { Network } from '../../../src/network/network.ts';
-import { parseNetwork } from '../../../src/network/parse.ts';
-import { renderCidrs } from '../../../src/network/render.ts';
+import { addressSet, union } from '@weir/network/address-set.ts';
+import { coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
+import { renderCidrs } from '@weir/network/render.ts';
 import { ask, bearer, type Headers } from '../../support/http.ts';
 import { seededRandom } from '../../support/random.ts';
 import { eventually } from '../../support/weir.ts';

@@ -1,13 +1,13 @@
 /** Feeds whose rules follow the store, shared by those of the same lists, have the bytes of feeds that are read anew, over real landings in the embedded store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
 import { type ListSettings, NO_SETTINGS } from '../../../src/account/list.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { feedBuilder } from '../../../src/feed/build/feed-builder.ts';
 import type { BuildResult } from '../../../src/feed/builder.ts';
 import type { Variant } from '../../../src/feed/variant.ts';
-import { parseNetwork } from '../../../src/network/parse.ts';
 import type { GeoDatabase } from '../../../src/ports/geo.ts';
 import { EXCEPTIONS_KEY, type LandingItem } from '../../../src/ports/rule-store.ts';
 import type { Target } from '../../../src/rule.ts';

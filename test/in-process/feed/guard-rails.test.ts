@@ -1,9 +1,9 @@
 /** What is taken out of block feeds, over random rules against a plain model: a flag for each address of a small space. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { addressSet } from '../../../src/network/address-set.ts';
-import { coalesceV4, coalesceV6 } from '../../../src/network/coalesce.ts';
-import { renderCidrs } from '../../../src/network/render.ts';
+import { addressSet } from '@weir/network/address-set.ts';
+import { coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import { renderCidrs } from '@weir/network/render.ts';
 import { type AccessAction, LEVELS, type Level } from '../../../src/rule.ts';
 import { ManualClock, MemoryStore, Replica } from '../../support/feed-world.ts';
 import { seededRandom } from '../../support/random.ts';

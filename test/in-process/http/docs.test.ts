@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { packagedSchemes } from '@weir/expression/scheme.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fastify } from 'fastify';
-import { packagedSchemes } from '../../../src/expression/scheme.ts';
 import { registerDocs } from '../../../src/http/docs.ts';
 import { validateBatch } from '../../../src/signal/batch.ts';
 

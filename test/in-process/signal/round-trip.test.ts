@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { packagedSchemes } from '@weir/expression/scheme.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import fc from 'fast-check';
-import { packagedSchemes } from '../../../src/expression/scheme.ts';
-import { parseNetwork } from '../../../src/network/parse.ts';
 import type { JsonObject, RuleChange, Target } from '../../../src/rule.ts';
 import { validateBatch } from '../../../src/signal/batch.ts';
 import { decodeSignalRecord, encodeMessage } from '../../../src/signal/message.ts';

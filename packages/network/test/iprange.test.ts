@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { coalesceV4, coalesceV6 } from '../../src/network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../../src/network/ranges.ts';
-import { renderCidrs } from '../../src/network/render.ts';
-import { readLines } from '../support/network-lines.ts';
-import { needs } from '../support/programs.ts';
-import { seededRandom } from '../support/random.ts';
-import { denseV4Host, mixedV4, networkText, randomV4Host } from '../support/random-networks.ts';
+import { readLines } from '../../../test/support/network-lines.ts';
+import { needs } from '../../../test/support/programs.ts';
+import { seededRandom } from '../../../test/support/random.ts';
+import { denseV4Host, mixedV4, networkText, randomV4Host } from '../../../test/support/random-networks.ts';
+import { coalesceV4, coalesceV6 } from '../coalesce.ts';
+import { V4Ranges, V6Ranges } from '../ranges.ts';
+import { renderCidrs } from '../render.ts';
 
 /** The plain feed of a text of networks. */
 function plain(text: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_CHARACTERS, parseExpression } from '../../src/expression/parser.ts';
-import { packagedSchemes } from '../../src/expression/scheme.ts';
+import { MAX_CHARACTERS, parseExpression } from '../parser.ts';
+import { packagedSchemes } from '../scheme.ts';
 import { expressions } from './corpus.ts';
 
 const schemes = packagedSchemes();

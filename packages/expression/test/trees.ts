@@ -1,9 +1,9 @@
 /** Random trees of the packaged WAF scheme, as the parser would build them. */
 import fc from 'fast-check';
-import { type Argument, EACH, type Expression, type Index, type Item, type Literal, type Value } from '../../src/expression/ast.ts';
-import { type Field, packagedSchemes } from '../../src/expression/scheme.ts';
-import type { FunctionSignature } from '../../src/expression/signature.ts';
-import { arrayOf, BOOL, BOOL_ARRAY, BYTES, INT, IP, type Type } from '../../src/expression/types.ts';
+import { type Argument, EACH, type Expression, type Index, type Item, type Literal, type Value } from '../ast.ts';
+import { type Field, packagedSchemes } from '../scheme.ts';
+import type { FunctionSignature } from '../signature.ts';
+import { arrayOf, BOOL, BOOL_ARRAY, BYTES, INT, IP, type Type } from '../types.ts';
 
 const { names } = packagedSchemes().waf_rule;
 const fields = [...names.values()].filter((definition): definition is Field => definition.kind === 'field');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printExpression } from '../../test/expression/printer.ts';
 import { faultLine } from './fault.ts';
 import { parseExpression } from './parser.ts';
 import { packagedSchemes } from './scheme.ts';
+import { printExpression } from './test/printer.ts';
 
 const { waf_rule: waf } = packagedSchemes();
 

@@ -1,5 +1,5 @@
-import type { Random } from '../support/random.ts';
-import { BITS, type Family, type SlowRange } from '../support/slow-networks.ts';
+import type { Random } from '../../../test/support/random.ts';
+import { BITS, type Family, type SlowRange } from '../../../test/support/slow-networks.ts';
 
 /** A range; one that was made as a network says its prefix. */
 export interface RandomRange extends SlowRange {

@@ -5,15 +5,15 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { coalesceV4, coalesceV6, countV4, countV6 } from '../../src/network/coalesce.ts';
-import { formatNetwork } from '../../src/network/format.ts';
-import { parseNetwork } from '../../src/network/parse.ts';
-import { V4Ranges, V6Ranges } from '../../src/network/ranges.ts';
-import { renderCidrs } from '../../src/network/render.ts';
-import { readLines } from '../support/network-lines.ts';
-import { needs } from '../support/programs.ts';
-import { type Random, seededRandom } from '../support/random.ts';
-import { BITS, type Family, slowCoalesce, slowParse, slowText } from '../support/slow-networks.ts';
+import { readLines } from '../../../test/support/network-lines.ts';
+import { needs } from '../../../test/support/programs.ts';
+import { type Random, seededRandom } from '../../../test/support/random.ts';
+import { BITS, type Family, slowCoalesce, slowParse, slowText } from '../../../test/support/slow-networks.ts';
+import { coalesceV4, coalesceV6, countV4, countV6 } from '../coalesce.ts';
+import { formatNetwork } from '../format.ts';
+import { parseNetwork } from '../parse.ts';
+import { V4Ranges, V6Ranges } from '../ranges.ts';
+import { renderCidrs } from '../render.ts';
 import { type RandomRange, randomRanges } from './random-ranges.ts';
 import { randomText } from './random-text.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExpression } from '../../src/expression/parser.ts';
-import { checkRegex } from '../../src/expression/regex/check.ts';
-import { packagedSchemes } from '../../src/expression/scheme.ts';
+import { parseExpression } from '../parser.ts';
+import { checkRegex } from '../regex/check.ts';
+import { packagedSchemes } from '../scheme.ts';
 import { expressions, regexes } from './corpus.ts';
 
 const schemes = packagedSchemes();

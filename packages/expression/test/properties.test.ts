@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseExpression } from '../../src/expression/parser.ts';
-import { loadSchemes, packagedSchemes } from '../../src/expression/scheme.ts';
+import { parseExpression } from '../parser.ts';
+import { loadSchemes, packagedSchemes } from '../scheme.ts';
 import { expressions } from './corpus.ts';
 import { printExpression } from './printer.ts';
 import { truth } from './trees.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { needs } from '../support/programs.ts';
-import { seededRandom } from '../support/random.ts';
+import { needs } from '../../../test/support/programs.ts';
+import { seededRandom } from '../../../test/support/random.ts';
 import { fuzzSets, fuzzStrings } from './fuzz.ts';
 
 // The same with 100,000 strings and 10,000 sets: `node test/fuzz/networks.ts`.

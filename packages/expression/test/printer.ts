@@ -1,6 +1,6 @@
 /** Writes a tree as an expression that parses to the same tree. */
 
-import { formatAddress } from '../../src/expression/address.ts';
+import { formatAddress } from '../address.ts';
 import {
   type Argument,
   EACH,
@@ -11,9 +11,9 @@ import {
   type LogicalOperator,
   type Test,
   type Value,
-} from '../../src/expression/ast.ts';
-import type { ByteString } from '../../src/expression/bytes.ts';
-import { IP } from '../../src/expression/types.ts';
+} from '../ast.ts';
+import type { ByteString } from '../bytes.ts';
+import { IP } from '../types.ts';
 
 const PRECEDENCE: Readonly<Record<LogicalOperator, number>> = { or: 1, xor: 2, and: 3 };
 const TIGHTEST = 4;

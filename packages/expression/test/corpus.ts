@@ -1,6 +1,6 @@
 /** The labelled files of test/fixtures/expressions: what the enforcement engine says of each line. */
 import { readFileSync } from 'node:fs';
-import type { SchemeKind } from '../../src/expression/scheme.ts';
+import type { SchemeKind } from '../scheme.ts';
 
 interface LabelledExpression {
   readonly kind: SchemeKind;

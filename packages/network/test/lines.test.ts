@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coalesceV4, coalesceV6 } from '../../src/network/coalesce.ts';
-import { V4Ranges, V6Ranges } from '../../src/network/ranges.ts';
-import { renderCidrs } from '../../src/network/render.ts';
-import { readLines } from '../support/network-lines.ts';
+import { readLines } from '../../../test/support/network-lines.ts';
+import { coalesceV4, coalesceV6 } from '../coalesce.ts';
+import { V4Ranges, V6Ranges } from '../ranges.ts';
+import { renderCidrs } from '../render.ts';
 
 /** The networks of a text, or its fault. */
 function read(text: string) {

@@ -1,4 +1,4 @@
-import type { Random } from '../support/random.ts';
+import type { Random } from '../../../test/support/random.ts';
 
 /** Texts near the edges of the notation, right and wrong ones. */
 const CORPUS = [
