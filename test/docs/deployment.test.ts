@@ -70,7 +70,9 @@ test('docs: every service of compose.yaml is hardened, limited and of an exact v
 
 test('docs: no package runs a script when it is installed', () => {
   assert.match(read('.npmrc'), /^ignore-scripts=true$/m);
-  const { packages } = json<{ packages: Record<string, { hasInstallScript?: boolean; integrity?: string; link?: boolean }> }>('package-lock.json');
+  const { packages } = json<{ packages: Record<string, { hasInstallScript?: boolean; integrity?: string; link?: boolean }> }>(
+    'package-lock.json',
+  );
   for (const [path, { hasInstallScript, integrity, link }] of Object.entries(packages)) {
     // weir itself, and its own packages.
     if (path === '' || link || path.startsWith('packages/')) continue;
