@@ -12,6 +12,8 @@ const PATIENCE = 600_000;
 export interface Target {
   readonly url: URL;
   readonly key: string;
+  /** Whether a batch is tried until it is taken or refused, however long the service is away (SPEC D11.12). */
+  readonly keepTrying: boolean;
   /** Is told why a batch has to wait. */
   readonly onRetry: (text: string) => void;
 }
@@ -28,13 +30,13 @@ export interface BatchAnswer extends DryRunAnswer {
 }
 
 /** Posts a JSON array. Rejects with SendFailure. */
-export async function postBatch({ url, key, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> {
+export async function postBatch({ url, key, keepTrying, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
     const answer = await request(url, { method: 'POST', body, headers, redirect: 'manual' });
     if (answer.status === 200 || answer.status === 206) return readAnswer(answer);
     if (!answer.again) throw new SendFailure(answer.reason);
-    if (attempt === TRIES) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
+    if (attempt === TRIES && !keepTrying) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
     if (answer.retryAfter > PATIENCE) {
       throw new SendFailure(`${answer.reason}; it asks for ${answer.retryAfter / 1000} s of patience, more than ${PATIENCE / 1000} s`);
     }

@@ -30,6 +30,7 @@ export function sendCommand(add: AddCommand): void {
         .option('--label <name=value>', 'for a plain list: a label of its rules; repeatable', collectLabel)
         .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is unblocked')
         .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
+        .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
         .option('--yes', 'with --replace: also when that takes away more than half of the list'),
     {
       async run(context, [file], options) {
@@ -40,7 +41,13 @@ export function sendCommand(add: AddCommand): void {
           throw new WeirError('USAGE', '--dry-run cannot tell what --replace would remove; give one of them');
         const input = await openInput(file);
         if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
-        const destination = { url: options.url, list: options.list, key, dryRun: options.dryRun === true };
+        const destination = {
+          url: options.url,
+          list: options.list,
+          key,
+          keepTrying: options.keepTrying === true,
+          dryRun: options.dryRun === true,
+        };
         await sending(context, input, destination, options.json ? jsonReport : textReport, async (sender) => {
           const content = await readContent(await findForm(sender.chunks, file, options.format), defaultsOf(options));
           if ('signals' in content) {

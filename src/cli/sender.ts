@@ -47,7 +47,7 @@ export function jsonReport({ stdout }: Context): Report {
 }
 
 /** Where signals go. */
-export type Destination = Pick<Target, 'url' | 'key'> & {
+export type Destination = Pick<Target, 'url' | 'key' | 'keepTrying'> & {
   /** UUID or name; undefined = the list of the key, or the default one. */
   readonly list: string | undefined;
   /** Whether signals are only tried. */
@@ -76,7 +76,7 @@ export const sayExpired =
 export async function sending(
   context: Context,
   input: Input,
-  { url, list, key, dryRun }: Destination,
+  { url, list, key, keepTrying, dryRun }: Destination,
   reporter: (context: Context) => Report,
   work: (sender: Sender) => Promise<void>,
 ): Promise<void> {
@@ -86,7 +86,7 @@ export async function sending(
     progress.clear();
     context.stderr.write(`weir: ${text}\n`);
   };
-  const target = (version: Version) => ({ url: endpoint(url, version, list, dryRun), key, onRetry: say });
+  const target = (version: Version) => ({ url: endpoint(url, version, list, dryRun), key, keepTrying, onRetry: say });
   let bytes = 0;
   let processed = 0;
   let failed = 0;
