@@ -1,5 +1,5 @@
+import { gzipBody } from '../../feed/serve/gzip.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
-import { gzipBody } from './gzip.ts';
 
 /** An answer for all bouncers that know the same. */
 export interface SharedAnswer extends DecisionAnswer {

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
+import type { Snapshot } from '../../feed/build/snapshot.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../../feed/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
-import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
+import { SEVERAL } from './coverage.ts';
 import type { DecisionNetworks, ListOf } from './covered-networks.ts';
+import { type DecisionContent, decisionContent } from './decision-content.ts';
 import { heldText, streamText } from './decision-json.ts';
-import { type DecisionContent, decisionContent } from './decisions.ts';
 import { KeptCoverage } from './kept-coverage.ts';
-import { SEVERAL } from './lapses.ts';
-import type { Snapshot } from './snapshot.ts';
 import { placeAround } from './sorted-networks.ts';
 import { Told, type ToldNetworks } from './told.ts';
 

@@ -3,10 +3,10 @@ import { type AddressSet, addressSet, intersection } from '@weir/network/address
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { sortPairs } from '@weir/network/radix.ts';
-import type { ActiveRules } from './active-rules.ts';
-import type { ActivePart } from './feed-ranges.ts';
-import { type Coverage, type CoveringRules, coverageOf } from './lapses.ts';
-import type { RuleTable } from './rule-table.ts';
+import type { ActiveRules } from '../../feed/build/active-rules.ts';
+import type { ActivePart } from '../../feed/build/feed-ranges.ts';
+import type { RuleTable } from '../../feed/build/rule-table.ts';
+import { type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
 
 /** Networks of both families, sorted, IPv4 first, with what holds for each. */
 export interface DecisionNetworks {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GEO, GUARDED, whateverChanges } from '../../../test/support/changing-rules.ts';
-import { feedContent } from './content.ts';
+import { feedContent } from '../../feed/build/content.ts';
+import { activeParts } from '../../feed/build/feed-ranges.ts';
 import { blockingNetworks, blockingRules, coveredBy } from './covered-networks.ts';
-import { activeParts } from './feed-ranges.ts';
 import { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';
 

@@ -2,10 +2,10 @@
 import { addressSet, pushNetworks } from '@weir/network/address-set.ts';
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
-import type { ActiveRules } from './active-rules.ts';
+import type { ActiveRules } from '../../feed/build/active-rules.ts';
+import type { ActivePart } from '../../feed/build/feed-ranges.ts';
+import type { RuleTable } from '../../feed/build/rule-table.ts';
 import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks, type ListOf } from './covered-networks.ts';
-import type { ActivePart } from './feed-ranges.ts';
-import type { RuleTable } from './rule-table.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
 
 interface Kept {

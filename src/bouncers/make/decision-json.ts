@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { type DecisionFilter, ORIGIN, type Scope } from '../decisions.ts';
-import { SEVERAL } from './lapses.ts';
+import { SEVERAL } from './coverage.ts';
 import { isWide, keyAt, type NetworkKey, networkOf } from './network-key.ts';
 import { LONGEST_TOLD, type ToldNetworks } from './told.ts';
 

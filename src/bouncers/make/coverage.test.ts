@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coverageOf, SEVERAL } from './lapses.ts';
+import { coverageOf, SEVERAL } from './coverage.ts';
 
 /** A repeatable source of numbers. */
 function numbers(seed: number) {

@@ -1,9 +1,11 @@
 /** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
 import { type AddressSet, addressSet, pushNetworks, subtract } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
+import { exceptionsOf, feedContent, takenOut } from '../../feed/build/content.ts';
+import { activeParts } from '../../feed/build/feed-ranges.ts';
+import type { Snapshot } from '../../feed/build/snapshot.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
-import { exceptionsOf, feedContent, takenOut } from './content.ts';
 import {
   addressesOf,
   bigOf,
@@ -14,10 +16,8 @@ import {
   type ListOf,
   type NetworkRules,
 } from './covered-networks.ts';
-import { activeParts } from './feed-ranges.ts';
 import type { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';
-import type { Snapshot } from './snapshot.ts';
 
 export interface DecisionContent {
   /** What bouncers are told. */
