@@ -3,13 +3,13 @@
  * that expire (`renewal.ts`) and renders the variant (`document.ts`).
  */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import { FeedDecisions } from '../../bouncers/make/feed-decisions.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { BuildRequest, BuildResult, FeedBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { exceptionsOf } from './content.ts';
-import { FeedDecisions } from './decision-builder.ts';
 import { render } from './document.ts';
 import { FeedRanges } from './feed-ranges.ts';
 import type { OverCap, RenderedFeed } from './render.ts';
