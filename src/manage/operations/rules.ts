@@ -5,6 +5,7 @@ import { nullable, Type } from '../../json-schema.ts';
 import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
+import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../kept-blocked.ts';
 import { operate } from '../operate.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../page.ts';
@@ -44,7 +45,7 @@ async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<
 // ---------------------------------------------------------------- making
 
 /** A change of one entry, or what it would do. */
-interface Changed extends Change {
+interface Changed extends Change, StillBlockedFields {
   readonly preview: boolean;
   readonly warnings?: readonly string[];
 }
@@ -55,6 +56,7 @@ const CHANGED = Type.Object(
     preview: Type.Boolean(),
     warnings: Type.Optional(Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })),
     ...FEED_FIELDS,
+    ...STILL_BLOCKED,
   },
   {
     title: 'RuleChange',
@@ -266,13 +268,15 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       { value: '192.0.2.1', reason: 'port scan', expires: '7d' },
       { value: '192.0.2.1', action: 'unblock' },
     ],
-    run(context, { body: { list, preview, ...fields } }) {
+    async run(context, { body: { list, preview, ...fields } }) {
       const entry = entryOf(rowOf(fields), NO_DEFAULTS);
       if (entry.name !== undefined && !canSayName(entry))
         throw fieldFault('name', 'goes with a block that has none of labels, config, confidence, severity and rule_ref');
       const signal = signalOf(entry, context.now());
       if (signal === undefined) throw fieldFault('expires', 'lies in the past');
-      return submitOne(context, signal, { list, preview, names: OF_ENTRY }, 'rule changed', { list: list ?? null, ...fields });
+      const asked = { list: list ?? null, ...fields };
+      const changed = await submitOne(context, signal, { list, preview, names: OF_ENTRY }, 'rule changed', asked);
+      return fields.action === 'allow' ? { ...changed, ...(await stillBlocked(context, fields.value, list)) } : changed;
     },
     show: changeOutcome,
   }),
