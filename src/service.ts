@@ -29,7 +29,7 @@ import type { Log } from './ports/log.ts';
 import { feedCache, feedReport, forecastFrom } from './roles/feeds.ts';
 import { managePorts } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
-import { signalParts } from './roles/signals.ts';
+import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
 import { loggedChecks } from './runtime/check-log.ts';
@@ -224,18 +224,19 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     feeds: watch.feeds(),
   });
 
+  const managed = config.roles.includes('manage');
   const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
+  const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
   const app = createApp({
     settings: config,
     authenticator: authentication,
-    submitSignals: takesSignals ? signalSubmission(signalParts(store, appends, config, judges, logger)) : undefined,
+    submitSignals: takesSignals && accept ? signalSubmission({ accept, forecast }) : undefined,
     answerFeed: documents && feedEndpoint(documents),
     answerRules: documents && rulesEndpoint(documents),
     answerAgent: documents && agentEndpoint(documents),
     bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
-    manage: config.roles.includes('manage')
-      ? managePorts({ config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger })
-      : undefined,
+    manage:
+      managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined,
     readiness: ready,
     draining: () => draining,
     now,

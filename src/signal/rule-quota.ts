@@ -1,4 +1,4 @@
-import type { StoreReads } from '../../ports/store.ts';
+import type { StoreReads } from '../ports/store.ts';
 
 /** Why a workspace takes no more rules now, in words for its callers; undefined while it has room. */
 export type RuleQuota = (workspaceId: string) => Promise<string | undefined>;
