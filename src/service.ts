@@ -44,6 +44,7 @@ import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
+import { refuseLostStore } from './runtime/lost-store.ts';
 import { countBuilds } from './runtime/metrics/builds.ts';
 import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
@@ -126,6 +127,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), writer);
   closing.push(() => engine.close());
   const { store, stream } = engine;
+  await refuseLostStore(store, stream);
   const geoData = await loadingGeo;
   const guardRails = serviceGuardRails(config);
   const rules = { guardRails, schemesFile: config.schemesFile };
