@@ -302,7 +302,7 @@ suite('weir', () => {
     assert.ok(shown.includes(String(key.prefix)) && !shown.includes(String(key.key)) && shown.includes('firewall 7'));
 
     assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, name: key.name, revoked: true });
-    assert.equal(await person('key', 'revoke', String(bound.id)), `key ${bound.id} is revoked\n`);
+    assert.match(await person('key', 'revoke', String(bound.id)), new RegExp(`^key .*${bound.id} is revoked\\n$`));
     const revoked = (await program<Json[]>('key', 'ls', '--workspace', 'edge')).filter(({ revoked_at }) => revoked_at !== null);
     assert.deepEqual(revoked.map(({ id }) => id).sort(), [key.id, bound.id].sort());
   });

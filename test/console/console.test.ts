@@ -230,12 +230,25 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees('set resource "');
   });
 
+  test('D18.11 the overview counts entries and pulls', async () => {
+    await getFeed(weir.url, KEY);
+    await page.click('Overview');
+    await page.sees(/Entries accepted\s+1\s/);
+    await page.sees(/Pulls\s+1\s/);
+    await page.sees('Guard rails are off');
+    const { body } = { body: JSON.parse((await ask(weir.url, '/v1/manage/activity?minutes=1440&step=60', { headers: bearer(KEY) })).text) };
+    assert.deepEqual([body.accepted.at(-1), body.step_minutes], [1, 60]);
+  });
+
   test('D15.50, D15.51 a feed is deleted after what goes with it was told, and brought back', async () => {
     const { text } = await ask(weir.url, '/v1/manage/keys', {
       ...{ method: 'POST', headers: { ...bearer(KEY), 'content-type': 'application/json' } },
       body: JSON.stringify({ name: 'branch firewall', permissions: ['feed:read'], feed: 'perimeter' }),
     });
     const { key } = JSON.parse(text);
+    await page.show('/feeds', 'Feeds');
+    await page.click('perimeter');
+    await page.sees('Set a device up');
     await page.click('Delete');
     await page.sees('Delete perimeter?');
     await page.sees('Keys that are bound to it are revoked: branch firewall.');
@@ -247,16 +260,6 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees('perimeter is back.');
     await eventually(async () => assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 200));
     await page.show('/feeds', 'Feeds');
-  });
-
-  test('D18.11 the overview counts entries and pulls', async () => {
-    await getFeed(weir.url, KEY);
-    await page.click('Overview');
-    await page.sees(/Entries accepted\s+1\s/);
-    await page.sees(/Pulls\s+1\s/);
-    await page.sees('Guard rails are off');
-    const { body } = { body: JSON.parse((await ask(weir.url, '/v1/manage/activity?minutes=1440&step=60', { headers: bearer(KEY) })).text) };
-    assert.deepEqual([body.accepted.at(-1), body.step_minutes], [1, 60]);
   });
 
   test('D18.7 the keyboard alone: a link past the navigation, / for the search, Escape closes a dialog and the focus goes back', async () => {
