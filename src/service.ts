@@ -163,8 +163,8 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const devices = feedThread && deviceLedger(now);
   const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
     devices &&
-    ((group, { raw }, digest) => {
-      if (group !== 'signal' && raw !== undefined) devices.noteRefused(digest, pollOf(raw, addressOf(raw), { status: 401 }));
+    ((group, { request, ip }, digest) => {
+      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf(request, ip, { status: 401 }));
     });
   const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
   const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
@@ -207,7 +207,6 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       now,
     }),
     token: config.metricsToken,
-    report: (err) => logger.error({ err }, 'the metrics could not be read'),
   };
 
   const startedAt = now();
@@ -250,12 +249,13 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
   const scheme = tls === undefined ? 'http' : 'https';
   const listen = async () => {
-    const listenTextResolver = (address: string) => `listening on ${address.replace(/^http/, scheme)}`;
-    await app.listen({ host: config.host, port: config.port, listenTextResolver }).catch((error: Error) => {
+    const address = await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
     });
+    log('info', `listening on ${address}`);
     closing.push(() => app.close());
-    if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log));
+    const report = (err: unknown) => logger.error({ err }, 'the metrics could not be read');
+    if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log, report));
   };
   await listen().catch((error: Error) => {
     if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);

@@ -1,7 +1,8 @@
 import type { BatchFault } from '../signal/batch.ts';
 
 /** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
-export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'bouncer' | 'manage';
+export const GROUPS = ['signal', 'feed', 'rules', 'agent', 'bouncer', 'manage'] as const;
+export type Group = (typeof GROUPS)[number];
 
 /** The name of each error status in the bodies of signals and management. */
 const NAMES: Record<number, string> = {
@@ -82,4 +83,7 @@ export function badRequest(details: readonly BatchFault[]): HttpFault {
 }
 
 /** The fault of a request that is not proper HTTP. */
-export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
+const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
+
+/** The same in the shape of a group. */
+export const malformedIn = (group: Group): HttpFault => (isSignalShape(group) ? MALFORMED : { status: 400, message: 'Malformed request' });

@@ -1,5 +1,9 @@
 import type { TSchema } from 'typebox';
-import { errorBody, type Group, type HttpFault } from './errors.ts';
+import { errorBody, type Group, type HttpFault } from '../errors.ts';
+
+/** The groups of addresses that have a document, as its address calls them. */
+export const DOCUMENTED = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'] as const;
+export type Documented = (typeof DOCUMENTED)[number];
 
 /** Building blocks of the OpenAPI documents, one for each group. Examples of errors come from the code that answers them. */
 
