@@ -37,6 +37,8 @@ export interface Authenticator {
   authenticateKey(group: Group, digest: string, asker: Asker, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** Counts a failed proof that is no key, and says how it is answered. */
   refuse(group: Group, asker: Asker): HttpFault;
+  /** The store's key revision as it was last read; undefined until it was. */
+  keyRevision(): number | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
   takeUsed(): { id: string; at: number }[];
   /** The wrong keys since the last call, by who sent them, most first. */
@@ -159,6 +161,7 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     },
     authenticateKey,
     refuse: (group, asker) => refuse(group, asker, undefined),
+    keyRevision: () => revision.current,
     takeUsed() {
       const taken = [...used].map(([id, at]) => ({ id, at }));
       used.clear();
