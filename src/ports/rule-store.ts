@@ -382,6 +382,6 @@ export interface RuleWrites {
   dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
   /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;
-  /** Forgets every position, so that landing begins with this stream at its beginning. */
-  adoptStream(streamId: string): Promise<void>;
+  /** Forgets every position, so that landing begins with this stream at its beginning, or behind what its partitions hold (`ends`). */
+  adoptStream(streamId: string, ends?: ReadonlyMap<number, number>): Promise<void>;
 }

@@ -370,6 +370,8 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.positionStreams(), [STREAM]);
     await store.adoptStream('another');
     assert.equal(await store.position(STREAM, 3), undefined);
+    await store.adoptStream('another', new Map([[2, 7]]));
+    assert.deepEqual([await store.position('another', 2), await store.position('another', 3)], [7, undefined]);
   });
 
   test(`D4 store ${name}: two consumers at the same position: exactly one lands`, async (t) => {
