@@ -8,8 +8,8 @@ import { Bouncers } from './bouncers/serve/bouncers.ts';
 import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { FeedWatch } from './document/watch/feed-watch.ts';
 import { WeirError } from './errors.ts';
-import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { accessLog } from './http/access-log.ts';
 import { activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
@@ -26,7 +26,7 @@ import { signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
-import { feedCache, feedReport, forecastFrom } from './roles/feeds.ts';
+import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
 import { managePorts } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
 import { acceptBatches } from './roles/signals.ts';
@@ -189,7 +189,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   );
   const cache =
     feedThread &&
-    feedCache(
+    documentCache(
       measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread,
       config,
       engine,

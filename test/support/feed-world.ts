@@ -8,11 +8,11 @@ import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/a
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
-import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
-import { levelCode } from '../../src/feed/levels.ts';
-import { FeedCache } from '../../src/feed/serve/cache.ts';
-import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
-import { FeedWatch } from '../../src/feed/serve/feed-watch.ts';
+import { levelCode } from '../../src/document/levels.ts';
+import { documentBuilder } from '../../src/document/make/document-builder.ts';
+import { DocumentCache } from '../../src/document/serve/cache.ts';
+import type { DocumentCacheOptions } from '../../src/document/serve/context.ts';
+import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
 import { agentEndpoint, agentRoutes } from '../../src/http/agent/answer.ts';
 import type { Gate } from '../../src/http/auth/gate.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
@@ -409,19 +409,19 @@ interface ReplicaOptions {
 
 /** One replica: its own snapshots and cache over a store that it may share. */
 export class Replica {
-  readonly cache: FeedCache;
+  readonly cache: DocumentCache;
   readonly errors: Error[] = [];
   /** Lines of the log, each with its level before it. */
   readonly log: string[] = [];
   readonly #read: (target: string) => ((caller: Caller, headers: DocumentHeaders) => Answered) | undefined;
 
-  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
+  constructor(clock: Clock, store: MemoryStore, options: Partial<DocumentCacheOptions> & ReplicaOptions = {}) {
     const geo = options.geo ?? (() => GEO);
     const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
-    this.cache = new FeedCache({
+    this.cache = new DocumentCache({
       store,
-      builder: feedBuilder({
+      builder: documentBuilder({
         store,
         recordTold: (...args) => store.recordTold(...args),
         geo,

@@ -3,9 +3,9 @@ import type { DecisionRequest } from '../../bouncers/decisions.ts';
 import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
 import { keptMetrics } from '../../bouncers/serve/metrics.ts';
 import type { SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
+import type { DocumentCache, Found } from '../../document/serve/cache.ts';
+import type { Representation } from '../../document/serve/representation.ts';
 import { hasCode } from '../../errors.ts';
-import type { FeedCache, Found } from '../../feed/serve/cache.ts';
-import type { Representation } from '../../feed/serve/representation.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
@@ -36,7 +36,7 @@ export interface BouncerEndpoints {
 }
 
 interface BouncerOptions {
-  readonly cache: FeedCache;
+  readonly cache: DocumentCache;
   readonly bouncers: Bouncers;
   readonly now: () => number;
   readonly monotonic: () => number;
