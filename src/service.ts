@@ -8,8 +8,8 @@ import { Bouncers } from './bouncers/serve/bouncers.ts';
 import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { FeedWatch } from './document/watch/feed-watch.ts';
 import { WeirError } from './errors.ts';
-import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { accessLog } from './http/access-log.ts';
 import { activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
@@ -26,10 +26,10 @@ import { signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
-import { feedCache, feedReport, forecastFrom } from './roles/feeds.ts';
+import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
 import { managePorts } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
-import { signalParts } from './roles/signals.ts';
+import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
 import { loggedChecks } from './runtime/check-log.ts';
@@ -44,6 +44,7 @@ import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
 import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
+import { refuseLostStore } from './runtime/lost-store.ts';
 import { countBuilds } from './runtime/metrics/builds.ts';
 import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
@@ -126,6 +127,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), writer);
   closing.push(() => engine.close());
   const { store, stream } = engine;
+  await refuseLostStore(store, stream);
   const geoData = await loadingGeo;
   const guardRails = serviceGuardRails(config);
   const rules = { guardRails, schemesFile: config.schemesFile };
@@ -187,8 +189,16 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   );
   const cache =
     feedThread &&
-    feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
-  const bouncers = new Bouncers(bouncerLog(log));
+    documentCache(
+      measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread,
+      config,
+      engine,
+      geo,
+      watch,
+      authentication.keyRevision,
+      logger,
+    );
+  const bouncers = new Bouncers(bouncerLog(log, now));
   if (cache !== undefined) {
     closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
   }
@@ -222,18 +232,19 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     feeds: watch.feeds(),
   });
 
+  const managed = config.roles.includes('manage');
   const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
+  const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
   const app = createApp({
     settings: config,
     authenticator: authentication,
-    submitSignals: takesSignals ? signalSubmission(signalParts(store, appends, config, judges, logger)) : undefined,
+    submitSignals: takesSignals && accept ? signalSubmission({ accept, forecast }) : undefined,
     answerFeed: documents && feedEndpoint(documents),
     answerRules: documents && rulesEndpoint(documents),
     answerAgent: documents && agentEndpoint(documents),
     bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
-    manage: config.roles.includes('manage')
-      ? managePorts({ config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger })
-      : undefined,
+    manage:
+      managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined,
     readiness: ready,
     draining: () => draining,
     now,

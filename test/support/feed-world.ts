@@ -8,11 +8,11 @@ import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/a
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
-import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
-import { levelCode } from '../../src/feed/levels.ts';
-import { FeedCache } from '../../src/feed/serve/cache.ts';
-import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
-import { FeedWatch } from '../../src/feed/serve/feed-watch.ts';
+import { levelCode } from '../../src/document/levels.ts';
+import { documentBuilder } from '../../src/document/make/document-builder.ts';
+import { DocumentCache } from '../../src/document/serve/cache.ts';
+import type { DocumentCacheOptions } from '../../src/document/serve/context.ts';
+import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
 import { agentEndpoint, agentRoutes } from '../../src/http/agent/answer.ts';
 import type { Gate } from '../../src/http/auth/gate.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
@@ -131,6 +131,8 @@ export class MemoryStore
   down = false;
   readOnly = false;
   hanging = false;
+  /** Moves when a list is deleted. */
+  keyRevision = 1;
   /** How often each call was made. */
   readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordFeed: 0 };
   /** What `ruleStates` was asked for. */
@@ -199,6 +201,7 @@ export class MemoryStore
 
   deleteList(id: string): void {
     this.#revision += 1;
+    this.keyRevision += 1;
     this.#lists = this.#lists.filter((list) => list.id !== id);
   }
 
@@ -406,21 +409,20 @@ interface ReplicaOptions {
 
 /** One replica: its own snapshots and cache over a store that it may share. */
 export class Replica {
-  readonly cache: FeedCache;
+  readonly cache: DocumentCache;
   readonly errors: Error[] = [];
   /** Lines of the log, each with its level before it. */
   readonly log: string[] = [];
   readonly #read: (target: string) => ((caller: Caller, headers: DocumentHeaders) => Answered) | undefined;
 
-  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
+  constructor(clock: Clock, store: MemoryStore, options: Partial<DocumentCacheOptions> & ReplicaOptions = {}) {
     const geo = options.geo ?? (() => GEO);
     const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
-    this.cache = new FeedCache({
+    this.cache = new DocumentCache({
       store,
-      builder: feedBuilder({
+      builder: documentBuilder({
         store,
-        recordFeed: (...args) => store.recordFeed(...args),
         recordTold: (...args) => store.recordTold(...args),
         geo,
         guard,
@@ -432,6 +434,7 @@ export class Replica {
       bodyBytes: 1 << 20,
       geoVersion: () => geo().version,
       zlib: 'test',
+      keyRevision: () => store.keyRevision,
       caughtUp: undefined,
       watch: new FeedWatch(
         (level, message) => this.log.push(`${level} ${message}`),

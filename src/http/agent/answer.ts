@@ -1,6 +1,6 @@
 import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
-import { CONFIG } from '../../feed/document.ts';
+import { CONFIG } from '../../document/document.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { AnswerDocument, Answered, DocumentHeaders } from '../feeds/document.ts';
