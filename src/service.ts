@@ -198,7 +198,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       authentication.keyRevision,
       logger,
     );
-  const bouncers = new Bouncers(bouncerLog(log));
+  const bouncers = new Bouncers(bouncerLog(log, now));
   if (cache !== undefined) {
     closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
   }
