@@ -2,7 +2,7 @@
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { findList } from '../manage/find.ts';
-import { EXPORT_FIELDS } from '../manage/plain-lists/entry.ts';
+import { EXPORT_FIELDS } from '../source/readers/entry.ts';
 import { ACCESS_ACTIONS, type AccessRule } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { AddCommand } from './command.ts';

@@ -1,14 +1,15 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
 import { WeirError } from '../errors.ts';
-import { entrySignals, readContent } from '../manage/plain-lists/content.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../manage/plain-lists/entry.ts';
-import { FORMS, findForm } from '../manage/plain-lists/form.ts';
-import { faultlessSignals } from '../manage/plain-lists/items.ts';
+import { entrySignals, type Reading, readContent } from '../source/readers/content.ts';
+import { LIST_ACTIONS, type ListDefaults } from '../source/readers/entry.ts';
+import { FORMS, type Form } from '../source/readers/form.ts';
+import { faultlessSignals } from '../source/readers/items.ts';
+import { type Condition, type Path, readCondition, readPath } from '../source/readers/paths.ts';
 import type { JsonObject } from '../rule.ts';
 import type { AddCommand } from './command.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
-import { jsonReport, sayExpired, sending, textReport } from './sender.ts';
+import { jsonReport, sayLeftOut, sending, textReport } from './sender.ts';
 import { duration, oneOf } from './usage.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
@@ -24,6 +25,8 @@ export function sendCommand(add: AddCommand): void {
         .option('--list <list>', 'UUID or name of the list that access rules go to; else the list of the key or the default one')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list')
         .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
+        .option('--path <path>', 'for JSON: where its entries stand, such as prefixes[].ip_prefix; repeatable', collectPath)
+        .option('--where <field=value>', 'with --path: only entries of objects that say so, such as service=CLOUDFRONT', readCondition)
         .option('--action <action>', `for a plain list: ${LIST_ACTIONS.join(', ')} (default: block)`, oneOf('--action', LIST_ACTIONS))
         .option('--expires-in <duration>', 'for a plain list: lifetime of its rules, such as 3600, 12h, 7d', duration('--expires-in'))
         .option('--reason <text>', 'for a plain list: reason of its rules')
@@ -42,7 +45,7 @@ export function sendCommand(add: AddCommand): void {
         if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
         const destination = { url: options.url, list: options.list, key, dryRun: options.dryRun === true };
         await sending(context, input, destination, options.json ? jsonReport : textReport, async (sender) => {
-          const content = await readContent(await findForm(sender.chunks, file, options.format), defaultsOf(options));
+          const content = await readContent(sender.chunks, readingOf(file, options), defaultsOf(options));
           if ('signals' in content) {
             const [, odd] = Object.entries(OF_LISTS).find(([name]) => options[name] !== undefined) ?? [];
             if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
@@ -50,7 +53,7 @@ export function sendCommand(add: AddCommand): void {
           } else if (options.replace) {
             await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
           } else {
-            await sender.send(entrySignals(content.entries, sayExpired(sender)));
+            await sender.send(entrySignals(content.entries, sayLeftOut(sender)));
           }
         });
       },
@@ -60,6 +63,15 @@ export function sendCommand(add: AddCommand): void {
 }
 
 const KEY_WARNING = 'every user of this machine sees a key that is given with --key in the process list; WEIR_API_KEY is not shown there';
+
+const readingOf = (file: string, { format, path, where }: { format?: Form; path?: readonly Path[]; where?: Condition }): Reading => ({
+  file,
+  format,
+  paths: path,
+  condition: where,
+});
+
+const collectPath = (text: string, before: readonly Path[] = []): readonly Path[] => [...before, readPath(text)];
 
 const defaultsOf = (options: Partial<ListDefaults> & { label?: JsonObject }): ListDefaults => ({
   action: options.action ?? 'block',

@@ -1,7 +1,8 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, WeirError } from '../errors.ts';
-import { arrayOf, type FileSignal, type LineFault, type Version } from '../manage/plain-lists/items.ts';
+import type { LeftOut } from '../source/readers/content.ts';
+import { arrayOf, type FileSignal, type LineFault, type Version } from '../source/readers/items.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { type Context, writeLine } from './context.ts';
 import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
@@ -66,11 +67,13 @@ export interface Sender {
   say(text: string): void;
 }
 
-/** Says how many entries of a list have expired. */
-export const sayExpired =
+/** Says which entries of a list ask for nothing. */
+export const sayLeftOut =
   ({ say }: Sender) =>
-  (count: number): void =>
-    say(`${count} entries have expired and were left out`);
+  ({ expired, passed }: LeftOut): void => {
+    if (expired > 0) say(`${expired} entries have expired and were left out`);
+    for (const [reason, count] of passed) say(`${count} rows were passed over: ${reason}`);
+  };
 
 /** Runs `work` with a sender and prints its report; the command's exit code is 1 when an entry failed or the service took no more. */
 export async function sending(

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
 import { WeirError } from '../errors.ts';
-import { readDuration } from '../manage/duration.ts';
+import { readDuration } from '../duration.ts';
 import type { Target } from '../rule.ts';
 import { readTarget, targetFieldOf } from '../signal/target.ts';
 

@@ -5,10 +5,10 @@ import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { findList } from './find.ts';
-import { entrySignals, type PlacedEntry, readContent } from './plain-lists/content.ts';
-import type { ListDefaults, ListEntry } from './plain-lists/entry.ts';
-import { type Form, findForm } from './plain-lists/form.ts';
-import { arrayOf, type FileSignal, type LineFault, takenSignals } from './plain-lists/items.ts';
+import { entrySignals, type PlacedEntry, readContent } from '../source/readers/content.ts';
+import type { ListDefaults, ListEntry } from '../source/readers/entry.ts';
+import { type Form, findForm } from '../source/readers/form.ts';
+import { arrayOf, type FileSignal, type LineFault, takenSignals } from '../source/readers/items.ts';
 import { notSure, planReplacement, type Replacement } from './plain-lists/replace.ts';
 import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
 

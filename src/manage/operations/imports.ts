@@ -1,10 +1,10 @@
 /** Importing files of entries or signals (SPEC D15.36, D15.41). */
 import { Type } from '../../json-schema.ts';
-import { readDuration } from '../duration.ts';
+import { readDuration } from '../../duration.ts';
 import { type Imported, importFile, MOST_IMPORTED, MOST_REPLACED } from '../imports.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../plain-lists/entry.ts';
-import { FORMS, type Form } from '../plain-lists/form.ts';
+import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
+import { FORMS, type Form } from '../../source/readers/form.ts';
 import { CHANGE, type Change, changeOutcome, landed, PREVIEW, refused } from '../rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 import { labelOf } from './rule-schema.ts';

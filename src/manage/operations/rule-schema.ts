@@ -4,7 +4,7 @@ import { nullable, Type } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
 import { readTarget, targetFieldOf } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
-import { readInstant, readSince } from '../duration.ts';
+import { readInstant, readSince } from '../../duration.ts';
 import { findList } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import type { RuleConditions } from '../rule-search.ts';

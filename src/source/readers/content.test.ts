@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { entrySignals, readContent } from './content.ts';
+import { entrySignals, type Reading, readContent } from './content.ts';
 import type { ListDefaults } from './entry.ts';
-import { type Form, findForm } from './form.ts';
+import type { Form } from './form.ts';
 
 const NONE: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
 
@@ -12,7 +12,7 @@ async function* chunksOf(content: string | Buffer, size: number): AsyncGenerator
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-interface Given {
+interface Given extends Omit<Partial<Reading>, 'file'> {
   readonly file?: string;
   readonly format?: Form;
   readonly defaults?: Partial<ListDefaults>;
@@ -21,8 +21,8 @@ interface Given {
 }
 
 /** What is sent for a file: each signal, or what is wrong, behind its place. */
-async function sent(content: string | Buffer, { file = '-', format, defaults, size = 1 << 16 }: Given = {}): Promise<[string, unknown][]> {
-  const read = await readContent(await findForm(chunksOf(content, size), file, format), { ...NONE, ...defaults });
+async function sent(content: string | Buffer, { file = '-', format, defaults, size = 1 << 16, ...reading }: Given = {}): Promise<[string, unknown][]> {
+  const read = await readContent(chunksOf(content, size), { file, format, ...reading }, { ...NONE, ...defaults });
   assert.ok('entries' in read, 'the file is a list');
   const all = await Array.fromAsync(entrySignals(read.entries, () => {}));
   return all.map((each) => [each.place!, 'fault' in each ? each.fault : JSON.parse(each.json.toString())]);
@@ -178,7 +178,7 @@ test('D11.1 signals are told from lists by their first value', async () => {
     'ID,Note',
     'no',
   ]) {
-    assert.ok('signals' in (await readContent(await findForm(chunksOf(content, 3), '-', undefined), NONE)), content);
+    assert.ok('signals' in (await readContent(chunksOf(content, 3), { file: '-' }, NONE)), content);
   }
 });
 
