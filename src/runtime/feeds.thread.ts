@@ -31,6 +31,10 @@ let database = geoDatabase(geo);
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
 // Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
 let previewer: Promise<FeedPreviewer> | undefined;
+const explaining = async () => {
+  const { EXPLAIN_RULES: mostRules } = await import('../feed/explain/explain.ts');
+  return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules };
+};
 const methods: FeedThreadMethods = {
   ...feedBuilder({ ...shared, recordFeed: store.recordFeed, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
   async preview(request) {
@@ -38,15 +42,12 @@ const methods: FeedThreadMethods = {
     return (await previewer).preview(request);
   },
   async explain(asked) {
-    const { EXPLAIN_RULES, EXPLAIN_TOLD, explain } = await import('../feed/explain/explain.ts');
-    return explain(asked, {
-      store,
-      geo: database,
-      guard: shared.guard,
-      now: instantOf(systemClock),
-      mostRules: EXPLAIN_RULES,
-      mostTold: EXPLAIN_TOLD,
-    });
+    const { EXPLAIN_TOLD, explain } = await import('../feed/explain/explain.ts');
+    return explain(asked, { ...(await explaining()), mostTold: EXPLAIN_TOLD });
+  },
+  async keptBlocked(asked) {
+    const { keptBlocked } = await import('../feed/explain/kept-blocked.ts');
+    return keptBlocked(asked, await explaining());
   },
   ...feedMeasurer(shared),
   async useGeo(data) {

@@ -23,6 +23,7 @@ const METHODS: MethodNames<FeedThreadMethods> = {
   forget: true,
   preview: true,
   explain: true,
+  keptBlocked: true,
   measure: true,
   useGeo: true,
   ping: true,
@@ -90,6 +91,7 @@ export function startFeedThread(
     forget: (...document) => thread().methods.forget(...document),
     preview: (request) => thread().methods.preview(request),
     explain: (asked) => thread().methods.explain(asked),
+    keptBlocked: (asked) => thread().methods.keptBlocked(asked),
     measure: (request) => thread().methods.measure(request),
     async useGeo(next) {
       data = next;

@@ -3,6 +3,7 @@
 import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
 import type { FeedKind, FeedProfile } from '../../account/feed.ts';
 import type { BlockGuard } from '../../account/guard-rails.ts';
+import type { SubtractAllow } from '../../account/list.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoredRule } from '../../ports/rule-store.ts';
 import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';
@@ -45,11 +46,25 @@ export type Verdict = 'in' | 'partly' | 'out';
  */
 export type Relation = 'exact' | 'covering' | 'covered' | 'country' | 'asn' | 'overlapping';
 
+/**
+ * Why a rule on what is asked for changes nothing of a feed: never-block rules are not cut out of it, the geo data have no ranges for the
+ * rule's target, or the feed has no address of its family.
+ */
+export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family';
+
 export interface ExplainedRule {
   readonly stored: StoredAccessRule;
-  /** Whether it puts addresses that are asked for into the feed, or keeps them out. */
-  readonly effect: 'in' | 'out';
+  /** Whether it puts addresses that are asked for into the feed, keeps them out, or does neither. */
+  readonly effect: 'in' | 'out' | 'none';
+  /** Why it does neither; null where it does. */
+  readonly idle: Idle | null;
   readonly relation: Relation;
+}
+
+/** A value of `subtract_allow` that a feed does not have, and whether the addresses would be in it with that. */
+export interface Subtraction {
+  readonly value: Exclude<SubtractAllow, 'off'>;
+  readonly verdict: Verdict;
 }
 
 export interface FeedExplanation {
@@ -61,6 +76,8 @@ export interface FeedExplanation {
   readonly protectedBy: readonly string[];
   /** What removing the rules on exactly this target, from all lists of the feed, would do: how many there are, and the verdict then. */
   readonly unblock: { readonly removes: readonly StoredAccessRule[]; readonly verdict: Verdict };
+  /** What cutting never-block rules out would do, of a block feed that has addresses which such a rule names; else null. */
+  readonly subtract: Subtraction | null;
 }
 
 /** The addresses behind a target, of these families. */
@@ -78,51 +95,101 @@ export function addressesOf(target: Target, family: Family, geo: GeoDatabase): A
 export const touches = (target: Target, set: AddressSet, geo: GeoDatabase): boolean =>
   target.kind === 'ip' ? overlaps(set, target.network) : !isEmpty(intersection(set, addressesOf(target, 'both', geo)));
 
-/** Explains one feed. `rules` are all rules of the workspace that have an address in common with the target, whatever their action. */
+/**
+ * Explains one feed. `rules` are all rules of the workspace that have an address in common with the target, or are on this very target,
+ * whatever their action.
+ */
 export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[], question: Question): FeedExplanation {
-  const { target, action, asOf, geo, guard } = question;
+  const { target, action, geo, guard } = question;
   const { family } = storedVariant(feed.profile);
   const asked = addressesOf(target, family, geo);
-  const exceptions = action === 'block' ? exceptionsOf({ head: feed }) : undefined;
-  const given = rules.flatMap((stored) => rolesOf(stored, feed).map((role) => ({ stored, role })));
-  const active = given.filter(
-    ({ stored, role }) => (role === action || role === exceptions) && isActive(stored, asOf) && touches(stored.rule.target, asked, geo),
-  );
-  const verdictOf = (of: typeof active) => (of.length === 0 ? 'out' : verdict(asked, contentOf(feed, of, question, family)));
+  const active = rules.filter((stored) => isActive(stored, question.asOf));
+  const touching = active.filter(({ rule }) => touches(rule.target, asked, geo));
+  const given = roled(touching, feed, action);
+  const verdictOf = (of: readonly RoledRule[]) => (of.length === 0 ? 'out' : verdict(asked, contentOf(feed, of, question, family)));
+  const now = verdictOf(given);
+  const isExact = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === formatTarget(target);
+  const isOwn = ({ listId }: StoredAccessRule) => holds(feed, listId);
 
-  const explained = active.map(({ stored, role }): ExplainedRule => {
-    return { stored, effect: role === action ? 'in' : 'out', relation: relationOf(stored.rule.target, target) };
-  });
+  const used = new Set(given.map(({ stored }) => stored.id));
+  const without = active.filter(({ id }) => !used.has(id));
+  const uncut = action === 'block' ? touching.filter(({ id, rule }) => rule.action === 'allow' && !used.has(id)) : [];
+  // Rules of other lists are told where they would help.
+  const told = uncut.filter((stored) => isOwn(stored) || now !== 'out');
+  const empty = without.filter((stored) => stored.rule.action === action && isExact(stored) && isOwn(stored));
+  const explained = [
+    ...given.map(({ stored, role }) => ({ stored, effect: role === action ? ('in' as const) : ('out' as const), idle: null })),
+    ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
+    ...told.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
+  ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
+
   const [removed, left] = [true, false].map((isRemoved) =>
-    active.filter((_, i) => isRemoved === (explained[i].effect === 'in' && explained[i].relation === 'exact')),
+    given.filter(({ stored, role }) => isRemoved === (role === action && isExact(stored))),
   );
-  const now = verdictOf(active);
   return {
     verdict: now,
     family,
     rules: explained,
     protectedBy: action === 'block' ? guard.within(asked) : [],
-    unblock: { removes: removed.map(({ stored }) => stored), verdict: removed.length === 0 ? now : verdictOf(left) },
+    unblock: {
+      removes: [...removed.map(({ stored }) => stored), ...empty],
+      verdict: removed.length === 0 ? now : verdictOf(left),
+    },
+    subtract: now === 'out' || uncut.length === 0 ? null : subtractionOf(feed, touching, { ...question, asked, family }),
   };
 }
 
-/** What a rule is for a feed: nothing, when it is of none of its lists. */
-function rolesOf({ listId, rule }: StoredAccessRule, { profile, lists }: FeedSource): RuleRole[] {
-  const isOwn = lists === null || lists.has(listId!);
-  const isException = profile.subtractAllow === 'workspace' && rule.action === 'allow';
-  return [...(isOwn ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];
+const emptyBecause = (target: Target, geo: GeoDatabase): Idle => (isEmpty(addressesOf(target, 'both', geo)) ? 'no_ranges' : 'other_family');
+
+/** A rule, and what it is for a feed. */
+interface RoledRule {
+  readonly stored: StoredAccessRule;
+  readonly role: RuleRole;
 }
 
-function isActive(stored: StoredAccessRule, asOf: number): boolean {
+/** The rules that a feed of this action is made of. */
+export function roled(rules: readonly StoredAccessRule[], feed: FeedSource, action: AccessAction): RoledRule[] {
+  const exceptions = action === 'block' ? exceptionsOf({ head: feed }) : undefined;
+  return rules.flatMap((stored) =>
+    rolesOf(stored, feed)
+      .filter((role) => role === action || role === exceptions)
+      .map((role) => ({ stored, role })),
+  );
+}
+
+/** The smallest value of `subtract_allow` that takes the addresses asked for out of a block feed, else that which leaves least of them. */
+export function subtractionOf(
+  feed: FeedSource,
+  rules: readonly StoredAccessRule[],
+  { asked, family, ...question }: Question & { readonly asked: AddressSet; readonly family: Family },
+): Subtraction | null {
+  const now = feed.profile.subtractAllow ?? 'off';
+  const values = (feed.kind === 'workspace' ? (['on'] as const) : (['on', 'workspace'] as const)).filter((value) => value !== now);
+  const tried = values.map((value) => {
+    const set = { ...feed, profile: { ...feed.profile, subtractAllow: value } };
+    return { value, verdict: verdict(asked, contentOf(set, roled(rules, set, 'block'), question, family)) };
+  });
+  return tried.find((each) => each.verdict === 'out') ?? tried.findLast((each) => each.verdict === 'partly') ?? null;
+}
+
+const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
+
+/** What a rule is for a feed: nothing, when it is of none of its lists. */
+function rolesOf({ listId, rule }: StoredAccessRule, feed: FeedSource): RuleRole[] {
+  const isException = feed.profile.subtractAllow === 'workspace' && rule.action === 'allow';
+  return [...(holds(feed, listId) ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];
+}
+
+export function isActive(stored: StoredAccessRule, asOf: number): boolean {
   const expires = expiryOf(stored);
   return expires === 0 || expires > asOf;
 }
 
 /** What these rules publish in the feed. */
-function contentOf(
+export function contentOf(
   { profile }: FeedSource,
-  rules: readonly { readonly stored: StoredAccessRule; readonly role: RuleRole }[],
-  { action, asOf, geo, guard }: Question,
+  rules: readonly RoledRule[],
+  { action, asOf, geo, guard }: Omit<Question, 'target'>,
   family: Family,
 ): AddressSet {
   const tables = ruleTables(
@@ -136,7 +203,8 @@ function contentOf(
   return set;
 }
 
-function verdict(asked: AddressSet, content: AddressSet): Verdict {
+/** Whether a content has all of the addresses asked for. */
+export function verdict(asked: AddressSet, content: AddressSet): Verdict {
   const found = intersection(asked, content);
   if (isEmpty(found)) return 'out';
   return isEmpty(difference(asked, found)) ? 'in' : 'partly';

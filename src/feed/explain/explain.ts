@@ -1,30 +1,14 @@
 /** Explains the feeds of a workspace: reads what concerns a target, and nothing else where that can be found (SPEC D10). */
-import { workspaceProfile } from '../../account/feed.ts';
-import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { Workspace } from '../../account/workspace.ts';
-import { type Instant, secondOf } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
-import type { GeoDatabase } from '../../ports/geo.ts';
-import type { RuleMatch, RuleOrigin } from '../../ports/rule-store.ts';
-import type { StoreReads } from '../../ports/store.ts';
+import { secondOf } from '../../clock.ts';
+import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { renderFeed } from '../build/render.ts';
 import { readSnapshot } from '../build/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
-import { addressesOf, explainFeed, type FeedExplanation, type FeedSource, type StoredAccessRule, touches } from './explain-feed.ts';
-
-/** What the server makes feeds with. */
-export interface ExplainOptions {
-  readonly store: Pick<StoreReads, 'rules' | 'directory' | 'feeds' | 'origins' | 'snapshot'>;
-  readonly geo: GeoDatabase;
-  /** The service's guard rails and a workspace's together. */
-  readonly guard: (own: GuardRails) => BlockGuard;
-  readonly now: Instant;
-  /** Rules that are looked at for one target at most; with more it rejects with REFUSED. Undefined: no limit. */
-  readonly mostRules?: number | undefined;
-  /** Rules that are told of each feed at most. Undefined: all. */
-  readonly mostTold?: number | undefined;
-}
+import { explainFeed, type FeedExplanation, type FeedSource } from './explain-feed.ts';
+import type { KeptBlocked, NeverBlocked } from './kept-blocked.ts';
+import { type ExplainOptions, feedSources, touchingRules } from './sources.ts';
 
 /** What is asked; without `feedIds` about every feed. */
 export interface Asked {
@@ -62,6 +46,8 @@ export interface ExplainedTarget {
 export interface FeedExplainer {
   /** Rejects with REFUSED where more than EXPLAIN_RULES rules would have to be looked at. */
   explain(asked: Asked): Promise<ExplainedTarget>;
+  /** The block feeds that have what shall never be blocked. Rejects as `explain` does. */
+  keptBlocked(asked: NeverBlocked): Promise<KeptBlocked>;
 }
 
 /** Rules that are looked at for one request at most, and that are told of each feed. */
@@ -85,50 +71,6 @@ export async function explain({ workspace, target, action, feedIds, counts }: As
   }
   const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
   return { feeds, origins: await store.origins(workspace.id, [...shown]) };
-}
-
-/** The active access rules of a workspace that have an address in common with a target. */
-async function touchingRules(
-  workspaceId: string,
-  target: Target,
-  { store, geo, now, mostRules }: ExplainOptions,
-): Promise<StoredAccessRule[]> {
-  let looked = 0;
-  const asked = addressesOf(target, 'both', geo);
-  const find = async (match?: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
-    const found: StoredAccessRule[] = [];
-    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: now.wall, ...(match && { match }) })) {
-      looked += 1;
-      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(looked - 1);
-      if (isMeant(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
-    }
-    return found;
-  };
-  const isTouching = ({ rule }: StoredAccessRule) => touches(rule.target, asked, geo);
-  if (target.kind !== 'ip') return find(undefined, isTouching);
-  const { network } = target;
-  const isHost = network.prefix === (network.family === 4 ? 32 : 128);
-  const found = [
-    ...(await find({ how: 'covering', network })),
-    ...(isHost ? [] : await find({ how: 'covered', network })),
-    ...(await find({ how: 'geo' }, isTouching)),
-  ];
-  // A rule on exactly this network covers it and lies in it.
-  return [...new Map(found.map((stored) => [stored.id, stored])).values()];
-}
-
-const tooManyRules = (most: number) =>
-  new WeirError('REFUSED', `more than ${most} rules would have to be looked at; ask about an address or a smaller network`);
-
-/** All feeds of a workspace. */
-async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>, workspace: Workspace): Promise<FeedSource[]> {
-  const lists = (await store.directory(workspace.id))?.lists ?? [];
-  const composed = await store.feeds(workspace.id);
-  return [
-    { kind: 'workspace', id: null, profile: workspaceProfile(workspace), lists: null },
-    ...lists.map((list): FeedSource => ({ kind: 'list', id: list.id, profile: list, lists: new Set([list.id]) })),
-    ...composed.map((feed): FeedSource => ({ kind: 'composed', id: feed.id, profile: feed, lists: feed.lists && new Set(feed.lists) })),
-  ];
 }
 
 /** The size of what a request gets that names the action only. */

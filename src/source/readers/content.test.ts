@@ -21,7 +21,10 @@ interface Given extends Omit<Partial<Reading>, 'file'> {
 }
 
 /** What is sent for a file: each signal, or what is wrong, behind its place. */
-async function sent(content: string | Buffer, { file = '-', format, defaults, size = 1 << 16, ...reading }: Given = {}): Promise<[string, unknown][]> {
+async function sent(
+  content: string | Buffer,
+  { file = '-', format, defaults, size = 1 << 16, ...reading }: Given = {},
+): Promise<[string, unknown][]> {
   const read = await readContent(chunksOf(content, size), { file, format, ...reading }, { ...NONE, ...defaults });
   assert.ok('entries' in read, 'the file is a list');
   const all = await Array.fromAsync(entrySignals(read.entries, () => {}));

@@ -132,7 +132,8 @@ function countOf(bytes: Uint8Array): number | undefined {
   return count === undefined ? undefined : Number(count.replaceAll(',', ''));
 }
 
-const cut = (said: number, read: number) => new WeirError('USAGE', `the file says that it has ${said} entries, and ${read} were read: it is cut`);
+const cut = (said: number, read: number) =>
+  new WeirError('USAGE', `the file says that it has ${said} entries, and ${read} were read: it is cut`);
 
 async function* jsonRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow> {
   let read = 0;
@@ -195,7 +196,10 @@ function refuseObject({ json }: Item): void {
   const isHolder = isObject(value) && !isSignal(value) && !namesTarget(rowOf(value)) && Object.values(value).some(Array.isArray);
   if (!isOpen && !isHolder) return;
   const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
-  throw new WeirError('USAGE', `the file is one JSON object${names}: say where its entries stand with a path, such as prefixes[].ip_prefix`);
+  throw new WeirError(
+    'USAGE',
+    `the file is one JSON object${names}: say where its entries stand with a path, such as prefixes[].ip_prefix`,
+  );
 }
 
 /** Whether the first value of a file makes it a list: a text, or an object that names an address and is no signal. */

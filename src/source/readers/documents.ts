@@ -13,14 +13,19 @@ export interface PlacedRow {
 }
 
 /** The rows at paths. Throws USAGE at what is no JSON, and where a path leads nowhere in all of it. */
-export async function* rowsByPath(chunks: AsyncIterable<Buffer>, paths: readonly Path[], condition: Condition | undefined): AsyncGenerator<PlacedRow> {
+export async function* rowsByPath(
+  chunks: AsyncIterable<Buffer>,
+  paths: readonly Path[],
+  condition: Condition | undefined,
+): AsyncGenerator<PlacedRow> {
   const found = new Map<Path, number>(paths.map((path) => [path, 0]));
   const pieces = pieceReader(paths);
   const rows = (values: readonly Piece[]): PlacedRow[] =>
     values.flatMap(({ value, paths: of, place }) => {
       const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined)] }));
       for (const { path, rows: at } of all) found.set(path, found.get(path)! + at.length);
-      if (all.every(({ rows: at }) => at.length === 0)) return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
+      if (all.every(({ rows: at }) => at.length === 0))
+        return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
       const meant = condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition)]);
       return meant.map((row) => ({ row, place }));
     });
@@ -49,12 +54,21 @@ function pieceReader(paths: readonly Path[]): { push(chunk: Buffer): Piece[]; en
   const parser = new TokenParser({ paths: selectors, keepStack: false, separator: '' });
   parser.onValue = ({ value, key, stack }) => {
     const isWhole = stack.length === 0;
-    const stem = isWhole ? '' : stack.map(({ key: name }) => name ?? '').concat().join('/');
+    const stem = isWhole
+      ? ''
+      : stack
+          .map(({ key: name }) => name ?? '')
+          .concat()
+          .join('/');
     const of = byStem.get(isWhole ? '' : stem) ?? (stack.length === 1 ? byStem.get('') : undefined);
     // A path that begins with [] has the stem of the whole value.
     const own = of?.filter(({ array }) => (array === undefined) === isWhole);
     if (own !== undefined && own.length > 0) {
-      const place = isWhole ? (documents === 0 ? 'entry 0' : `entry ${documents}`) : `${stem.slice(1).replaceAll('/', '.')}[${String(key)}]`;
+      const place = isWhole
+        ? documents === 0
+          ? 'entry 0'
+          : `entry ${documents}`
+        : `${stem.slice(1).replaceAll('/', '.')}[${String(key)}]`;
       pieces.push({ value, paths: own, place });
     }
     if (isWhole) documents += 1;

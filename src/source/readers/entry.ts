@@ -1,10 +1,11 @@
 /** The entries of plain lists of addresses (docs/signals.md): their fields, how a row gives them, and the signal each stands for. */
+
+import { readDuration } from '../../duration.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { JsonObject, Target } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { writeTarget } from '../../signal/target.ts';
-import { readDuration } from '../../duration.ts';
 import type { FileSignal } from './items.ts';
 import { isGiven, passedOver, type Row, shown, targetsOf } from './row.ts';
 

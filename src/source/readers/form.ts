@@ -150,5 +150,8 @@ const isHeader = (columns: readonly string[]): boolean => namesTarget(new Set(co
 /** Refuses a header that names no column with addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
-  throw new WeirError('USAGE', `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${shown(header.join(', '))}`);
+  throw new WeirError(
+    'USAGE',
+    `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${shown(header.join(', '))}`,
+  );
 }

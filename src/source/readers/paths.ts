@@ -27,7 +27,10 @@ const PATH = /^(\[\]|[\w-]+(\[\])?)(\.[\w-]+(\[\])?|\[\])*$/;
 /** Reads a path. Throws USAGE at what is none. */
 export function readPath(text: string): Path {
   if (!PATH.test(text) || text.length > 200)
-    throw new WeirError('USAGE', `${JSON.stringify(text)} is no path: names, joined by dots, with [] behind arrays, such as prefixes[].ip_prefix`);
+    throw new WeirError(
+      'USAGE',
+      `${JSON.stringify(text)} is no path: names, joined by dots, with [] behind arrays, such as prefixes[].ip_prefix`,
+    );
   const steps = [...text.matchAll(/\[\]|[\w-]+/g)].map(([step]) => (step === '[]' ? EACH : step));
   const at = steps.indexOf(EACH);
   return at < 0 ? { text, array: undefined, steps } : { text, array: steps.slice(0, at) as string[], steps: steps.slice(at + 1) };
@@ -42,7 +45,12 @@ export function readCondition(text: string): Condition {
 
 /** The rows at a path within a value, or what stands there instead of one. Empty where nothing stands there, or the condition is not met. */
 export function* rowsAt(value: unknown, { steps, text }: Path, condition: Condition | undefined): Generator<Row | string> {
-  yield* walk(value, steps, condition === undefined ? undefined : { ...condition, said: undefined }, columnName(text.split(/[.[\]]+/).findLast((name) => name !== '') ?? ''));
+  yield* walk(
+    value,
+    steps,
+    condition === undefined ? undefined : { ...condition, said: undefined },
+    columnName(text.split(/[.[\]]+/).findLast((name) => name !== '') ?? ''),
+  );
 }
 
 /** A condition, and what the innermost object around says of it. */
@@ -53,7 +61,8 @@ interface Asked extends Condition {
 function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, column: string): Generator<Row | string> {
   if (value === undefined || value === null) return;
   const [step, ...others] = steps;
-  const said = isObject(value) && asked !== undefined && Object.hasOwn(value, asked.field) ? { ...asked, said: String(value[asked.field]) } : asked;
+  const said =
+    isObject(value) && asked !== undefined && Object.hasOwn(value, asked.field) ? { ...asked, said: String(value[asked.field]) } : asked;
   if (step === undefined) {
     if (said === undefined || said.said === said.value) yield rowOfLeaf(value, column);
   } else if (step === EACH) {

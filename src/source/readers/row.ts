@@ -148,7 +148,8 @@ function addressAmong(cell: unknown): string | undefined {
 
 /** Whether a text begins as an address does, whatever follows: `192.0.2.1:443` does. */
 export const looksLikeAddress = (text: string): boolean =>
-  /^\d{1,3}(\.\d{1,3}){3}(?![\d.])/.test(text) || (text.includes(':') && /^[\da-f:]+(\/\d+)?$/i.test(text) && typeof parseNetwork(text) !== 'string');
+  /^\d{1,3}(\.\d{1,3}){3}(?![\d.])/.test(text) ||
+  (text.includes(':') && /^[\da-f:]+(\/\d+)?$/i.test(text) && typeof parseNetwork(text) !== 'string');
 
 const RANGE = /^([\da-f.:]+)\s*-\s*([\da-f.:]+)$/i;
 /** An address with a port, as MISP writes it. */
