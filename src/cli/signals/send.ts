@@ -1,16 +1,18 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
-import { entrySignals, type Reading, readContent } from '../../source/readers/content.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
+import { entrySignals, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
+import { LIST_ACTIONS, type ListDefaults, signalOf } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
 import { faultlessSignals } from '../../source/readers/items.ts';
 import { type Condition, type Path, readCondition, readPath } from '../../source/readers/paths.ts';
+import { withoutWide } from '../../source/wide.ts';
 import type { AddCommand } from '../command.ts';
 import { duration, oneOf } from '../usage.ts';
+import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
-import { jsonReport, sayLeftOut, sending, textReport } from './sender.ts';
+import { jsonReport, type Sender, sayLeftOut, sending, textReport } from './sender.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
 const OF_LISTS = { action: '--action', expiresIn: '--expires-in', reason: '--reason', label: '--label', replace: '--replace' } as const;
@@ -34,7 +36,10 @@ export function sendCommand(add: AddCommand): void {
         .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is unblocked')
         .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
         .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
-        .option('--yes', 'with --replace: also when that takes away more than half of the list'),
+        .option(
+          '--yes',
+          'also whole countries and ASNs of a plain list; with --replace: also when that takes away more than half of the list',
+        ),
     {
       async run(context, [file], options) {
         const key = options.key ?? context.environment.WEIR_API_KEY;
@@ -60,13 +65,29 @@ export function sendCommand(add: AddCommand): void {
           } else if (options.replace) {
             await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
           } else {
-            await sender.send(entrySignals(content.entries, sayLeftOut(sender)));
+            const held: PlacedEntry[] = [];
+            const meant = options.yes || options.dryRun ? content.entries : withoutWide(content.entries, held);
+            await sender.send(entrySignals(meant, sayLeftOut(sender)));
+            if (held.length > 0) await sayHeld(sender, held);
           }
         });
       },
       show: () => '',
     },
   );
+}
+
+/** Entries for countries and ASNs that are tried, to tell what they would do to feeds. */
+const MOST_TRIED = 1000;
+
+/** Says what was not sent because nobody said that it is meant, and what it would do to feeds. */
+async function sayHeld(sender: Sender, held: readonly PlacedEntry[]): Promise<void> {
+  const kinds = Map.groupBy(held, ({ entry: { target } }) => target.kind);
+  const names = [...kinds].map(([kind, { length }]) => `${length} ${kind === 'asn' ? 'ASNs' : 'countries'}`);
+  sender.say(`${names.join(' and ')} were not sent: when they are meant, say so with --yes`);
+  const signals = held.slice(0, MOST_TRIED).flatMap(({ entry }) => signalOf({ ...entry, name: undefined }, Date.now()) ?? []);
+  if (signals.length === 0) return;
+  for (const line of sumLines(await sender.tryOut(signals))) sender.say(`with them: ${line}`);
 }
 
 const KEY_WARNING = 'every user of this machine sees a key that is given with --key in the process list; WEIR_API_KEY is not shown there';

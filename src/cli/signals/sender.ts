@@ -61,6 +61,8 @@ export interface Sender {
   readonly chunks: AsyncIterable<Buffer>;
   /** Sends these, with those before. Rejects with SendFailure when the service takes no more, and with what reading them rejects with. */
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
+  /** What signals of one version would do to feeds; they are not sent for good. */
+  tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
   /** Entries that were refused, by the service or before. */
   failed(): number;
   /** A line for the person, on standard error. */
@@ -89,7 +91,9 @@ export async function sending(
     progress.clear();
     context.stderr.write(`weir: ${text}\n`);
   };
-  const target = (version: Version) => ({ url: endpoint(url, version, list, dryRun), key, keepTrying, onRetry: say });
+  const target = (version: Version, isTrial = dryRun) => ({ url: endpoint(url, version, list, isTrial), key, keepTrying, onRetry: say });
+  const tryOut = async (signals: readonly FileSignal[]) =>
+    withBatch(NOTHING_TRIED, await postBatch(target(signals[0].version, true), arrayOf(signals)));
   let bytes = 0;
   let processed = 0;
   let failed = 0;
@@ -120,7 +124,7 @@ export async function sending(
   }
 
   try {
-    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, failed: () => failed, say });
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, failed: () => failed, say });
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);

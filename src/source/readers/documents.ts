@@ -24,7 +24,7 @@ export async function* rowsByPath(
     values.flatMap(({ value, paths: of, place }) => {
       const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined)] }));
       for (const { path, rows: at } of all) found.set(path, found.get(path)! + at.length);
-      if (all.every(({ rows: at }) => at.length === 0))
+      if (all.every(({ path, rows: at }) => at.length === 0 && path.isOne))
         return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
       const meant = condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition)]);
       return meant.map((row) => ({ row, place }));

@@ -14,6 +14,8 @@ export interface Path {
   readonly array: readonly string[] | undefined;
   /** The steps from an element on, or from the whole value. */
   readonly steps: readonly Step[];
+  /** Whether one value stands at its end, and not any number, or none. */
+  readonly isOne: boolean;
 }
 
 /** What an object of the list has to say, or one around it. */
@@ -33,7 +35,9 @@ export function readPath(text: string): Path {
     );
   const steps = [...text.matchAll(/\[\]|[\w-]+/g)].map(([step]) => (step === '[]' ? EACH : step));
   const at = steps.indexOf(EACH);
-  return at < 0 ? { text, array: undefined, steps } : { text, array: steps.slice(0, at) as string[], steps: steps.slice(at + 1) };
+  const within = steps.slice(at + 1);
+  const isOne = !within.includes(EACH);
+  return at < 0 ? { text, array: undefined, steps, isOne } : { text, array: steps.slice(0, at) as string[], steps: within, isOne };
 }
 
 /** Reads a condition, `name=value`. Throws USAGE at what is none. */
