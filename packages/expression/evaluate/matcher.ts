@@ -1,0 +1,1 @@
+export { compileMatcher } from '/work/wt-regex/packages/expression/regex/matcher.ts';
