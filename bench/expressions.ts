@@ -28,7 +28,7 @@ const TARGET_RATIO = 2;
 const BATCH = 1000;
 
 const schemes = packagedSchemes();
-const file = new URL('../test/fixtures/expressions/expressions.jsonl', import.meta.url);
+const file = new URL('../packages/expression/test/fixtures/expressions.jsonl', import.meta.url);
 const work = readFileSync(file, 'utf8')
   .trimEnd()
   .split('\n')

@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../package.json' with { type: 'json' };
 import { areOff, mayBlock } from './account/guard-rails.ts';
+import { Bouncers } from './bouncers/serve/bouncers.ts';
+import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { WeirError } from './errors.ts';
-import { Bouncers } from './feed/serve/bouncers.ts';
 import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { accessLog } from './http/access-log.ts';
 import { activityCounter } from './http/activity.ts';
@@ -28,13 +29,13 @@ import type { Log } from './ports/log.ts';
 import { feedCache, feedReport, forecastFrom } from './roles/feeds.ts';
 import { managePorts } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
-import { signalParts } from './roles/signals.ts';
+import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
-import { bouncerLog, startBouncerLedger } from './runtime/bouncer-ledger.ts';
 import { loggedChecks } from './runtime/check-log.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { startEngine } from './runtime/engines.ts';
+import { everyMinute } from './runtime/every-minute.ts';
 import { startFailureLog } from './runtime/failed-keys.ts';
 import { loadFeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
@@ -189,7 +190,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
   const bouncers = new Bouncers(bouncerLog(log));
   if (cache !== undefined) {
-    closing.push(startBouncerLedger(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written')));
+    closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
   }
   const documents = cache && documentEndpoint(cache, now, feedReport(logger));
   const metrics: MetricsPage | undefined = measures && {
@@ -221,18 +222,19 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     feeds: watch.feeds(),
   });
 
+  const managed = config.roles.includes('manage');
   const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
+  const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
   const app = createApp({
     settings: config,
     authenticator: authentication,
-    submitSignals: takesSignals ? signalSubmission(signalParts(store, appends, config, judges, logger)) : undefined,
+    submitSignals: takesSignals && accept ? signalSubmission({ accept, forecast }) : undefined,
     answerFeed: documents && feedEndpoint(documents),
     answerRules: documents && rulesEndpoint(documents),
     answerAgent: documents && agentEndpoint(documents),
     bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
-    manage: config.roles.includes('manage')
-      ? managePorts({ config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger })
-      : undefined,
+    manage:
+      managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined,
     readiness: ready,
     draining: () => draining,
     now,

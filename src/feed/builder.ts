@@ -4,10 +4,10 @@
  */
 
 import type { FeedKind, ProposedFeed } from '../account/feed.ts';
+import type { DecisionAnswer, DecisionRequest } from '../bouncers/decisions.ts';
 import type { Instant } from '../clock.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
-import type { DecisionAnswer, DecisionRequest } from './decisions.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
 import type { BodyPart } from './formats/stamp.ts';
 import type { GeoCost } from './geo-cost.ts';

@@ -15,6 +15,9 @@ const HASH = 0x23;
 const COMMA = 0x2c;
 const DOT = 0x2e;
 
+/** A line of a file may have so many bytes. */
+const LONGEST_LINE = 64 * 1024;
+
 /**
  * Reads a CSV file of ranges or networks into `sink` and returns the name of its format. Works on bytes, because a million strings
  * take several times as long. Fields may be quoted, but not contain line breaks (no source has any). Skips lines that begin with `#`
@@ -30,6 +33,7 @@ export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: 
       next = lineFeed < 0 ? bytes.length : lineFeed + 1;
       let end = lineFeed < 0 ? bytes.length : lineFeed;
       if (end > at && bytes[end - 1] === CR) end--;
+      if (end - at > LONGEST_LINE) throw new WeirError('GEO_FILE', `it is longer than ${LONGEST_LINE} bytes`);
       if (end === at || bytes[at] === HASH) continue;
       reader ??= csvReader(bytes, bytes.subarray(at, end), kind, locations);
       if (!isHeader(reader, bytes, at, end)) readRow(reader, bytes, at, end, line, sink);

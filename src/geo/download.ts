@@ -11,10 +11,15 @@ export interface DownloadLimits {
   readonly totalMs: number;
   /** Unpacked, bytes. */
   readonly bytes: number;
+  /** A line, bytes. */
+  readonly lineBytes: number;
 }
 
 /** The limits of geo files, which have up to 60 MB. */
-export const DOWNLOAD_LIMITS: DownloadLimits = { idleMs: 30_000, totalMs: 600_000, bytes: 256 * 1024 * 1024 };
+export const DOWNLOAD_LIMITS: DownloadLimits = { idleMs: 30_000, totalMs: 600_000, bytes: 256 * 1024 * 1024, lineBytes: 64 * 1024 };
+
+/** A text that is held in memory, such as a list of checksums, may have so many bytes. */
+const TEXT_BYTES = 1024 * 1024;
 
 const MOST_REDIRECTS = 5;
 const LF = 0x0a;
@@ -50,21 +55,34 @@ type Write = (bytes: Uint8Array) => Promise<unknown>;
 /** Appends what is behind the address to `file`; undefined when the server says that it is as known. Rejects with GEO_FILE. */
 export async function download(request: DownloadRequest, file: () => Promise<FileHandle>): Promise<Downloaded | undefined> {
   const hash = createHash('sha256');
+  const { lineBytes } = request.limits;
   let lines = 0;
+  /** Bytes of the line that has not ended yet. */
+  let open = 0;
   let last = LF;
   const validators = await fetchInto(request, async (bytes) => {
     hash.update(bytes);
-    for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) lines++;
+    let from = 0;
+    for (;;) {
+      const end = bytes.indexOf(LF, from);
+      open += (end < 0 ? bytes.length : end) - from;
+      if (open > lineBytes) throw new WeirError('GEO_FILE', `line ${lines + 1} is longer than ${lineBytes} bytes`);
+      if (end < 0) break;
+      lines++;
+      open = 0;
+      from = end + 1;
+    }
     last = bytes.at(-1) ?? last;
     await (await file()).writeFile(bytes);
   });
   return validators && { validators, sha256: hash.digest('hex'), lines, isComplete: last === LF };
 }
 
-/** The text behind an address; undefined when there is none (404). Rejects with GEO_FILE. */
+/** The text behind an address, of 1 MiB at most; undefined when there is none (404). Rejects with GEO_FILE. */
 export async function downloadText(request: Omit<DownloadRequest, 'known'>): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
-  const found = await fetchInto({ ...request, known: undefined }, async (bytes) => void pieces.push(bytes), [404]);
+  const limits = { ...request.limits, bytes: Math.min(request.limits.bytes, TEXT_BYTES) };
+  const found = await fetchInto({ ...request, limits, known: undefined }, async (bytes) => void pieces.push(bytes), [404]);
   return found && Buffer.concat(pieces).toString('utf8');
 }
 

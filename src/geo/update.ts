@@ -49,11 +49,22 @@ export async function updateGeo(request: UpdateRequest): Promise<UpdateState> {
   });
   const before = await readUpdateState(folder);
   const checksums = checksumsOf(request);
+  // Written before anything is fetched: whoever dies of what comes has tried, and the next process does not at once.
+  await writeUpdateState(folder, { triedAt, kinds: unended(kinds, before) });
   const updates: Partial<Record<GeoKind, KindUpdate>> = {};
   for (const kind of kinds) updates[kind] = await updateKind(kind, request, before?.kinds[kind], checksums);
   const state = { triedAt, kinds: updates };
   await writeUpdateState(folder, state);
   return state;
+}
+
+/** What is kept of an update until it has ended: that it did not. Why a download is held stays known. */
+function unended(kinds: readonly GeoKind[], before: UpdateState | undefined): UpdateState['kinds'] {
+  const each = (last: KindUpdate | undefined): KindUpdate => {
+    const download = last?.download ?? null;
+    return { result: 'failed', text: download?.isHeld ? last!.text : 'it has not ended', download };
+  };
+  return Object.fromEntries(kinds.map((kind) => [kind, each(before?.kinds[kind])]));
 }
 
 /** Puts downloads in place that an update has held back. Returns their kinds. */

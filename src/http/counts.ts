@@ -2,6 +2,7 @@
 import { newHistogram, observe } from '../histogram.ts';
 import type { EntryKind, EntryOutcome, HttpCounts } from '../ports/http-counts.ts';
 import { KINDS } from '../rule.ts';
+import type { Outcome } from '../signal/accept.ts';
 import { routeOf } from './routes.ts';
 
 /** Bounds of the times of requests, seconds: a 304 from memory takes less than the first, the body of a slow client more than the last. */
@@ -54,13 +55,23 @@ export function countRequest({ requests }: Pick<HttpCounts, 'requests'>, url: st
   observe(times, seconds);
 }
 
-/** Counts entries of one kind. */
-export function countEntries({ entries }: Pick<HttpCounts, 'entries'>, kind: EntryKind, outcome: EntryOutcome, count: number): void {
-  entries.get(kind)![outcome] += count;
+/** Counts what became of the entries of a batch. */
+export function countBatch(counts: Pick<HttpCounts, 'entries' | 'listEntries' | 'limited'>, outcome: Outcome): void {
+  const { became, version, listId, entries, accepted, failed } = outcome;
+  const add = (kind: EntryKind, as: EntryOutcome, count: number) => {
+    counts.entries.get(kind)![as] += count;
+  };
+  if (became === 'limited') counts.limited.entries += 1;
+  else if (became === 'refused') add(version === 1 ? 'access_rule' : 'unknown', became, entries);
+  else {
+    for (const [kind, count] of accepted) add(kind, became, count);
+    for (const [kind, count] of failed) add(kind, became === 'dry_run' ? became : 'failed', count);
+  }
+  if (became === 'accepted' && listId !== undefined) countListEntries(counts, listId, accepted.get('access_rule') ?? 0);
 }
 
 /** Counts accepted entries for the access rules of a list. */
-export function countListEntries({ listEntries }: Pick<HttpCounts, 'listEntries'>, listId: string, count: number): void {
+function countListEntries({ listEntries }: Pick<HttpCounts, 'listEntries'>, listId: string, count: number): void {
   if (count === 0) return;
   const counted = listEntries.has(listId) || listEntries.size < MOST_LISTS ? listId : OTHER;
   listEntries.set(counted, (listEntries.get(counted) ?? 0) + count);

@@ -1,4 +1,5 @@
-import type { BatchFault } from '../signal/batch.ts';
+import type { ErrorCode } from '../errors.ts';
+import { type BatchFault, refusalText } from '../signal/faults.ts';
 
 /** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
 export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'bouncer' | 'manage';
@@ -76,10 +77,22 @@ export function errorBody(group: Group, { status, message, details, current }: H
 
 /** 400 in the shape of signals and management; the message names the first fault (spec 7.2). */
 export function badRequest(details: readonly BatchFault[]): HttpFault {
-  const [{ index, field, message }] = details as [BatchFault];
-  const entry = index === undefined ? '' : `Entry ${index}: `;
-  return { status: 400, message: `${entry}${message.startsWith(field) ? '' : `${field} `}${message}`, details };
+  return { status: 400, message: refusalText(details as readonly [BatchFault]), details };
 }
+
+/** The status of each error that a caller can act on. */
+const STATUSES: Partial<Record<ErrorCode, number>> = {
+  NOT_FOUND: 404,
+  REFUSED: 409,
+  ANSWERED_BEFORE: 409,
+  FORBIDDEN: 403,
+  CHANGED: 412,
+  USAGE: 400,
+  LIMITED: 429,
+};
+
+/** The status of an error; undefined where the caller can do nothing about it. */
+export const statusOf = (code: ErrorCode): number | undefined => STATUSES[code];
 
 /** The fault of a request that is not proper HTTP. */
 export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);

@@ -1,16 +1,21 @@
 /** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.4, D15.36, D15.41). */
 import type { Caller } from '../account/caller.ts';
 import { hasCode, WeirError } from '../errors.ts';
+import type { ForecastFields } from '../feed/serve/forecast-fields.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
+import type { Accept, Batch, Refused } from '../signal/accept.ts';
+import { entryErrors } from '../signal/faults.ts';
 import { LIMITS } from '../signal/limits.ts';
+import type { Refusal } from '../signal/refusal.ts';
 import { findList } from './find.ts';
 import { entrySignals, type PlacedEntry, readContent } from './plain-lists/content.ts';
 import type { ListDefaults, ListEntry } from './plain-lists/entry.ts';
 import { type Form, findForm } from './plain-lists/form.ts';
 import { arrayOf, type FileSignal, type LineFault, takenSignals } from './plain-lists/items.ts';
 import { notSure, planReplacement, type Replacement } from './plain-lists/replace.ts';
-import type { FeedFields, RefusedBatch, SignalBatch, Submission, TakenBatch } from './submission.ts';
+import { type BatchResult, previewBatches } from './preview.ts';
+import type { RuleManagement } from './rule-ports.ts';
 
 /** Entries of one import at most. */
 export const MOST_IMPORTED = 10_000;
@@ -43,8 +48,7 @@ export interface ImportRequest {
 }
 
 /** What an import works with. */
-export interface ImportPorts {
-  readonly submission: Submission;
+export interface ImportPorts extends Pick<RuleManagement, 'accept' | 'forecast'> {
   readonly store: Pick<StoreReads, 'rules' | 'findNamed' | 'defaultList'>;
   readonly now: () => number;
   untilLanded(): Promise<number>;
@@ -67,7 +71,8 @@ export interface ImportFault {
   readonly message: string;
 }
 
-export interface Imported extends FeedFields {
+export interface Imported extends ForecastFields {
+  readonly refused?: undefined;
   readonly accepted: number;
   readonly failed: number;
   /** Entries that have expired, which are left out. */
@@ -84,23 +89,23 @@ export interface Imported extends FeedFields {
  * Reads a file and sends its entries in batches; those that are good are taken whatever is wrong with others. Where it replaces a list, what
  * removes the other rules follows, unless an entry failed. Rejects with REFUSED when too much would go.
  */
-export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | RefusedBatch> {
-  const { submission, pause } = ports;
+export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | Refused> {
+  const { accept, pause } = ports;
   const file = await readBatches(request, pause);
   const { batches, faults, expired } = file;
   const replacement = request.replace ? await replacementBy(ports, request, file) : undefined;
   const entries = await written(batches, request, pause);
   const removals = await written(replacement === undefined ? [] : inBatches(replacement.removals), request, pause);
-  let done: Sent = request.preview ? await submission.preview(entries) : { results: await submitAll(submission, entries) };
+  let done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries) };
   const { results } = done;
   const [first] = results;
   // The list, the key or the limits are at fault: nothing was taken.
-  if (first !== undefined && 'status' in first && first.status !== 400) return first;
+  if (first?.refused !== undefined && isOfAll(first.refused)) return first;
   const failed = results.reduce((sum, result, i) => sum + failedOf(result, batches[i]!.length), faults.length);
   if (removals.length > 0 && failed === 0) {
     done = request.preview
-      ? await submission.preview([...entries, ...removals])
-      : { results: [...results, ...(await submitAll(submission, removals))] };
+      ? await previewBatches(ports, [...entries, ...removals])
+      : { results: [...results, ...(await submitAll(accept, removals))] };
   }
   const errors = [...faults, ...results.flatMap((result, i) => faultsOf(result, batches[i]!))];
   const read = batches.reduce((sum, { length }) => sum + length, faults.length);
@@ -110,8 +115,8 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
     expired,
     errors: errors.slice(0, MOST_TOLD),
     errors_left_out: Math.max(0, errors.length - MOST_TOLD),
-    warnings: results.flatMap((result) => ('status' in result ? [] : result.warnings)).slice(0, MOST_TOLD),
-    batches: done.results.flatMap((result) => ('status' in result || result.batchId === null ? [] : [result.batchId])),
+    warnings: results.flatMap((result) => (result.refused === undefined ? result.warnings : [])).slice(0, MOST_TOLD),
+    batches: done.results.flatMap((result) => result.batchId ?? []),
     ...(replacement !== undefined && { replaced: replacedBy(replacement, failed, done.results.slice(results.length)) }),
     ...done.feeds,
   };
@@ -119,8 +124,8 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
 
 /** What became of batches that were sent or tried. */
 interface Sent {
-  readonly results: readonly (TakenBatch | RefusedBatch)[];
-  readonly feeds?: FeedFields;
+  readonly results: readonly BatchResult[];
+  readonly feeds?: ForecastFields;
 }
 
 /** What the removals came to, of which the first so many batches are told. */
@@ -160,42 +165,43 @@ async function* few(rules: AsyncIterable<StoredRule>, list: string, pause: () =>
   }
 }
 
+type WrittenBatch = Omit<Batch, 'dryRun'>;
+
 /** The batches as they are sent. */
 async function written(
   batches: readonly (readonly FileSignal[])[],
   { caller, list }: ImportRequest,
   pause: () => Promise<void>,
-): Promise<SignalBatch[]> {
-  const sent: SignalBatch[] = [];
+): Promise<WrittenBatch[]> {
+  const sent: WrittenBatch[] = [];
   for (const signals of batches) {
-    sent.push({ version: signals[0]!.version, caller, list, body: arrayOf(signals) });
+    sent.push({ version: signals[0]!.version, caller, list, entries: arrayOf(signals) });
     await pause();
   }
   return sent;
 }
 
 /** One batch after the other; those behind one that is not taken because of the service are not sent. */
-async function submitAll(submission: Submission, batches: readonly SignalBatch[]): Promise<(TakenBatch | RefusedBatch)[]> {
-  const results: (TakenBatch | RefusedBatch)[] = [];
+async function submitAll(accept: Accept, batches: readonly WrittenBatch[]): Promise<BatchResult[]> {
+  const results: BatchResult[] = [];
   for (const batch of batches) {
-    const last = results.at(-1);
-    const isOver = last !== undefined && 'status' in last && last.status !== 400;
-    results.push(isOver ? { ...last, message: `not sent: ${last.message}` } : await submission.submit(batch));
+    const last = results.at(-1)?.refused;
+    const isOver = last !== undefined && isOfAll(last);
+    results.push(isOver ? { refused: { ...last, message: `not sent: ${last.message}` } } : await accept({ ...batch, dryRun: false }));
   }
   return results;
 }
 
-const failedOf = (result: TakenBatch | RefusedBatch, entries: number) => ('status' in result ? entries : result.errors.length);
+/** Whether a refusal is for what no other batch of the file could do better. */
+const isOfAll = ({ code }: Refusal) => code !== 'USAGE';
+
+const failedOf = (result: BatchResult, entries: number) => result.failed ?? entries;
 
 /** What is wrong with the entries of a batch, by their places. */
-function faultsOf(result: TakenBatch | RefusedBatch, signals: readonly FileSignal[]): ImportFault[] {
-  const texts = 'status' in result ? [result.message] : result.errors;
-  return texts.map((text) => {
-    const [, index, message] = /^Entry (\d+): (.*)$/s.exec(text) ?? [];
-    const [first, last] = [signals[0]!, signals.at(-1)!].map(({ place }) => place!);
-    if (index === undefined) return { place: first === last ? first! : `${first} to ${last}`, message: text };
-    return { place: signals[Number(index)]!.place!, message: message! };
-  });
+function faultsOf({ refused, faults = [] }: BatchResult, signals: readonly FileSignal[]): ImportFault[] {
+  if (refused === undefined) return entryErrors(faults).map(({ entry, message }) => ({ place: signals[entry]!.place!, message }));
+  const [first, last] = [signals[0]!.place!, signals.at(-1)!.place!];
+  return [{ place: first === last ? first : `${first} to ${last}`, message: refused.message }];
 }
 
 interface ReadFile {

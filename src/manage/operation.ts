@@ -2,6 +2,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
+import type { FieldFault } from '../signal/validate.ts';
 import type { ManageContext } from './context.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -76,5 +77,8 @@ export const operation = <T, Q extends TObject = TObject<Record<never, never>>, 
 ): Operation => spec as unknown as Operation;
 
 /** The error of a field or parameter whose value no schema can judge. */
-export const fieldFault = (field: string, message: string): WeirError =>
-  new WeirError('USAGE', `${field} ${message}`, { cause: { field, message } });
+export const fieldFault = (field: string, message: string): WeirError => fieldFaults([{ field, message }]);
+
+/** The error of several, each a row of the answer's `details`. */
+export const fieldFaults = (faults: readonly [FieldFault, ...FieldFault[]]): WeirError =>
+  new WeirError('USAGE', `${faults[0].field} ${faults[0].message}`, { cause: faults });

@@ -1,11 +1,9 @@
 /** Changes of rules that somebody manages: through the stream, and answered when they have landed (SPEC D15.33). */
 
-import { WeirError } from '../errors.ts';
 import { Type } from '../json-schema.ts';
 import type { ManageContext } from './context.ts';
 import type { Operator, RulePorts } from './operate.ts';
 import type { Outcome } from './operation.ts';
-import type { RefusedBatch } from './submission.ts';
 
 /** What every change of rules answers besides its own. */
 export interface Change {
@@ -52,18 +50,3 @@ export function changeOutcome(value: Change & object): Outcome {
   const [first] = value.batches;
   return { body: value, ...(!value.landed && first !== undefined && { status: 202, location: `/batches/${first}` }) };
 }
-
-/** Rejects with the error of a batch that was refused. */
-export function refused({ status, message, retryAfter }: RefusedBatch): never {
-  const code = CODES[status];
-  if (code === undefined) throw new Error(`signals could not be taken: ${status} ${message}`);
-  throw new WeirError(code, message, retryAfter === undefined ? {} : { cause: { retryAfter } });
-}
-
-const CODES: Readonly<Record<number, WeirError['code']>> = {
-  400: 'USAGE',
-  403: 'FORBIDDEN',
-  404: 'NOT_FOUND',
-  409: 'REFUSED',
-  429: 'LIMITED',
-};

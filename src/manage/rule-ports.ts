@@ -1,15 +1,19 @@
 /** What management needs to read, explain and change rules. Types only. */
 import type { Schemes } from '@weir/expression/scheme.ts';
 import type { FeedExplainer } from '../feed/explain/explain.ts';
+import type { FeedForecast } from '../feed/serve/forecast.ts';
 import type { Message } from '../ports/stream.ts';
-import type { Submission } from './submission.ts';
+import type { Accept } from '../signal/accept.ts';
 
 export interface RuleManagement {
   /** Appends to the stream; resolves when the messages are durable. */
   publish(messages: readonly Message[]): Promise<void>;
   /** Waits until what is on the stream has landed, for 2 s; how many messages are left. */
   untilLanded(): Promise<number>;
-  readonly submission: Submission;
+  /** Takes batches of signals, as those of `POST /v2/signal` are. */
+  readonly accept: Accept;
+  /** Tells what signals would change of feeds; undefined where this process builds none. */
+  readonly forecast: FeedForecast | undefined;
   /** undefined where this process builds no feeds. */
   readonly explainer: FeedExplainer | undefined;
   readonly schemes: Schemes;

@@ -1,7 +1,7 @@
 /** The store of bouncers: who pulls decisions, and what they were told. Types only; `storeConformance` is run by every driver. */
 import type { Page, PageRequest } from './account-store.ts';
 
-/** What a process has told the bouncers of a feed; the bytes are `feed/build/told-log.ts`'s. */
+/** What a process has told the bouncers of a feed; the bytes are `bouncers/make/told-log.ts`'s. */
 export interface ToldRow {
   readonly seq: number;
   readonly bytes: Uint8Array;

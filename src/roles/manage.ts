@@ -1,42 +1,38 @@
 /** The role `manage`: what operations of management work with. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { FeedCache } from '../feed/serve/cache.ts';
 import type { FeedWatch } from '../feed/serve/feed-watch.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { Activity } from '../http/activity.ts';
-import { managedSubmission } from '../http/signals/managed.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ProcessStatus } from '../manage/status.ts';
-import type { Stream } from '../ports/stream.ts';
 import type { Engine } from '../runtime/engines.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
 import { processesOn } from '../runtime/status-file.ts';
+import type { Accept } from '../signal/accept.ts';
 import { caughtUp } from '../stream/lag.ts';
-import { type SignalJudges, signalParts } from './signals.ts';
+import type { SignalJudges } from './signals.ts';
 
 /** What of the process management is told of; what it does not have is undefined. */
 interface ManageParts {
   readonly config: Config;
   readonly engine: Engine;
-  /** Appends of signals, as they are watched. */
-  readonly appends: Pick<Stream, 'draft'>;
-  readonly judges: SignalJudges;
+  readonly accept: Accept;
+  readonly judges: Pick<SignalJudges, 'schemes' | 'guardRails' | 'forecast'>;
   readonly activity: Activity | undefined;
   readonly watch: FeedWatch;
   readonly cache: FeedCache | undefined;
   readonly feedThread: FeedThread | undefined;
   readonly geo: GeoInUse;
   readonly ownStatus: () => Promise<ProcessStatus>;
-  readonly logger: Logger;
 }
 
 /** The ports of management (SPEC D15). */
 export function managePorts(parts: ManageParts): ManagePorts {
-  const { config, engine, appends, judges, activity, watch, cache, feedThread, geo, ownStatus, logger } = parts;
+  const { config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus } = parts;
   const { store, stream } = engine;
   const { now } = systemClock;
   return {
@@ -55,7 +51,8 @@ export function managePorts(parts: ManageParts): ManagePorts {
     },
     publish: (messages) => stream.publish(messages),
     untilLanded: () => caughtUp(stream, store),
-    submission: managedSubmission(signalParts(store, appends, config, judges, logger)),
+    accept,
+    forecast: judges.forecast,
     explainer: feedThread,
     schemes: judges.schemes,
     pause: () => nextTurn(),

@@ -411,8 +411,8 @@ test('D3.22 what is thrown while one entry is judged is the fault of that entry,
   const result = inOneGo(
     batchSteps(1, scanned, { ...broken, accept: (signal) => accepted.push(signal), report: (error) => told.push(error) }),
   );
-  const text = 'Schema validation failed: entry: could not be judged, because of a defect of this service';
-  assert.deepEqual(result, { accepted: 1, errors: [`Entry 0: ${text}`, `Entry 2: ${text}`] });
+  const wrong = { field: 'entry', message: 'could not be judged, because of a defect of this service' };
+  assert.deepEqual(result, { accepted: 1, failed: 2, faults: [0, 2].map((entry) => ({ entry, ...wrong })) });
   assert.equal(accepted.length, 1);
   assert.deepEqual(told.map(String), ['TypeError: a defect']);
 });

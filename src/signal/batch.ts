@@ -1,20 +1,12 @@
 import type { Kind } from '../rule.ts';
 import { SHOWN, shown } from './check.ts';
+import { type BatchFault, type EntryFault, errorTexts } from './faults.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import { EntryScanner, type EntrySpan } from './scan.ts';
 import type { Signal } from './schema.ts';
 import { eventFaults, eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, type EnvelopeFaults, envelopeFaults, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';
-import type { FieldFault } from './validate.ts';
-
-/** One reason why a whole batch is refused (spec 7.2, `details`). */
-export interface BatchFault extends FieldFault {
-  /** What the caller sent there. */
-  readonly value: string | number | boolean | null;
-  /** The entry, from 0; absent when the fault is the batch's own. */
-  readonly index?: number;
-}
 
 interface Refused {
   readonly refused: readonly BatchFault[];
@@ -27,8 +19,10 @@ export interface ScannedBatch {
   readonly entries: readonly EntrySpan[];
 }
 
-/** A batch is refused whole, or each entry is taken or has an error of its own (spec 4.1, 4.2). */
-export type BatchResult = Refused | { readonly refused?: undefined; readonly accepted: number; readonly errors: string[] };
+/** A batch is refused whole, or each entry is taken or has faults of its own (spec 4.1, 4.2). */
+export type BatchResult =
+  | Refused
+  | { readonly refused?: undefined; readonly accepted: number; readonly failed: number; readonly faults: readonly EntryFault[] };
 
 /** How the entries of a batch are judged. */
 export interface BatchCheck extends EnvelopeCheck {
@@ -36,7 +30,7 @@ export interface BatchCheck extends EnvelopeCheck {
   readonly noMoreRules?: string | undefined;
   /** Takes an accepted entry. Where the batch is refused later on, what it took counts for nothing. */
   readonly accept: (signal: Signal) => void;
-  /** Told of each entry that has an error of its own the kind that it names, if it names one. */
+  /** Told of each entry that has faults of its own the kind that it names, if it names one. */
   readonly fail?: ((kind: Kind | undefined) => void) | undefined;
   /** Told, once a batch, what was thrown while an entry was judged: a defect of ours. */
   readonly report: (error: unknown) => void;
@@ -92,7 +86,7 @@ export function validateBatch(
     throw error;
   };
   const result = inOneGo(batchSteps(version, scanned, { ...check, accept: (signal) => accepted.push(signal), report }));
-  return result.refused === undefined ? { ...result, accepted } : result;
+  return result.refused === undefined ? { accepted, errors: errorTexts(result.faults) } : result;
 }
 
 /** Runs a generator to its end in one go. */
@@ -106,8 +100,9 @@ export function inOneGo<T>(work: Generator<undefined, T>): T {
 /** Judges the entries of a batch one by one, a step each; `version` is that of the path. No more than one entry is parsed at a time. */
 export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, check: BatchCheck): Generator<undefined, BatchResult> {
   const refused: BatchFault[] = [];
-  const errors: string[] = [];
+  const faults: EntryFault[] = [];
   let accepted = 0;
+  let failed = 0;
   let defects = 0;
   const reporting = {
     ...check,
@@ -119,28 +114,33 @@ export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, ch
   for (const [index, span] of entries.entries()) {
     if (span.isObject) {
       const judged = judge(version, bytes, span, reporting, refused.length > 0);
-      if (typeof judged === 'string') errors.push(`Entry ${index}: ${judged}`);
-      else if (judged === undefined) accepted += 1;
-      else for (const fault of judged) refused.push({ index, ...fault });
+      if (judged === undefined) accepted += 1;
+      else if (Array.isArray(judged)) for (const fault of judged) refused.push({ index, ...fault });
+      else {
+        failed += 1;
+        for (const fault of judged.faults) faults.push({ entry: index, ...fault });
+        if (judged.expression !== undefined)
+          faults.push({ entry: index, field: 'rule.expression', message: judged.expression, isExpression: true });
+      }
     } else refused.push({ index, field: 'entry', message: 'must be an object', value: shownEntry(bytes, span) });
     if (refused.length >= MAX_DETAILS) break;
     yield;
   }
-  return refused.length > 0 ? { refused: refused.slice(0, MAX_DETAILS) } : { accepted, errors };
+  return refused.length > 0 ? { refused: refused.slice(0, MAX_DETAILS) } : { accepted, failed, faults };
 }
 
-/** An entry's error, the faults for which the whole batch is refused, or undefined when it is accepted. */
+/** What is wrong with an entry itself, the faults for which the whole batch is refused, or undefined when it is accepted. */
 function judge(
   version: 1 | 2,
   bytes: Buffer,
   span: EntrySpan,
   check: BatchCheck,
   refusedAlready: boolean,
-): string | BatchFault[] | undefined {
+): EnvelopeFaults | BatchFault[] | undefined {
   let kind: Kind | undefined = version === 1 ? 'access_rule' : undefined;
-  const fail = (faults: EnvelopeFaults): string => {
+  const fail = (faults: EnvelopeFaults): EnvelopeFaults => {
     check.fail?.(kind);
-    return describe(faults);
+    return faults;
   };
   const unfit = sizeFault(span);
   if (unfit !== undefined) return fail({ faults: [{ field: 'entry', message: unfit }] });
@@ -197,12 +197,6 @@ function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck): Signal
   if (version === 2) return parseEnvelope(entry, check);
   const result = parseEvent(entry, check);
   return Array.isArray(result) ? { faults: result } : result;
-}
-
-function describe({ faults, expression }: EnvelopeFaults): string {
-  const lines = faults.map(({ field, message }) => `${field}: ${message}`);
-  if (expression !== undefined) lines.push(`rule.expression: ${expression}`);
-  return `${faults.length === 0 ? 'Expression' : 'Schema'} validation failed: ${lines.join('; ')}`;
 }
 
 /** The faults of an entry for which the whole batch is refused. */

@@ -41,27 +41,8 @@ interface SignalContext {
   readonly traceparent?: string | undefined;
 }
 
-/** The message of one accepted signal. A v1 message has no `schema_version`, as it always was (spec 9). */
-export const encodeMessage = (signal: Signal, context: SignalContext): Message =>
-  messageOf(signal.version, JSON.stringify(signal.version === 1 ? signal.event : signal.envelope), context);
-
-/** The message of an operation, which no signal can ask for. */
-export function encodeOperation(operation: RuleOperation, context: SignalContext): Message {
-  const value =
-    operation.change === 'undo'
-      ? { kind: 'batch', op: 'undo', batch_id: operation.batchId }
-      : { kind: operation.kind, op: 'delete_rules', rule_ids: operation.ids };
-  return messageOf(2, JSON.stringify({ schema_version: 2, ...value }), context);
-}
-
-function messageOf(version: 1 | 2, value: string, context: SignalContext): Message {
-  return { key: context.workspaceId, headers: { ...sharedHeaders(version, context), signal_id: context.signalId }, value };
-}
-
-/** The messages of a batch differ in one header only: the others are written once. */
-let shared: { readonly version: 1 | 2; readonly of: SignalContext; readonly headers: Message['headers'] } | undefined;
-function sharedHeaders(version: 1 | 2, of: SignalContext): Message['headers'] {
-  if (shared?.version === version && SHARED.every((name) => shared!.of[name] === of[name])) return shared.headers;
+/** Writes the messages of a batch, which differ in their value and in one header. */
+export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId'>): (value: object, signalId: string) => Message {
   const headers = {
     ...(version === 2 && { schema_version: '2' }),
     workspace_id: of.workspaceId,
@@ -72,10 +53,24 @@ function sharedHeaders(version: 1 | 2, of: SignalContext): Message['headers'] {
     ...(of.keyId !== undefined && { key_id: of.keyId }),
     ...(of.traceparent !== undefined && { traceparent: of.traceparent }),
   };
-  shared = { version, of, headers };
-  return headers;
+  return (value, signalId) => ({ key: of.workspaceId, headers: { ...headers, signal_id: signalId }, value: JSON.stringify(value) });
 }
-const SHARED = ['workspaceId', 'listId', 'organizationId', 'receivedAt', 'keyId', 'traceparent'] as const;
+
+/** What the message of an accepted signal holds. A v1 message has no `schema_version`, as it always was (spec 9). */
+export const wireValue = (signal: Signal): object => (signal.version === 1 ? signal.event : signal.envelope);
+
+/** The message of one accepted signal. */
+export const encodeMessage = (signal: Signal, context: SignalContext): Message =>
+  messageEncoder(signal.version, context)(wireValue(signal), context.signalId);
+
+/** The message of an operation, which no signal can ask for. */
+export function encodeOperation(operation: RuleOperation, context: SignalContext): Message {
+  const value =
+    operation.change === 'undo'
+      ? { kind: 'batch', op: 'undo', batch_id: operation.batchId }
+      : { kind: operation.kind, op: 'delete_rules', rule_ids: operation.ids };
+  return messageEncoder(2, context)({ schema_version: 2, ...value }, context.signalId);
+}
 
 type Landed = Omit<LandingItem, 'record'>;
 interface Poison {

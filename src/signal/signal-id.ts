@@ -1,10 +1,5 @@
 /** The ids of batches and of their signals. A signal's id tells its batch: they differ in the last three digits, which count the entries. */
-import { randomFillSync } from 'node:crypto';
 import { v7, validate } from 'uuid';
-
-const SIZE = 16;
-const pool = new Uint8Array(SIZE * 1024);
-let used = pool.length;
 
 const DIGITS = 3;
 /** Ends the id of a batch. */
@@ -13,15 +8,7 @@ const NO_ENTRY = '0'.repeat(DIGITS);
 export const BATCH_SIGNALS = 16 ** DIGITS - 1;
 
 /** The id of a new batch, accepted at this instant (ms): a UUIDv7 that ends in `000`. */
-export function newBatchId(msecs: number): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const random = pool.subarray(used, used + SIZE);
-  used += SIZE;
-  return v7({ msecs, random }).slice(0, -DIGITS) + NO_ENTRY;
-}
+export const newBatchId = (msecs: number): string => v7({ msecs }).slice(0, -DIGITS) + NO_ENTRY;
 
 /** The id of the n-th signal of a batch (from 1 to BATCH_SIGNALS), a UUIDv7 like the batch's. */
 export const signalId = (batchId: string, n: number): string => batchId.slice(0, -DIGITS) + n.toString(16).padStart(DIGITS, '0');

@@ -13,7 +13,7 @@ export type AtMost = (table: string, condition: string) => string;
 
 const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
-/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`feed/build/told.ts`). */
+/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`bouncers/make/told.ts`). */
 const TOLD_KEPT = 21 * DAY;
 /** Rules that lapsed which one slice counts: they are read, not written. */
 const COUNTED = 20_000;

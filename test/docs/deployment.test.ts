@@ -34,11 +34,13 @@ for (const [file, language] of [
   });
 }
 
-test('docs: systemd judges the unit to be exposed less than 2.0 of 10', { skip: needs('systemd-analyze') }, async () => {
-  const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', join(ROOT, 'deploy/weir.service')]);
-  const [, level] = /Overall exposure level for weir\.service: (\d+\.\d)/.exec(stdout) ?? assert.fail(stdout);
-  assert.ok(Number(level) < 2, stdout);
-});
+for (const file of ['deploy/weir.service', 'integrations/suricata/weir-suricata.service']) {
+  test(`docs: systemd judges ${file} to be exposed less than 2.0 of 10`, { skip: needs('systemd-analyze') }, async () => {
+    const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', join(ROOT, file)]);
+    const [, level] = /Overall exposure level for \S+: (\d+\.\d)/.exec(stdout) ?? assert.fail(stdout);
+    assert.ok(Number(level) < 2, stdout);
+  });
+}
 
 test('docs: the container asks for life, not readiness, and its Node is that of the packages', () => {
   const dockerfile = read('Dockerfile');

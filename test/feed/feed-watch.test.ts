@@ -83,7 +83,7 @@ test('D10.13, D10.14 a forecast is one read for a feed with too little room, tol
   const forecast = feedForecast({ previewer, watch, geo: () => GEO, caughtUp: undefined, clock, log: (_, line) => log.push(line) });
   const event = { type: 'access_rules', action: 'block', country: 'NL' } as const;
   const context = { organizationId: 'o', workspaceId: WORKSPACE, listId: 'l', receivedAt: START, signalId: 's' };
-  const signals = { workspaceId: WORKSPACE, listId: 'l', messages: [encodeMessage({ version: 1, event }, context)], listOnly: false };
+  const signals = { workspaceId: WORKSPACE, listId: 'l', messages: [encodeMessage({ version: 1, event }, context)] };
   const build = (entries: number) =>
     watch.built(feed, storedVariant({ format: null, family: null, action: null }), { name: 'edge', entries, limit: 10 });
   const accept = async () => {
@@ -113,6 +113,6 @@ test('D10.13, D10.14 a forecast is one read for a feed with too little room, tol
   );
 
   failure = new Error('SQLITE_BUSY');
-  assert.deepEqual(await forecast.dryRun(signals), { unknown: 'the entries could not be counted in time' });
-  assert.deepEqual(await forecast.dryRun({ ...signals, listId: undefined }), { unknown: 'the store does not answer' });
+  assert.deepEqual(await forecast.dryRun(signals, false), { unknown: 'the entries could not be counted in time' });
+  assert.deepEqual(await forecast.dryRun({ ...signals, listId: undefined }, false), { unknown: 'the store does not answer' });
 });

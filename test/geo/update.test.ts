@@ -8,7 +8,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import type { GeoData } from '../../src/geo/data.ts';
 import { DOWNLOAD_LIMITS, type DownloadLimits } from '../../src/geo/download.ts';
 import { loadGeo } from '../../src/geo/load.ts';
-import type { KindUpdate, UpdateState } from '../../src/geo/update-state.ts';
+import { type KindUpdate, readUpdateState, type UpdateState } from '../../src/geo/update-state.ts';
 import { geoFiles } from '../../src/runtime/geo.ts';
 import { nextTry, startGeoUpdates, updateGeoData } from '../../src/runtime/geo-updates.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -126,7 +126,23 @@ describe('an update', () => {
   const ENDLESS: readonly Fault[] = [
     ['silent', { [V4]: () => {} }, /ipv4\.csv: nothing has come for 0\.1 s$/, { idleMs: 100 }],
     ['slow', { [V4]: pieces('10.0.0.0', 50) }, /ipv4\.csv: it takes longer than 0\.3 s$/, { totalMs: 300 }],
-    ['without an end', { [V4]: pieces('x'.repeat(1 << 22), 50) }, /ipv4\.csv: it is longer than 3000000 bytes$/, { bytes: 3_000_000 }],
+    ['without a line end', { [V4]: pieces('x'.repeat(1 << 16), 1) }, /ipv4\.csv: line 1 is longer than 65536 bytes$/],
+    [
+      'a long line behind good ones',
+      { [V4]: `${rows.slice(0, 2).join('\n')}\n${'x'.repeat(65_537)}\n` },
+      /ipv4\.csv: line 3 is longer than 65536 bytes$/,
+    ],
+    [
+      'beside an endless list of checksums',
+      { SHA256SUMS: pieces(`${'0'.repeat(64)}  x\n`.repeat(1000), 1) },
+      /SHA256SUMS: it is longer than 1048576 bytes$/,
+    ],
+    [
+      'without an end',
+      { [V4]: pieces(`${'x'.repeat(1000)}\n`.repeat(4000), 50) },
+      /ipv4\.csv: it is longer than 3000000 bytes$/,
+      { bytes: 3_000_000 },
+    ],
     ['a redirect to itself', { [V4]: status(302, { location: `/${V4}` }) }, /it redirects more than 5 times$/],
     [
       'a redirect to another protocol',
@@ -214,6 +230,24 @@ test('D17.7 several processes on a folder: one of them downloads; a failure is t
   const whole = tries().length;
   await rest();
   assert.equal(tries().length, whole, 'a stopped one asks no more');
+});
+
+test('D17.7 a try counts from its beginning: what dies of a download tries again after an hour, not at once', async (t) => {
+  const source = await publish(t, { [V4]: () => {} });
+  const { settings, first } = await countriesOnly(t, source.url);
+  const before = Date.now();
+  const stop = new AbortController();
+  const update = updateGeoData(settings, first, { signal: stop.signal });
+  const state = await eventually(async () => {
+    const found = await readUpdateState(geoFiles(settings).downloads!);
+    assert.ok(found !== undefined);
+    return found;
+  });
+  assert.ok(state.triedAt >= before);
+  assert.deepEqual(state.kinds, { country: { result: 'failed', text: 'it has not ended', download: null } });
+  assert.equal(nextTry(state, 24 * HOUR, 0, 0, Date.now()), state.triedAt + HOUR);
+  stop.abort();
+  await assert.rejects(update);
 });
 
 test('D17.7 two updates at once: one of them is turned away, also where the other one ended badly before', async (t) => {

@@ -215,6 +215,13 @@ suite('management of rules', () => {
       assert.deepEqual([status, fault.details[0]!.field], [400, field], fault.message);
       assert.match(fault.details[0]!.message, text);
     }
+    const several = await post('/rules', { value: '192.0.2.1', rule_ref: 'a b', confidence: 'sure', reason: 'n'.repeat(2000) });
+    const places = several.body.details.map(({ field }) => field);
+    assert.deepEqual([several.status, places], [400, ['rule_ref', 'confidence']], several.body.message);
+    assert(
+      several.body.details.every(({ message }) => !message.includes(';')),
+      'each fault has a row of its own',
+    );
     assert.equal((await post('/rules', { value: '192.0.2.1', list: 'nothing' })).status, 404);
     await done('/rules', { value: '192.0.2.2', name: 'scanner', reason: 'scan', labels: null });
     const [named] = (await get('/rules')).body.rules;

@@ -49,16 +49,17 @@ suite('integrations', () => {
 
   suite('fail2ban', { skip: needs('fail2ban-server', 'curl') }, () => {
     /** A server with the action as it is, one jail, and files of its own. */
-    const prepare = (t: TestContext) => {
+    const prepare = (t: TestContext, url = weir.url) => {
       const root = temporaryFolder(t);
       for (const name of ['filter.d', 'action.d']) mkdirSync(join(root, name));
-      copyFileSync(join(FILES, 'fail2ban/action.d/weir.conf'), join(root, 'action.d/weir.conf'));
+      for (const name of ['weir.conf', 'weir.sh']) copyFileSync(join(FILES, 'fail2ban/action.d', name), join(root, 'action.d', name));
       writeFileSync(join(root, 'weir.header'), `Authorization: Bearer ${KEY}\n`);
       writeFileSync(join(root, 'app.log'), '');
       writeFileSync(join(root, 'filter.d/app.conf'), '[Definition]\nfailregex = login failed from <HOST>$\n');
       const files = ['socket', 'pidfile', 'dbfile'].map((name) => `${name} = ${root}/${name}`);
       writeFileSync(join(root, 'fail2ban.conf'), ['[Definition]', 'loglevel = INFO', `logtarget = ${root}/log`, ...files].join('\n'));
-      const action = `weir[url="${weir.url}", header="${root}/weir.header", query="?list=fail2ban"]`;
+      const own = `script="${root}/action.d/weir.sh", queue="${root}/weir.queue"`;
+      const action = `weir[url="${url}", header="${root}/weir.header", query="?list=fail2ban", ${own}]`;
       writeFileSync(
         join(root, 'jail.conf'),
         `[app]\nenabled = true\nfilter = app\nbackend = polling\nlogpath = ${root}/app.log\nmaxretry = 2\nbantime = 1h\nusedns = no\naction = ${action}\n`,
@@ -100,12 +101,55 @@ suite('integrations', () => {
       await eventually(async () => assert.deepEqual(await blocked('fail2ban'), ['2001:db8::7'], log()));
       assert.doesNotMatch(log(), /ERROR/);
     });
+
+    test('D11.12 fail2ban: bans and unbans while weir is away are sent in their order when it is back, and hold nothing up', async (t) => {
+      const away = await awayAndBack(t);
+      await away.start();
+      await away.command(['list', 'create', 'fail2ban', '--workspace', 'default']);
+      const { root, start, fail, log } = prepare(t, away.url);
+      await start();
+      fail('192.0.2.20');
+      await eventually(async () => assert.deepEqual(await away.blocked('fail2ban'), ['192.0.2.20'], log()));
+      await away.stop();
+      const stoppedAt = Date.now();
+      for (const address of ['192.0.2.21', '192.0.2.22', '192.0.2.23', '192.0.2.24']) fail(address);
+      await eventually(() => assert.equal(log().match(/NOTICE .* Ban /g)?.length, 5, log()));
+      await run('fail2ban-client', ['-c', root, 'set', 'app', 'unbanip', '192.0.2.20']);
+      await run('fail2ban-client', ['-c', root, 'set', 'app', 'unbanip', '192.0.2.22']);
+      await eventually(() => assert.equal(log().match(/NOTICE .* Unban /g)?.length, 2, log()));
+      assert.ok(Date.now() - stoppedAt < 30_000, 'nothing waits for weir');
+      assert.match(log(), /weir is away: this and what follows is sent when it is back/);
+      await away.start();
+      await eventually(async () => assert.deepEqual(await away.blocked('fail2ban'), ['192.0.2.21', '192.0.2.23', '192.0.2.24'], log()));
+    });
   });
+
+  /** A weir of its own that can be away for as long as a test wants, on a port that stays. */
+  const awayAndBack = async (t: TestContext) => {
+    const home = temporaryFolder(t);
+    const port = String(await freePort());
+    const own = { ...smallGeo(home), DATA_DIR: join(home, 'data'), BOOTSTRAP_API_KEY: KEY, PORT: port };
+    const ofList = (list: string) => commandJson<Rule[]>(['rule', 'ls', '--workspace', 'default', '--list', list], own);
+    let running: Weir | undefined;
+    t.after(() => running?.kill('SIGKILL'));
+    return {
+      url: `http://127.0.0.1:${port}`,
+      async start() {
+        running = await startWeir(own);
+      },
+      stop: () => running!.kill('SIGTERM'),
+      command: (args: string[]) => commandText(args, own),
+      rules: ofList,
+      blocked: async (list: string) => (await ofList(list)).map(({ target }) => target).sort(),
+    };
+  };
 
   // CrowdSec runs plugins that root owns only.
   suite('CrowdSec', { skip: process.getuid?.() === 0 ? needs('crowdsec') : 'needs root' }, () => {
-    test('D11.6 CrowdSec: decisions of every scope are rules with their own time', async (t) => {
-      await makeList('crowdsec');
+    test('D11.6, D11.12 CrowdSec: decisions of every scope are rules with their own time, also those of a time when weir was away', async (t) => {
+      const away = await awayAndBack(t);
+      await away.start();
+      await away.command(['list', 'create', 'crowdsec', '--workspace', 'default']);
       const root = temporaryFolder(t);
       const port = await freePort();
       chmodSync(root, 0o755);
@@ -114,7 +158,7 @@ suite('integrations', () => {
       copyFileSync(join(locate('crowdsec')!, '../../lib/crowdsec/plugins/http'), plugin);
       chmodSync(plugin, 0o755);
       const template = readFileSync(join(FILES, 'crowdsec/weir.yaml'), 'utf8')
-        .replace('http://127.0.0.1:8080/v2/signal', `${weir.url}/v2/signal?list=crowdsec`)
+        .replace('http://127.0.0.1:8080/v2/signal', `${away.url}/v2/signal?list=crowdsec`)
         .replace('Bearer KEY', `Bearer ${KEY}`);
       writeFileSync(join(root, 'notifications/weir.yaml'), template, { mode: 0o600 });
       const paths = {
@@ -159,11 +203,19 @@ suite('integrations', () => {
       await add('--scope', 'AS', '--value', '64500', '--duration', '2h');
       await add('--ip', '192.0.2.9', '--type', 'captcha');
       await add('--scope', 'username', '--value', 'root');
-      await eventually(async () => assert.deepEqual(await blocked('crowdsec'), ['192.0.2.8', '198.51.100.0/28', 'AS64500', 'NL'], log));
-      const [first, ...others] = await rules('crowdsec');
+      await eventually(async () =>
+        assert.deepEqual(await away.blocked('crowdsec'), ['192.0.2.8', '198.51.100.0/28', 'AS64500', 'NL'], log),
+      );
+      const [first, ...others] = await away.rules('crowdsec');
       lives(first, 5400);
       assert.deepEqual([first.reason, first.labels], ['by "hand"', { source: 'crowdsec', machine: 'test' }]);
       for (const rule of others) lives(rule, 7200);
+      // Tried until weir is back; three tries, as CrowdSec does unless told otherwise, would be over.
+      await away.stop();
+      await add('--ip', '192.0.2.30', '--duration', '2h');
+      await eventually(() => assert.equal(log.match(/connection refused/g)?.length, 4, log));
+      await away.start();
+      await eventually(async () => assert.ok((await away.blocked('crowdsec')).includes('192.0.2.30'), log));
     });
   });
 
@@ -186,15 +238,38 @@ suite('integrations', () => {
         },
       })}\n`;
 
+    test('D11.12 Wazuh: what comes while weir is away is sent in its order when it is back', async (t) => {
+      const away = await awayAndBack(t);
+      const root = temporaryFolder(t);
+      const [conf, log, queue] = ['weir.conf', 'log', 'queue'].map((name) => join(root, name));
+      writeFileSync(conf, `URL=${away.url}\nKEY=${KEY}\n`);
+      const respond = async (command: string, srcip: string) => {
+        const child = spawn(locate('python3')!, [join(FILES, 'wazuh/weir')], {
+          env: { ...process.env, WEIR_CONF: conf, WEIR_LOG: log, WEIR_QUEUE: queue },
+          stdio: ['pipe', 'pipe', 'inherit'],
+        });
+        child.stdin.end(message(command, srcip));
+        child.stdout.destroy();
+        return ((await once(child, 'exit')) as [number])[0];
+      };
+      assert.equal(await respond('add', '192.0.2.30'), 1);
+      for (const address of ['192.0.2.31', '192.0.2.32']) assert.equal(await respond('add', address), 0);
+      assert.equal(await respond('delete', '192.0.2.31'), 0);
+      assert.match(readFileSync(log, 'utf8'), /weir is away: this and what follows is sent when it is back \(.*refused.*\)\n$/);
+      await away.start();
+      await eventually(async () => assert.deepEqual(await away.blocked('default'), ['192.0.2.30', '192.0.2.32']));
+      await eventually(() => assert.equal(readFileSync(queue, 'utf8'), ''));
+    });
+
     test('D11.6 Wazuh: add makes a rule, delete ends it; what goes wrong is in the log, and exit code 1', async (t) => {
       await makeList('wazuh');
       const root = temporaryFolder(t);
-      const [conf, log] = ['weir.conf', 'log'].map((name) => join(root, name));
+      const [conf, log, queue] = ['weir.conf', 'log', 'queue'].map((name) => join(root, name));
       writeFileSync(conf, `# weir\nURL=${weir.url}\nKEY=${KEY}\nLIST=wazuh\nEXPIRES_IN=7200\n`);
       /** As Wazuh does: with a timeout it answers the address with a word, without one it closes both pipes. */
       const respond = async (command: string, srcip: string, answer?: 'continue' | 'abort'): Promise<number> => {
         const child = spawn(locate('python3')!, [join(FILES, 'wazuh/weir')], {
-          env: { ...process.env, WEIR_CONF: conf, WEIR_LOG: log },
+          env: { ...process.env, WEIR_CONF: conf, WEIR_LOG: log, WEIR_QUEUE: queue },
           stdio: ['pipe', 'pipe', 'inherit'],
         });
         const ended = once(child, 'exit');
@@ -237,8 +312,9 @@ suite('integrations', () => {
     });
   });
 
-  test('D11.6 Suricata: the command of the unit follows eve.json and blocks the sources of alerts as they come', async (t) => {
-    await makeList('suricata');
+  test('D11.6, D11.12 Suricata: the command of the unit follows eve.json and blocks the sources of alerts as they come, also those of a time when weir was away', async (t) => {
+    const away = await awayAndBack(t);
+    await away.start();
     const root = temporaryFolder(t);
     const eve = join(root, 'eve.json');
     writeFileSync(eve, '');
@@ -246,9 +322,28 @@ suite('integrations', () => {
     const [, shell] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(unit) ?? assert.fail(unit);
     const pasted = shell
       .replace('/var/log/suricata/eve.json', eve)
-      .replace('/opt/weir/weir', `${process.execPath} ${MAIN}`)
-      .replace('http://127.0.0.1:8080', `${weir.url} --list suricata`);
-    const child = spawn('/bin/sh', ['-c', pasted], { env: testEnvironment({ WEIR_API_KEY: KEY }), stdio: 'ignore', detached: true });
+      .replace('node_modules/.bin/node src/main.ts', `${process.execPath} ${MAIN}`)
+      .replace('http://127.0.0.1:8080', away.url);
+    // As the unit runs it: a user without rights of any kind, and nothing that it may write to.
+    const unprivileged = [
+      '--reuid=65534',
+      '--regid=65534',
+      '--clear-groups',
+      '--no-new-privs',
+      '--bounding-set=-all',
+      '/bin/sh',
+      '-c',
+      pasted,
+    ];
+    const asNobody = process.getuid?.() === 0 && needs('setpriv') === false;
+    chmodSync(root, 0o755);
+    const child = spawn(asNobody ? 'setpriv' : '/bin/sh', asNobody ? unprivileged : ['-c', pasted], {
+      env: testEnvironment({ WEIR_API_KEY: KEY }),
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
+    let told = '';
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (told += text));
     t.after(() => process.kill(-child.pid!, 'SIGKILL'));
     // Events as Suricata 7 writes them, made by hand: Debian 12 has no package of it.
     const event = (type: string, src_ip: string) =>
@@ -267,13 +362,20 @@ suite('integrations', () => {
     // Until `tail` is there its lines are those of the past.
     await eventually(async () => {
       event('alert', '192.0.2.11');
-      assert.deepEqual(await blocked('suricata'), ['192.0.2.11']);
+      assert.deepEqual(await away.blocked('default'), ['192.0.2.11']);
     });
     event('flow', '192.0.2.12');
     event('alert', '192.0.2.13');
-    await eventually(async () => assert.deepEqual(await blocked('suricata'), ['192.0.2.11', '192.0.2.13']));
-    const [rule] = await rules('suricata');
+    await eventually(async () => assert.deepEqual(await away.blocked('default'), ['192.0.2.11', '192.0.2.13']));
+    const [rule] = await away.rules('default');
     lives(rule, 86_400);
     assert.deepEqual([rule.reason, rule.labels], ['ET SCAN SSH', { source: 'suricata', signature_id: 2_001_219 }]);
+    // Not given up after the half minute that a command waits: the pipe holds what comes meanwhile.
+    await away.stop();
+    event('alert', '192.0.2.14');
+    await eventually(() => assert.match(told, /next try in 8 s/));
+    event('alert', '192.0.2.15');
+    await away.start();
+    await eventually(async () => assert.deepEqual(await away.blocked('default'), ['192.0.2.11', '192.0.2.13', '192.0.2.14', '192.0.2.15']));
   });
 });

@@ -1,4 +1,4 @@
-/** The labelled files of test/fixtures/expressions: what the enforcement engine says of each line. */
+/** The labelled files of fixtures/: what the enforcement engine says of each line. */
 import { readFileSync } from 'node:fs';
 import type { SchemeKind } from '../scheme.ts';
 
@@ -19,7 +19,7 @@ interface LabelledRegex {
 }
 
 function read<T>(name: string): readonly T[] {
-  const text = readFileSync(new URL(`../fixtures/expressions/${name}`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');
   return text
     .trimEnd()
     .split('\n')

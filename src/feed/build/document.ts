@@ -1,4 +1,4 @@
-/** The renderer of each document: feeds, rules, the configuration of agents. What bouncers get is made in `decision-builder.ts`. */
+/** The renderer of each document: feeds, rules, the configuration of agents. What bouncers get is made in `bouncers/make/`. */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionsVariant, DocumentVariant } from '../document.ts';

@@ -3,6 +3,7 @@
  * that expire (`renewal.ts`), renders the variant (`document.ts`) and decides its Last-Modified (`last-modified.ts`).
  */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import { FeedDecisions } from '../../bouncers/make/feed-decisions.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
@@ -19,7 +20,6 @@ import {
 } from '../document.ts';
 import { stampFeed } from '../formats/stamp.ts';
 import { exceptionsOf } from './content.ts';
-import { FeedDecisions } from './decision-builder.ts';
 import { render } from './document.ts';
 import { FeedRanges } from './feed-ranges.ts';
 import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';

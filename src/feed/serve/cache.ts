@@ -3,12 +3,13 @@
  * the feed serves the variant (`feed.ts`), which the feed thread builds (`../builder.ts`). Whether the answer is a 304 is decided in
  * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
  */
+
+import type { DecisionRequest } from '../../bouncers/decisions.ts';
+import { DecisionAnswers, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
 import type { Instant } from '../../clock.ts';
-import type { DecisionRequest } from '../decisions.ts';
 import { type ConfigVariant, DECISIONS, type DecisionsVariant, type DocumentVariant, type RulesVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type FeedCacheOptions, ServeContext } from './context.ts';
-import { DecisionAnswers, type SharedAnswer } from './decision-answers.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import type { Resolution } from './resolution.ts';
 import { ServedWorkspace } from './workspace.ts';

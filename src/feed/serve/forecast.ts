@@ -6,8 +6,9 @@ import { type Clock, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { Log } from '../../ports/log.ts';
 import type { GeoTarget } from '../../rule.ts';
+import type { Foreseen } from '../../signal/accept.ts';
 import { accessChangeOf, blockedPlace } from '../access-change.ts';
-import { type FeedPreview, type FeedPreviewer, PREVIEW_LIMIT, type Preview, type PreviewRequest } from '../builder.ts';
+import { type FeedPreview, type FeedPreviewer, PREVIEW_LIMIT, type Preview } from '../builder.ts';
 import { countNetworks, type GeoCost, geoName } from '../geo-cost.ts';
 import { willExceedEvent } from './feed-events.ts';
 import type { FeedWatch } from './feed-watch.ts';
@@ -20,16 +21,10 @@ export interface ForecastFeed extends FeedPreview {
 /** What a dry run learns; `unknown` says why when it learns nothing. */
 export type Forecast = { readonly feeds: readonly ForecastFeed[]; readonly leftOut: number } | { readonly unknown: string };
 
-/** Signals that would land, or will. */
-export interface Foreseen extends Omit<PreviewRequest, 'listId'> {
-  /** undefined: the store did not say. */
-  readonly listId: string | undefined;
-}
-
 /** Tells what signals will change of feeds. */
 export interface FeedForecast {
-  /** What these signals would change; never rejects, and takes 5 seconds at most. */
-  dryRun(signals: Foreseen): Promise<Forecast>;
+  /** What these signals would change, of their list's own feed only with `listOnly`; never rejects, and takes 5 seconds at most. */
+  dryRun(signals: Foreseen, listOnly: boolean): Promise<Forecast>;
   /** Looks at accepted signals that block countries or ASNs. Nobody waits for it. */
   accepted(signals: Foreseen): void;
 }
@@ -54,14 +49,14 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
   const looking = new Set<string>();
   const networksOf = countOnce(geo);
 
-  async function preview({ listId, ...signals }: Foreseen): Promise<Preview | { unknown: string }> {
+  async function preview({ listId, ...signals }: Foreseen, listOnly: boolean): Promise<Preview | { unknown: string }> {
     if (listId === undefined) return { unknown: 'the store does not answer' };
     if (running >= MOST_AT_ONCE) return { unknown: 'too many other dry runs are being counted' };
     running += 1;
     // What was accepted before is in the numbers; landing that stands still is not waited for.
     const work = (caughtUp?.() ?? Promise.resolve())
       .catch(() => undefined)
-      .then(() => previewer.preview({ ...signals, listId }))
+      .then(() => previewer.preview({ ...signals, listId, listOnly }))
       .finally(() => {
         running -= 1;
       });
@@ -78,7 +73,7 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
   };
 
   async function warn(signals: Foreseen): Promise<void> {
-    const found = await preview(signals);
+    const found = await preview(signals, false);
     if ('unknown' in found || found.costliest === undefined) return;
     const known = [...watch.blockSizes(signals.workspaceId)];
     for (const { feedId, action, entriesAfter, entryLimit } of found.feeds) {
@@ -90,8 +85,8 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
   }
 
   return {
-    async dryRun(signals) {
-      const found = await preview(signals);
+    async dryRun(signals, listOnly) {
+      const found = await preview(signals, listOnly);
       if ('unknown' in found) return found;
       return { leftOut: found.leftOut, feeds: found.feeds.map((feed) => ({ ...feed, warning: warningOf(feed, found.costliest) })) };
     },

@@ -1,9 +1,9 @@
 import type { Caller } from '../../account/caller.ts';
+import type { DecisionRequest } from '../../bouncers/decisions.ts';
+import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
+import type { SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
 import { hasCode } from '../../errors.ts';
-import type { DecisionRequest } from '../../feed/decisions.ts';
-import type { BouncerName, Bouncers } from '../../feed/serve/bouncers.ts';
 import type { FeedCache, Found } from '../../feed/serve/cache.ts';
-import type { SharedAnswer } from '../../feed/serve/decision-answers.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { SCOPES } from '../../feed/decisions.ts';
+import { SCOPES } from '../../bouncers/decisions.ts';
 import { Type } from '../../json-schema.ts';
 import { BUSY, ENCODED } from '../bodies/body.ts';
 import type { HttpFault } from '../errors.ts';

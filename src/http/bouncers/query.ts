@@ -2,7 +2,7 @@
 
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { type DecisionFilter, ORIGIN, SCOPES, type Scope } from '../../feed/decisions.ts';
+import { type DecisionFilter, ORIGIN, SCOPES, type Scope } from '../../bouncers/decisions.ts';
 import type { HttpFault } from '../errors.ts';
 
 /** A pull of what has changed. */

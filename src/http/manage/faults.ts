@@ -1,11 +1,11 @@
 /** What is answered when an operation is refused. */
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
-import { codeOf, type ErrorCode } from '../../errors.ts';
+import { codeOf } from '../../errors.ts';
 import type { Operation } from '../../manage/operation.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { missing } from '../auth/gate.ts';
-import { badRequest, type HttpFault } from '../errors.ts';
+import { badRequest, type HttpFault, statusOf } from '../errors.ts';
 
 export const BOUND: HttpFault = { status: 403, message: 'The API key is bound to one list or feed: it cannot manage the workspace' };
 export const WHICH_STATE: HttpFault = {
@@ -24,26 +24,15 @@ export function refusalOf({ listId, feedId, permissions }: Caller, { permission 
   return permission === null || allows(permissions, permission) ? undefined : missing(permission);
 }
 
-/** The status of each error that a caller can act on. */
-const STATUSES: Partial<Record<ErrorCode, number>> = {
-  NOT_FOUND: 404,
-  REFUSED: 409,
-  ANSWERED_BEFORE: 409,
-  FORBIDDEN: 403,
-  CHANGED: 412,
-  USAGE: 400,
-  LIMITED: 429,
-};
-
 /** The fault of an error that an operation has rejected with; undefined where the caller can do nothing about it. */
 export function faultOf(error: unknown): HttpFault | undefined {
   const code = codeOf(error);
-  const status = code && STATUSES[code];
+  const status = code && statusOf(code);
   if (status === undefined) return undefined;
   const { message, cause } = error as Error;
   if (status === 429)
     return { status, message, headers: { 'Retry-After': String((cause as { retryAfter?: number } | undefined)?.retryAfter ?? 1) } };
   if (status !== 400) return { status, message };
-  const field = cause as FieldFault | undefined;
-  return badRequest([{ field: field?.field ?? 'request', message: field?.message ?? message, value: null }]);
+  const faults = [(cause as FieldFault | readonly FieldFault[] | undefined) ?? { field: 'request', message }].flat();
+  return badRequest(faults.map((fault) => ({ ...fault, value: null })));
 }

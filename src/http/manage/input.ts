@@ -1,8 +1,8 @@
 /** What a request gives an operation, judged by the schemas of its row. */
 import type { TObject } from 'typebox';
 import type { Given, Operation } from '../../manage/operation.ts';
-import type { BatchFault } from '../../signal/batch.ts';
 import { shown } from '../../signal/check.ts';
+import type { BatchFault } from '../../signal/faults.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
 

@@ -1,6 +1,7 @@
 import { packagedSchemes } from '@weir/expression/scheme.ts';
 import { RULE_KINDS } from '../../rule.ts';
 import { validateBatch } from '../../signal/batch.ts';
+import type { EntryFault } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { ENVELOPES, V1Event } from '../../signal/schema.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
@@ -9,7 +10,7 @@ import { badRequest } from '../errors.ts';
 import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, reference } from '../openapi.ts';
 import { BATCH } from './routes.ts';
 import { BatchRefusal, SignalError, SignalSummary } from './schema.ts';
-import { summary, TOO_MANY_ENTRIES } from './submit.ts';
+import { OVER_ENTRIES, summary } from './submit.ts';
 
 const kindNames = Object.values(RULE_KINDS).map(({ called }) => called);
 
@@ -76,15 +77,15 @@ const COMMON_ERRORS = {
     'signal',
     SignalError,
     'Too many requests, entries or bytes of this key, or failed authentications from this address: back off and retry.',
-    { 'rate limit': { status: 429 }, 'too many entries': TOO_MANY_ENTRIES, 'too many bytes': BUSY },
+    { 'rate limit': { status: 429 }, 'too many entries': OVER_ENTRIES, 'too many bytes': BUSY },
     { 'Retry-After': header('Seconds to wait.', '1') },
   ),
   500: errorResponse('signal', SignalError, 'Server error. The batch may be sent again without harm.', { 'server error': { status: 500 } }),
 };
 
-function responses(version: 1 | 2, error: string) {
+function responses(version: 1 | 2, fault: EntryFault) {
   const done = summary(version, 2, []).body;
-  const partly = summary(version, 1, [error]).body;
+  const partly = summary(version, 1, [fault]).body;
   const oversized = { 'too many entries': refusal(version, Array(LIMITS.batchEntries + 1).fill({})), 'too large': BATCH.tooLarge };
   const refusals =
     version === 1
@@ -135,7 +136,7 @@ export const SIGNAL_API: ApiGroup = {
           block: [event],
           unblock: [{ type: 'access_rules', action: 'unblock', country: 'NL' }],
         }),
-        responses: responses(1, 'Entry 1: Schema validation failed: country: must be a valid ISO-3166 Alpha-2 code'),
+        responses: responses(1, { entry: 1, field: 'country', message: 'must be a valid ISO-3166 Alpha-2 code' }),
       },
     },
     '/v2/signal': {
@@ -156,7 +157,7 @@ export const SIGNAL_API: ApiGroup = {
             delete: [{ kind: 'access_rule', op: 'delete', rule_ref: 'soc-1234' }],
           },
         ),
-        responses: responses(2, 'Entry 1: Expression validation failed: rule.expression: (1:1) unknown field "http.foo"'),
+        responses: responses(2, { entry: 1, field: 'rule.expression', message: '(1:1) unknown field "http.foo"', isExpression: true }),
       },
     },
   },

@@ -1,7 +1,7 @@
 /** Bouncers: programs that pull decisions. */
 
+import { gapOf } from '../../bouncers/enforcement-gap.ts';
 import { isoTime } from '../../clock.ts';
-import { gapOf } from '../../feed/enforcement-gap.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import type { Bouncer } from '../../ports/bouncer-store.ts';
 import { type Operation, operation } from '../operation.ts';

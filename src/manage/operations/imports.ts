@@ -1,11 +1,12 @@
 /** Importing files of entries or signals (SPEC D15.36, D15.41). */
 import { Type } from '../../json-schema.ts';
+import { throwRefusal } from '../../signal/refusal.ts';
 import { readDuration } from '../duration.ts';
 import { type Imported, importFile, MOST_IMPORTED, MOST_REPLACED } from '../imports.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../plain-lists/entry.ts';
 import { FORMS, type Form } from '../plain-lists/form.ts';
-import { CHANGE, type Change, changeOutcome, landed, PREVIEW, refused } from '../rule-changes.ts';
+import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 import { labelOf } from './rule-schema.ts';
 
@@ -110,7 +111,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         isSure,
       };
       const done = await importFile(context, request);
-      if ('status' in done) return refused(done);
+      if (done.refused !== undefined) return throwRefusal(done.refused);
       const { accepted, failed } = done;
       return {
         ...done,

@@ -4,13 +4,18 @@ import { WeirError } from '../../errors.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
+import type { Batch } from '../../signal/accept.ts';
+import type { EntryFault } from '../../signal/faults.ts';
+import { throwRefusal } from '../../signal/refusal.ts';
+import type { FieldFault } from '../../signal/validate.ts';
 import type { ManageContext } from '../context.ts';
 import { operate } from '../operate.ts';
-import { fieldFault, type Operation, operation } from '../operation.ts';
+import { fieldFault, fieldFaults, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../page.ts';
 import { canSayName, entryOf, LIST_ACTIONS, type ListAction, rowOf, signalOf } from '../plain-lists/entry.ts';
-import type { FileSignal } from '../plain-lists/items.ts';
-import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf, refused } from '../rule-changes.ts';
+import { arrayOf } from '../plain-lists/items.ts';
+import { previewBatches } from '../preview.ts';
+import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rule-changes.ts';
 import { deletions } from '../rule-deletion.ts';
 import { originRuleJson } from '../rule-json.ts';
 import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rule-search.ts';
@@ -65,7 +70,7 @@ const CHANGED = Type.Object(
 /** Judges one signal and publishes it, as POST /v2/signal does; a preview counts what it would change of feeds. */
 async function submitOne(
   context: ManageContext,
-  { version, json }: FileSignal,
+  signal: Pick<Batch, 'version' | 'entries'>,
   {
     list,
     preview = false,
@@ -74,14 +79,13 @@ async function submitOne(
   event: string,
   asked: Readonly<Record<string, unknown>>,
 ): Promise<Changed> {
-  const { submission, caller } = context;
-  const batch = { version, caller, list, body: Buffer.concat([Buffer.from('['), json, Buffer.from(']')]) };
-  const tried = preview ? await submission.preview([batch]) : undefined;
-  const result = tried?.results[0] ?? (await submission.submit(batch));
-  if ('status' in result) return refused(result);
-  const [error] = result.errors;
-  if (error !== undefined) throw signalFault(error, names);
-  const { batchId, warnings } = result;
+  const batch = { ...signal, caller: context.caller, list };
+  const tried = preview ? await previewBatches(context, [batch]) : undefined;
+  const result = tried?.results[0] ?? (await context.accept({ ...batch, dryRun: false }));
+  if (result.refused !== undefined) return throwRefusal(result.refused);
+  const { batchId, warnings, faults } = result;
+  const [fault, ...others] = faults.map((each) => requestFault(each, names));
+  if (fault !== undefined) throw fieldFaults([fault, ...others]);
   const change = await landed(context, event, batchId === null ? [] : [batchId], asked);
   return { ...change, preview, ...(warnings.length > 0 && { warnings }), ...tried?.feeds };
 }
@@ -109,11 +113,10 @@ const OF_ENTRY: FieldNames = {
   },
 };
 
-/** The fault of a signal, at the field of the request that it names first. */
-function signalFault(error: string, names: FieldNames): WeirError {
-  const [, field = 'entry', message = error] = /^Entry \d+: (?:\w+ validation failed: )?(?:([\w.]+): )?(.*)$/s.exec(error) ?? [];
+/** A fault of a signal, at the field of the request that stands for it. */
+function requestFault({ field, message }: EntryFault, names: FieldNames): FieldFault {
   const own = field.replace(/^rule\./, '');
-  return fieldFault(names[own] ?? own, message);
+  return { field: names[own] ?? own, message };
 }
 
 const text = (maxLength: number, description?: string) => Type.String({ maxLength, ...(description !== undefined && { description }) });
@@ -272,7 +275,11 @@ export const RULE_OPERATIONS: readonly Operation[] = [
         throw fieldFault('name', 'goes with a block that has none of labels, config, confidence, severity and rule_ref');
       const signal = signalOf(entry, context.now());
       if (signal === undefined) throw fieldFault('expires', 'lies in the past');
-      return submitOne(context, signal, { list, preview, names: OF_ENTRY }, 'rule changed', { list: list ?? null, ...fields });
+      const { version } = signal;
+      return submitOne(context, { version, entries: arrayOf([signal]) }, { list, preview, names: OF_ENTRY }, 'rule changed', {
+        list: list ?? null,
+        ...fields,
+      });
     },
     show: changeOutcome,
   }),
@@ -293,8 +300,11 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     ],
     run(context, { body: { kind, rule_ref, expires_in, reason, labels, preview, type = 'custom', ...rule } }) {
       const envelope = { schema_version: 2, kind, op: 'upsert', rule_ref, expires_in, reason, labels, rule: { type, ...rule } };
-      const signal: FileSignal = { version: 2, json: Buffer.from(JSON.stringify(envelope)) };
-      return submitOne(context, signal, { preview, names: OF_BOTH }, 'rule changed', { kind, rule_ref, action: rule.action });
+      return submitOne(context, { version: 2, entries: [envelope] }, { preview, names: OF_BOTH }, 'rule changed', {
+        kind,
+        rule_ref,
+        action: rule.action,
+      });
     },
     show: changeOutcome,
   }),

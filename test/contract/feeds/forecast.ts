@@ -1,7 +1,7 @@
 /** What is told before it hurts (SPEC D10.10 to D10.14): dry runs, and the log of a feed's changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DryRunAnswer, FeedRow } from '../../../src/cli/dry-run.ts';
+import type { DryRunAnswer, FeedRow } from '../../../src/cli/signals/dry-run.ts';
 import type { Status } from '../../../src/manage/status.ts';
 import { command } from '../../support/command.ts';
 import { postSignals } from '../../support/http.ts';

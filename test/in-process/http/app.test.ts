@@ -10,10 +10,13 @@ import type { Permission } from '../../../src/account/permission.ts';
 import { type AppParts, createApp } from '../../../src/http/app.ts';
 import { authenticator } from '../../../src/http/auth/authenticator.ts';
 import { rateLimiter } from '../../../src/http/auth/rate-limit.ts';
-import { ruleQuota } from '../../../src/http/signals/rule-quota.ts';
+import { inRestingSlices, inSlices } from '../../../src/http/signals/slices.ts';
 import { signalSubmission } from '../../../src/http/signals/submit.ts';
 import type { Message } from '../../../src/ports/stream.ts';
 import { createLogger } from '../../../src/runtime/logging.ts';
+import { acceptance } from '../../../src/signal/accept.ts';
+import { landingList } from '../../../src/signal/landing-list.ts';
+import { ruleQuota } from '../../../src/signal/rule-quota.ts';
 import { heldDraft } from '../../../src/stream/held-draft.ts';
 import { eventually } from '../../support/weir.ts';
 
@@ -75,6 +78,20 @@ function world(given: World = {}) {
   const lists = [list('1', 'default', true), list('2', 'edge'), list('3', 'twice'), list('4', 'twice'), list('5', `${ID}2`)];
   for (let i = 0; i < 23; i += 1) lists.push(list(`-${i}`, 'many'));
   const now = () => Date.parse('2026-11-20T10:00:00.250Z');
+  const store: Parameters<typeof landingList>[0] = {
+    async defaultList() {
+      if (given.storeDown) throw new Error('SQLITE_BUSY');
+      return lists.find(({ isDefault }) => isDefault)?.id;
+    },
+    async findNamed(_workspace, ref) {
+      if (given.storeDown) throw new Error('SQLITE_BUSY');
+      const byId = lists.filter(({ id }) => id === ref.toLowerCase());
+      const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);
+      return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], expressionRevision: 1, takenAt: now() };
+    },
+  };
+  const entryLimit = rateLimiter(given.entryLimit ?? 0);
+  const logFailure = (err: unknown, what: string) => logger.error({ err }, what);
   const app = createApp({
     settings: {
       trustProxy: [],
@@ -101,31 +118,25 @@ function world(given: World = {}) {
       given.signals === false
         ? undefined
         : signalSubmission({
-            store: {
-              async defaultList() {
-                if (given.storeDown) throw new Error('SQLITE_BUSY');
-                return lists.find(({ isDefault }) => isDefault)?.id;
+            forecast: undefined,
+            accept: acceptance({
+              landingList: landingList(store, logFailure),
+              stream: {
+                draft: () =>
+                  heldDraft(async (messages) => {
+                    if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
+                    published.push(...messages);
+                  }),
               },
-              async findNamed(_workspace, ref) {
-                if (given.storeDown) throw new Error('SQLITE_BUSY');
-                const byId = lists.filter(({ id }) => id === ref.toLowerCase());
-                const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);
-                return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], expressionRevision: 1, takenAt: now() };
-              },
-            },
-            stream: {
-              draft: () =>
-                heldDraft(async (messages) => {
-                  if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
-                  published.push(...messages);
-                }),
-            },
-            entryLimit: rateLimiter(given.entryLimit ?? 0),
-            ruleQuota: ruleQuota(2, { ruleCount: async () => given.rules ?? 0 }, now),
-            check: () => ({ hasAsn: () => true, isCountry: (code) => code === 'NL', schemes: packagedSchemes() }),
-            now,
-            monotonic: now,
-            logFailure: (err, what) => logger.error({ err }, what),
+              takeEntries: (keyId, entries) => entryLimit.take(keyId, now(), entries),
+              ruleQuota: ruleQuota(2, { ruleCount: async () => given.rules ?? 0 }, now),
+              check: () => ({ hasAsn: () => true, isCountry: (code) => code === 'NL', schemes: packagedSchemes() }),
+              run: { usual: inSlices, large: inRestingSlices },
+              foresee: undefined,
+              count: () => undefined,
+              now,
+              logFailure,
+            }),
           }),
     answerRules: undefined,
     answerAgent: undefined,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { countListEntries, countRequest, newHttpCounts } from '../../../src/http/counts.ts';
+import { countBatch, countRequest, newHttpCounts } from '../../../src/http/counts.ts';
 import { metricsListener, startMetricsServer } from '../../../src/http/metrics.ts';
 import { statusOf } from '../../../src/http/request-watch.ts';
 import { routeOf } from '../../../src/http/routes.ts';
@@ -126,8 +126,12 @@ test('D12.3 every address counts under one of a few routes', () => {
 
 test('D12.4 a thousand lists count by themselves, all further ones together', () => {
   const counts = newHttpCounts();
-  for (let n = 0; n < 1200; n += 1) countListEntries(counts, `list ${n}`, 2);
-  countListEntries(counts, 'list 0', 1);
+  const land = (listId: string, entries: number) => {
+    const accepted = new Map([['access_rule', entries]] as const);
+    countBatch(counts, { became: 'accepted', version: 1, workspaceId: 'w', listId, entries, accepted, failed: new Map() });
+  };
+  for (let n = 0; n < 1200; n += 1) land(`list ${n}`, 2);
+  land('list 0', 1);
   assert.equal(counts.listEntries.size, 1001);
   assert.deepEqual([counts.listEntries.get('list 0'), counts.listEntries.get('other')], [3, 400]);
 });

@@ -1,0 +1,119 @@
+/** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
+import { type AddressSet, addressSet, pushNetworks, subtract } from '@weir/network/address-set.ts';
+import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
+import { exceptionsOf, feedContent, takenOut } from '../../feed/build/content.ts';
+import { activeParts } from '../../feed/build/feed-ranges.ts';
+import type { Snapshot } from '../../feed/build/snapshot.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { DecisionAnswer } from '../decisions.ts';
+import {
+  addressesOf,
+  bigOf,
+  blockingNetworks,
+  blockingRules,
+  coveredBy,
+  type DecisionNetworks,
+  type ListOf,
+  type NetworkRules,
+} from './covered-networks.ts';
+import type { KeptCoverage } from './kept-coverage.ts';
+import { networksOf } from './network-key.ts';
+
+export interface DecisionContent {
+  /** What bouncers are told. */
+  readonly told: DecisionNetworks;
+  /** All networks of the block feed: what look-ups are answered from. The same object, unless single addresses are told. */
+  readonly all: DecisionNetworks;
+  readonly leftOut: DecisionAnswer['leftOut'];
+  /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
+  readonly until: number;
+}
+
+/** What there is in place of content that exceeds the cap. */
+export interface TooManyDecisions {
+  readonly count: number;
+  readonly until: number;
+}
+
+interface DecisionParts {
+  /** Whole seconds: rules that expire at this second or before are left out. */
+  readonly asOf: number;
+  readonly geo: GeoDatabase;
+  /** Addresses that no block feed contains. */
+  readonly guarded: AddressSet | undefined;
+  readonly entryLimit: number;
+  /** Networks of up to so many addresses are told as single addresses, wider ones not at all; null: networks are told. */
+  readonly singleAddresses: number | null;
+  readonly listOf: ListOf;
+  /** What is known of the last content of the feed. */
+  readonly coverage: KeptCoverage;
+}
+
+const NOTHING = { networks: 0, addresses: 0 };
+
+/** The decisions of a feed's snapshot, or how many there would be where those are more than the cap. */
+export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
+  const { asOf, geo, guarded, entryLimit, singleAddresses, listOf, coverage } = parts;
+  const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
+  const { classes, count, until } = feedContent(snapshot, query, geo);
+  if (singleAddresses === null && count > entryLimit) return { count, until };
+  const { v4, v6 } = classes[0] ?? networksOf([]);
+  const active = activeParts(snapshot.parts, query, geo);
+  const blocking = blockingRules(active);
+  const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, listOf });
+  if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, until };
+
+  const exceptions = exceptionsOf(snapshot);
+  const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
+  const rules = blockingNetworks(active, blocking, listOf);
+  const bits = Math.floor(Math.log2(singleAddresses));
+  const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
+  const single = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
+  const addresses = addressCount(single);
+  if (addresses > entryLimit) return { count: addresses, until };
+  const wide = addressSet([]);
+  pushNetworks(wide, { v4, v6 });
+  const left = withoutTaken(wide, single);
+  return {
+    told: coveredBy(narrow, hostsV4(single), hostsV6(single)),
+    all,
+    leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
+    until,
+  };
+}
+
+function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSet {
+  if (taken !== undefined) subtract(set, taken);
+  set.v4.merge();
+  set.v6.merge();
+  return set;
+}
+
+/** How many addresses a merged set has. */
+function addressCount({ v4, v6 }: AddressSet): number {
+  let count = 0;
+  for (let i = 0; i < v4.length; i++) count += v4.pairs[2 * i + 1] - v4.pairs[2 * i] + 1;
+  for (let i = 0; i < v6.length; i++) count += Number(bigOf(v6.words, 8 * i + 4) - bigOf(v6.words, 8 * i)) + 1;
+  return count;
+}
+
+/** Every address as a network of its own. */
+function hostsV4({ v4: ranges }: AddressSet): CidrsV4 {
+  const addresses: number[] = [];
+  for (let i = 0; i < ranges.length; i++) {
+    for (let address = ranges.pairs[2 * i]; address <= ranges.pairs[2 * i + 1]; address++) addresses.push(address);
+  }
+  return { length: addresses.length, addresses: Uint32Array.from(addresses), prefixes: new Uint8Array(addresses.length).fill(32) };
+}
+
+function hostsV6({ v6 }: AddressSet): CidrsV6 {
+  const words: number[] = [];
+  for (let i = 0; i < v6.length; i++) {
+    const last = bigOf(v6.words, 8 * i + 4);
+    for (let address = bigOf(v6.words, 8 * i); address <= last; address++) {
+      for (const shift of [96n, 64n, 32n, 0n]) words.push(Number((address >> shift) & 0xffff_ffffn));
+    }
+  }
+  const length = words.length / 4;
+  return { length, words: Uint32Array.from(words), prefixes: new Uint8Array(length).fill(128) };
+}

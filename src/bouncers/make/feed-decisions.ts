@@ -1,0 +1,158 @@
+/** What the feed thread holds for the bouncers of each feed: takes its networks from a build, and answers what a bouncer is to be told. */
+import { randomUUID } from 'node:crypto';
+import type { AddressSet } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
+import type { Snapshot } from '../../feed/build/snapshot.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../../feed/variant.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
+import { SEVERAL } from './coverage.ts';
+import type { DecisionNetworks, ListOf } from './covered-networks.ts';
+import { type DecisionContent, decisionContent } from './decision-content.ts';
+import { heldText, streamText } from './decision-json.ts';
+import { KeptCoverage } from './kept-coverage.ts';
+import { placeAround } from './sorted-networks.ts';
+import { Told, type ToldNetworks } from './told.ts';
+
+/** The store's record of what the bouncers of a feed were told. */
+interface ToldStore {
+  read(after: number): ReturnType<StoreReads['told']>;
+  record(record: Parameters<StoreWrites['recordTold']>[2]): ReturnType<StoreWrites['recordTold']>;
+}
+
+/** What came of a build: `version` names the content, undefined when it exceeds the cap; `until` in whole seconds. */
+interface Taken {
+  readonly version: string | undefined;
+  readonly entryCount: number;
+  readonly entryLimit: number;
+  readonly until: number;
+}
+
+/** What the feed thread holds for the bouncers of one feed. */
+export class FeedDecisions {
+  readonly #store: ToldStore;
+  #told: Told | undefined;
+  #content: DecisionContent | undefined;
+  /** How many of the decisions are wider than an address. */
+  #wide = 0;
+  readonly #coverage = new KeptCoverage();
+  /** The numbers of lists, by UUID. */
+  readonly #lists = new Map<string, number>();
+  /** By number, from 1 on. */
+  #listNames: readonly string[] = [];
+  /** The last record that was read, and those of this object that are later. */
+  #read = 0;
+  readonly #own = new Set<number>();
+
+  constructor(store: ToldStore) {
+    this.#store = store;
+  }
+
+  /** Makes the snapshot's networks those that bouncers are told; what they will be told is in the store before it resolves. `now` in ms. */
+  async take(
+    snapshot: Snapshot,
+    parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
+    now: number,
+  ): Promise<Taken> {
+    const told = await this.#joined(now);
+    const { profile } = snapshot.head;
+    const entryLimit = profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
+    const { singleAddresses } = profile;
+    const made = { listOf: this.#numberLists(snapshot), coverage: this.#coverage };
+    const content = decisionContent(snapshot, { ...parts, ...made, entryLimit, singleAddresses });
+    if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, until: content.until };
+    told.take(content.told, now);
+    this.#content = content;
+    this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
+    await this.#record(told, now);
+    const { builder, version } = told.mark;
+    return {
+      version: `${builder} ${version}`,
+      entryCount: told.networks.until.length,
+      entryLimit,
+      until: Math.min(content.until, told.nextDue),
+    };
+  }
+
+  /** A body for bouncers; undefined before the first build. `now` in ms. */
+  answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): DecisionAnswer | undefined {
+    const told = this.#told;
+    if (told === undefined || this.#content === undefined) return undefined;
+    const texts = { networks: told.networks, listNames: this.#listNames, now, filter };
+    const { all, leftOut } = this.#content;
+    const text =
+      'since' in ask
+        ? streamText(texts, told.since(ask.since))
+        : heldText({ ...texts, networks: lapsing(all) }, placesAround(all, ask.network));
+    const { v4, v6 } = told.networks;
+    return { bytes: new TextEncoder().encode(text), mark: told.mark, count: v4.length + v6.length, networks: this.#wide, leftOut };
+  }
+
+  /** Notes what lists are called now. They keep their numbers, whatever their place in the snapshot. */
+  #numberLists({ head }: Snapshot): ListOf {
+    const numbers: number[] = [];
+    const names: string[] = [...this.#listNames];
+    for (const { id, name } of head.lists) {
+      const number = this.#lists.get(id) ?? this.#lists.size + 1;
+      this.#lists.set(id, number);
+      names[number - 1] = name;
+      numbers.push(number);
+    }
+    this.#listNames = names;
+    return (part) => numbers[part] ?? SEVERAL;
+  }
+
+  /** What bouncers were told, with what other processes have told them since. While the store does not answer, what is known here. */
+  async #joined(now: number): Promise<Told> {
+    const known = this.#told;
+    if (known === undefined) {
+      const records = await this.#store.read(0);
+      if (this.#told !== undefined) return this.#told;
+      this.#read = records.at(-1)?.seq ?? 0;
+      const told = new Told(randomUUID());
+      told.restore(
+        records.map(({ bytes }) => bytes),
+        now,
+      );
+      this.#told = told;
+      return told;
+    }
+    const records = await this.#store.read(this.#read).catch(() => []);
+    const others = records.filter(({ seq }) => !this.#own.delete(seq));
+    this.#read = Math.max(this.#read, ...records.map(({ seq }) => seq));
+    known.join(
+      others.map(({ bytes }) => bytes),
+      now,
+    );
+    return known;
+  }
+
+  async #record(told: Told, now: number): Promise<void> {
+    const record = told.takeRecord();
+    if (record === undefined) return;
+    try {
+      this.#own.add(await this.#store.record({ ...record, through: this.#read, at: now }));
+    } catch {
+      // Bouncers are told all the same: what they enforce now counts more than what a restart would have to know.
+      told.notWritten();
+    }
+  }
+}
+
+function widerThan(prefixes: Uint8Array, host: number): number {
+  let count = 0;
+  // Not for…of: its iterator was most of what a rebuild left to the garbage collector.
+  for (let i = 0; i < prefixes.length; i++) if (prefixes[i] < host) count += 1;
+  return count;
+}
+
+/** Networks with their own lapses, as look-ups tell them. */
+const lapsing = ({ v4, v6, coverage }: DecisionNetworks): ToldNetworks => ({ v4, v6, until: coverage.lapses, lists: coverage.lists });
+
+/** The places of the networks that hold all of this one (null: of all). */
+function placesAround(networks: DecisionNetworks, network: Network | null): Iterable<number> {
+  if (network === null) return networks.coverage.lapses.keys();
+  const at = placeAround(networks, network);
+  return at === undefined ? [] : [at];
+}

@@ -1,0 +1,76 @@
+/** `weir feed`. */
+import type { Command } from 'commander';
+import type { Members } from '../../account/feed.ts';
+import { WeirError } from '../../errors.ts';
+import { byCommand } from '../../manage/context.ts';
+import { findFeed, findList } from '../../manage/find.ts';
+import { changeFeed, createFeed, deleteFeed, feedJson } from '../../manage/operations/feeds.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { AddCommand } from '../command.ts';
+import { table, workspaceId } from '../context.ts';
+import { inWorkspace, readName, requireChange } from '../usage.ts';
+import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
+import { costSentence, subtractionCosts } from './subtraction.ts';
+
+export function feedCommands(add: AddCommand): void {
+  add('feed create <name>', 'make a feed of several lists', feedOptions, {
+    async run(context, [name], options) {
+      const store = await context.store();
+      const workspace = await workspaceId(store, options.workspace);
+      const lists = await members(store, workspace, options);
+      if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
+      return feedJson(await createFeed(byCommand(store, workspace), { ...settingPatch(options), name: readName(name), lists }));
+    },
+    show: (feed) => `feed ${feed.name} ${feed.id}`,
+  });
+  add('feed set <feed>', 'change the lists or the stored defaults of a feed; an empty value unsets one', feedOptions, {
+    async run(context, [name], options) {
+      const store = await context.store();
+      const workspace = await workspaceId(store, options.workspace);
+      const feed = await findFeed(store, workspace, name);
+      const lists = await members(store, workspace, options);
+      const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
+      const patch = requireChange({ ...settingPatch(options), ...(lists !== undefined && { lists }) }, 'feed set');
+      const changed = feedJson(await changeFeed(byCommand(store, workspace), feed.id, patch));
+      return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
+    },
+    show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}`,
+  });
+  add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
+    async run(context, _args, options) {
+      const store = await context.reads();
+      return (await store.feeds(await workspaceId(store, options.workspace))).map(feedJson);
+    },
+    show: (rows) =>
+      table(
+        ['ID', 'NAME', 'LISTS', ...SETTING_HEADINGS],
+        rows.map((feed) => [feed.id, feed.name, feed.all_lists ? 'all' : feed.lists.length, ...settingCells(feed)]),
+      ),
+  });
+  add('feed delete <feed>', 'delete a feed, not its lists; keys bound to it are revoked', inWorkspace, {
+    async run(context, [name], options) {
+      const store = await context.store();
+      return deleteFeed(byCommand(store, await workspaceId(store, options.workspace)), name!);
+    },
+    show: (feed) => `feed ${feed.id} is deleted`,
+  });
+}
+
+const feedOptions = (c: Command): Command =>
+  settingOptions(c)
+    .option('--list <list>', 'a list that the feed is made of; repeatable', (text: string, before: string[] = []) => [...before, text])
+    .option('--all-lists', 'all lists of the workspace, also those that are made later');
+
+/** The lists that the options name; undefined when they name none. */
+async function members(
+  store: StoreReads,
+  workspace: string,
+  { list, allLists }: { readonly list?: readonly string[]; readonly allLists?: true },
+): Promise<Members | undefined> {
+  if (list !== undefined && allLists) throw new WeirError('USAGE', 'give --list or --all-lists, not both');
+  if (allLists) return null;
+  if (list === undefined) return undefined;
+  const found: string[] = [];
+  for (const text of list) found.push((await findList(store, workspace, text)).id);
+  return [...new Set(found)];
+}

@@ -1,0 +1,49 @@
+/** What it costs to cut never-block rules out of a block feed (SPEC D7.9). */
+import { blockGuards } from '../../account/guard-rails.ts';
+import { instantOf, secondOf, systemClock } from '../../clock.ts';
+import { countWithoutSubtraction, feedContent } from '../../feed/build/content.ts';
+import { readSnapshot } from '../../feed/build/snapshot.ts';
+import { geoDatabase } from '../../geo/database.ts';
+import { loadGeo } from '../../geo/load.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { geoFiles } from '../../runtime/geo.ts';
+import { serviceGuardRails } from '../../runtime/guard-rails.ts';
+import type { Context } from '../context.ts';
+
+/** Entries of a block feed of both families, with what is cut out of it now and without. */
+export interface SubtractionCost {
+  readonly entries: number;
+  readonly entries_without_subtraction: number;
+}
+
+/** Finds the cost for the feed of a list, a composed one, or the workspace's (null), as rules and settings are then; undefined when it is gone. */
+export type FindCost = (
+  store: Pick<StoreReads, 'snapshot'>,
+  workspaceId: string,
+  feedId: string | null,
+) => Promise<SubtractionCost | undefined>;
+
+/** Loads the geo data first, so that a file that cannot be used stops a command before it changes anything. */
+export async function subtractionCosts({ config }: Context): Promise<FindCost> {
+  const geo = geoDatabase(await loadGeo(geoFiles(config), config.dataDir));
+  const guardOf = blockGuards(serviceGuardRails(config));
+  return async (store, workspaceId, feedId) => {
+    const now = instantOf(systemClock);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId, generation: 0 }, now);
+    if (snapshot === undefined) return undefined;
+    const { protected: guarded } = guardOf(snapshot.head.guardRails);
+    const query = { family: 'both', action: 'block', asOf: secondOf(now.wall), classes: undefined, guarded } as const;
+    return {
+      entries: feedContent(snapshot, query, geo).count,
+      entries_without_subtraction: countWithoutSubtraction(snapshot, query, geo),
+    };
+  };
+}
+
+/** The cost in a sentence; empty without one. */
+export function costSentence(cost: SubtractionCost | undefined): string {
+  if (cost === undefined) return '';
+  const more = cost.entries - cost.entries_without_subtraction;
+  const change = more === 0 ? 'as many as' : `${Math.abs(more)} ${more > 0 ? 'more' : 'fewer'} than`;
+  return `; its block feed has ${cost.entries} entries now, ${change} with never-block rules left in`;
+}

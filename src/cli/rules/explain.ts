@@ -1,0 +1,153 @@
+/** `weir explain`: which feeds have an address, and why (SPEC D10). */
+import { blockGuards } from '../../account/guard-rails.ts';
+import { instantOf, systemClock } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import { explain } from '../../feed/explain/explain.ts';
+import type { FeedSource, Relation } from '../../feed/explain/explain-feed.ts';
+import { geoDatabase } from '../../geo/database.ts';
+import { loadGeo } from '../../geo/load.ts';
+import { explanationJson, type FeedJson, type RuleJson } from '../../manage/explanation.ts';
+import { findFeed, findList } from '../../manage/find.ts';
+import { namesIn } from '../../manage/rule-json.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
+import { geoFiles } from '../../runtime/geo.ts';
+import { serviceGuardRails } from '../../runtime/guard-rails.ts';
+import { formatTarget } from '../../signal/target.ts';
+import type { AddCommand } from '../command.ts';
+import { printable } from '../context.ts';
+import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
+
+export function explainCommand(add: AddCommand): void {
+  add(
+    'explain <target>',
+    'which feeds have an address, network, ASN or country, and why',
+    (c) =>
+      inWorkspace(c)
+        .option('--feed <feed>', 'only this feed made of lists')
+        .option('--list <list>', 'only the feed of this list')
+        .option('--action <action>', 'block feeds or allow feeds', oneOf('--action', ACCESS_ACTIONS), 'block')
+        .option('--no-entries', 'do not count entries, which reads every rule of the feeds'),
+    {
+      async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
+        const target = targetOf(text);
+        const { config } = context;
+        const store = await context.reads();
+        const workspace = pick(await store.workspaces(), name, 'workspace');
+        const options = {
+          store,
+          geo: geoDatabase(await loadGeo(geoFiles(config), config.dataDir)),
+          guard: blockGuards(serviceGuardRails(config)),
+          now: instantOf(systemClock),
+        };
+        const feedIds = await feedsAsked(store, workspace.id, { feed, list });
+        const explained = await explain({ workspace, target, action, feedIds, counts }, options);
+        const feeds = explanationJson(explained, await namesIn(store, workspace.id));
+        return { target: formatTarget(target), workspace_id: workspace.id, action, feeds };
+      },
+      show: explanationText,
+    },
+  );
+}
+
+/** The ids of the feeds that options name; undefined for all. */
+async function feedsAsked(
+  store: StoreReads,
+  workspace: string,
+  { feed, list }: { readonly feed?: string; readonly list?: string },
+): Promise<string[] | undefined> {
+  if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
+  if (feed !== undefined) return [(await findFeed(store, workspace, feed)).id];
+  return list === undefined ? undefined : [(await findList(store, workspace, list)).id];
+}
+
+// ---------------------------------------------------------------- for people
+
+interface Explanation {
+  readonly target: string;
+  readonly action: AccessAction;
+  readonly feeds: readonly FeedJson[];
+}
+
+/** Rules that are shown of each feed. */
+const SHOWN = 20;
+
+function explanationText({ target, action, feeds }: Explanation): string {
+  // What is protected is told where a rule meets it.
+  const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
+  const sections = concerned.map((feed) =>
+    [feedLine(feed), ...indented([...whyLines(feed), ...unblockLines(feed, target, action)])].join('\n'),
+  );
+  const none =
+    others.length === 0 ? [] : [`no rule concerns it in: ${others.map((feed) => `${nameOf(feed)}${familyNote(feed)}`).join(', ')}`];
+  return [`${target} in the ${action} feeds`, ...sections, ...none].join('\n\n');
+}
+
+const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
+/** Addresses of the other family are in no feed of one family. */
+const familyNote = ({ family }: FeedJson) => (family === 'both' ? '' : ` (${family} only)`);
+const nameOf = ({ kind, name }: FeedJson) => `${KINDS[kind]} ${printable(name)}`;
+const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'workspace', list: 'list', composed: 'feed' };
+
+function feedLine(feed: FeedJson): string {
+  const { verdict, entries, max_entries: most, over_cap: isOver } = feed;
+  const size = entries === null ? '' : `, ${entries} of ${most} entries`;
+  const note = isOver ? '; over its cap: polls are answered 413' : '';
+  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${size}${note}`;
+}
+
+function whyLines({ rules, protected_by }: FeedJson): string[] {
+  const more = rules.length - SHOWN;
+  return [
+    ...rules.slice(0, SHOWN).map((rule) => `${rule.effect}: ${ruleText(rule)}`),
+    ...(more > 0 ? [`and ${more} more rules (--json tells all)`] : []),
+    ...protected_by.map((network) => `out: protected network ${network}`),
+  ];
+}
+
+const RELATIONS: Readonly<Record<Relation, string>> = {
+  exact: '',
+  covering: 'inside ',
+  covered: 'part of it, ',
+  country: 'in country ',
+  asn: 'in ',
+  overlapping: 'part of it, ',
+};
+const ruleName = ({ effect, relation, target }: RuleJson) =>
+  effect === 'in' ? `${RELATIONS[relation]}${target}` : `${RELATIONS[relation]}never-block rule ${target}`;
+
+function ruleText(rule: RuleJson): string {
+  const { list_name, rule_ref, reason, key_id, key_name, batch_id, created_at, expires_at } = rule;
+  const parts = [
+    ruleName(rule),
+    `list ${list_name}`,
+    ...(rule_ref === null ? [] : [`rule_ref ${rule_ref}`]),
+    ...(reason === null ? [] : [`"${reason}"`]),
+    ...(key_id === null ? [] : [`key ${key_name ?? key_id}`]),
+    ...(batch_id === null ? [] : [`batch ${batch_id}`]),
+    `since ${created_at}`,
+    expires_at === null ? 'no expiry' : `until ${expires_at}`,
+  ];
+  return printable(parts.join(', '));
+}
+
+/** What removing the rule on exactly this target would change, and what not. */
+function unblockLines({ rules, verdict, unblock }: FeedJson, target: string, action: AccessAction): string[] {
+  if (verdict === 'out' && unblock.removes.length === 0) return [];
+  const deed = action === 'block' ? `an unblock of ${target}` : `deleting the never-block rule on ${target}`;
+  const rest = rules.filter((rule) => rule.effect === 'in' && rule.relation !== 'exact');
+  const because = rest.length === 0 ? '' : `: ${reasonText(rest)}`;
+  if (unblock.removes.length === 0) return [`${deed} removes nothing${because}`];
+  const removed = rules.filter(({ id }) => unblock.removes.includes(id));
+  const lists = [...new Set(removed.map(({ list_name }) => `list ${list_name}`))].join(', ');
+  const removes = `${deed} in ${lists} removes ${removed.length === 1 ? 'the rule' : `${removed.length} rules`}`;
+  if (verdict === 'out') return [printable(`${removes}; it is not in this feed already`)];
+  const then = unblock.verdict === 'out' ? ' and takes it out of this feed' : `, but it stays ${unblock.verdict}${because}`;
+  return [printable(`${removes}${then}`)];
+}
+
+function reasonText(rest: readonly RuleJson[]): string {
+  const [first] = rest;
+  const more = rest.length === 1 ? '' : ` and ${rest.length - 1} more`;
+  return printable(`${ruleName(first)} from list ${first.list_name}${more}`);
+}

@@ -1,0 +1,103 @@
+/** `weir expression check`: judges filter expressions as the signal endpoint does, before they are sent. */
+
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { faultExcerpt, faultLine, type ParseError } from '@weir/expression/fault.ts';
+import { WeirError } from '../../errors.ts';
+import { judgeExpression, type Verdict } from '../../manage/expressions.ts';
+import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
+import { readSchemes } from '../../runtime/schemes.ts';
+import type { AddCommand } from '../command.ts';
+import { writeLine } from '../context.ts';
+import { oneOf } from '../usage.ts';
+
+/** One expression and where it was found; `file` is null for standard input and the command line. */
+interface Source {
+  readonly file: string | null;
+  /** The line that it begins on when a file holds one a line; null when it is the whole file. */
+  readonly line: number | null;
+  readonly expression: string;
+}
+
+const STANDARD_INPUT = '-';
+
+export function expressionCommands(add: AddCommand): void {
+  add(
+    'expression check [files...]',
+    'check filter expressions, one a file; what names no file is an expression; without any, or for -, standard input',
+    (c) =>
+      c
+        .requiredOption('--kind <kind>', EXPRESSION_KINDS.join(' or '), oneOf('--kind', EXPRESSION_KINDS))
+        .option('--lines', 'each line is an expression of its own; empty lines are skipped'),
+    {
+      async run(context, files, options) {
+        const scheme = readSchemes(context.config.schemesFile)[options.kind as ExpressionKind];
+        const print = options.json ? verdictJson : verdictText;
+        for (const argument of files.length > 0 ? files : [STANDARD_INPUT]) {
+          const isExpression = !options.lines && argument !== STANDARD_INPUT && !existsSync(argument);
+          for (const source of isExpression ? whole(null, argument) : await readSources(argument, options.lines)) {
+            const verdict = judgeExpression(source.expression, scheme);
+            if (verdict.fault !== null) {
+              if (isExpression) refuseName(argument, verdict.fault);
+              context.exitCode = 1;
+            }
+            await writeLine(context.stdout, print(source, verdict));
+          }
+        }
+      },
+      show: () => '',
+    },
+  );
+}
+
+/** A faulty expression without a blank is more likely the name of a file that is not there. */
+function refuseName(argument: string, fault: ParseError): void {
+  if (/\s/.test(argument)) return;
+  throw new WeirError('USAGE', `there is no file "${argument}", and it is no expression either: ${faultLine(fault)}`);
+}
+
+async function readSources(file: string, isLines: boolean): Promise<Source[]> {
+  const text = await readText(file);
+  return (isLines ? lines : whole)(file === STANDARD_INPUT ? null : file, text);
+}
+
+/** A byte order mark at the beginning is the file's and not the expression's. */
+async function readText(file: string): Promise<string> {
+  const bytes = file === STANDARD_INPUT ? await buffer(process.stdin) : await readFile(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new WeirError('USAGE', `${file === STANDARD_INPUT ? 'standard input' : file} is not UTF-8`);
+  }
+}
+
+/** The line break at the end of a file is no part of the expression. */
+const whole = (file: string | null, text: string): Source[] => [{ file, line: null, expression: text.replace(/\r?\n$/, '') }];
+
+const lines = (file: string | null, text: string): Source[] =>
+  text
+    .split(/\r?\n/)
+    .map((expression, index) => ({ file, line: index + 1, expression }))
+    .filter(({ expression }) => expression.trim() !== '');
+
+/** The fault as it lies in the file. */
+const inFile = (fault: ParseError, { line }: Source): ParseError => ({ ...fault, line: fault.line + (line ?? 1) - 1 });
+
+function verdictText(source: Source, verdict: Verdict): string {
+  const { file, line, expression } = source;
+  const prefix = file === null ? '' : `${file}: `;
+  if (verdict.fault !== null) return `${prefix}${faultLine(inFile(verdict.fault, source))}\n${faultExcerpt(expression, verdict.fault)}`;
+  const { phase, fields } = verdict;
+  const uses = `uses ${fields.length > 0 ? fields.join(', ') : 'no field'}`;
+  return `${prefix}${line === null ? '' : `line ${line}: `}valid${phase === null ? '' : `, ${phase} phase`}, ${uses}`;
+}
+
+function verdictJson(source: Source, verdict: Verdict): string {
+  const { file, expression } = source;
+  const { line, column, length, text } = verdict.fault === null ? NO_FAULT : inFile(verdict.fault, source);
+  const { phase, fields } = verdict.fault === null ? verdict : UNKNOWN;
+  return JSON.stringify({ file, expression, valid: verdict.fault === null, line, column, span: length, text, phase, fields });
+}
+const NO_FAULT = { line: null, column: null, length: null, text: null };
+const UNKNOWN = { phase: null, fields: null };

@@ -1,0 +1,199 @@
+/** `weir rule ls`, and how commands show rules. */
+import type { Command } from 'commander';
+import { isoTime } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import { findList } from '../../manage/find.ts';
+import { type Names, namesIn, originRuleJson } from '../../manage/rule-json.ts';
+import { type OriginRule, withOrigins } from '../../manage/rule-search.ts';
+import type { RuleFilter, RuleMatch, RulePosition, StoredRule } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { type ExpressionRule, KINDS, type Kind } from '../../rule.ts';
+import { warningOf } from '../../signal/rate-limit.ts';
+import { formatTarget } from '../../signal/target.ts';
+import type { AddCommand } from '../command.ts';
+import { type Context, printable, table, workspaceId, writeLine } from '../context.ts';
+import { inWorkspace, oneOf, targetOf, wholeNumber } from '../usage.ts';
+
+/** A stored rule as one line for people. */
+export function ruleLine({ rule }: StoredRule): string {
+  const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
+  const warning = 'expression' in rule ? warningOf(rule) : null;
+  const shown = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''];
+  return printable([...shown, ...(warning === null ? [] : [`warning: ${warning}`])].join('  ').trimEnd());
+}
+
+/** Prints rules as they come: a list of any length needs no memory. */
+type Print = (
+  context: Context,
+  pages: AsyncIterable<readonly OriginRule[]>,
+  shown: { readonly names: Names; readonly kind: Kind },
+) => Promise<void>;
+
+const json = (rule: OriginRule) => JSON.stringify(originRuleJson(rule));
+
+const ndjson: Print = async ({ stdout }, pages) => {
+  for await (const page of pages) for (const rule of page) await writeLine(stdout, json(rule));
+};
+
+/** A JSON array, one rule a line. Where it has to be cut, its end is missing: no reader takes it for whole. */
+const jsonArray: Print = async ({ stdout }, pages) => {
+  let begin = '[';
+  for await (const page of pages) {
+    for (const rule of page) {
+      await writeLine(stdout, `${begin}${json(rule)}`);
+      begin = ',';
+    }
+  }
+  await writeLine(stdout, begin === '[' ? '[]' : ']');
+};
+
+/** The columns for people: what may be long stands last. */
+const COLUMNS = {
+  target: ['ACTION', 'TARGET', 'LIST', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON'],
+  expression: ['ACTION', 'TYPE', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON', 'EXPRESSION'],
+} as const;
+/** Characters of a column that is not the last. */
+const WIDEST = 48;
+
+/** Columns with a heading, aligned page by page. */
+const text: Print = async ({ stdout }, pages, { names, kind }) => {
+  const columns = kind === 'access_rule' ? COLUMNS.target : COLUMNS.expression;
+  let heading = 0;
+  for await (const page of pages) {
+    const lines = table(
+      columns,
+      page.map((rule) => cells(rule, names)),
+    ).split('\n');
+    for (const line of lines.slice(heading)) await writeLine(stdout, line);
+    heading = 1;
+  }
+};
+
+function cells({ stored: { rule, listId }, origin }: OriginRule, { lists, keys }: Names): (string | null)[] {
+  const until = isoTime(rule.expiresAt);
+  const key = origin?.keyId ? (keys.get(origin.keyId) ?? origin.keyId) : null;
+  const from = [rule.ruleRef, rule.name, key, origin?.batchId ?? null];
+  const row =
+    'target' in rule
+      ? [rule.action, formatTarget(rule.target), lists.get(listId ?? '') ?? listId, until, ...from, rule.reason]
+      : [rule.action, rule.type, until, ...from, rule.reason, withWarning(rule)];
+  return row.map((cell, i) => (cell === null ? null : clipped(printable(cell), i === row.length - 1 ? Number.POSITIVE_INFINITY : WIDEST)));
+}
+
+/** The expression of a rule, and what agents would ignore of the rule. */
+function withWarning(rule: ExpressionRule): string {
+  const warning = warningOf(rule);
+  return warning === null ? rule.expression : `${rule.expression}  (warning: ${warning})`;
+}
+
+const clipped = (cell: string, most: number) => (cell.length > most ? `${cell.slice(0, most - 1)}…` : cell);
+
+/** Rules that are read and printed at a time. */
+const PAGE = 1000;
+
+/** Pages of rules with their origins. What was read before a failure comes before it. */
+async function* originPages(
+  store: StoreReads,
+  workspace: string,
+  rules: AsyncIterable<StoredRule>,
+  progress: { read: number },
+): AsyncGenerator<OriginRule[]> {
+  let failure: { readonly error: unknown } | undefined;
+  let page: StoredRule[] = [];
+  try {
+    for await (const rule of rules) {
+      progress.read += 1;
+      page.push(rule);
+      if (page.length < PAGE) continue;
+      yield await withOrigins(store, workspace, page);
+      page = [];
+    }
+  } catch (error) {
+    failure = { error };
+  }
+  if (page.length > 0) yield await withOrigins(store, workspace, page);
+  if (failure !== undefined) throw failure.error;
+}
+
+/** At most `limit` rules; `onMore` is told the last of them when there are more. */
+async function* limited(rules: AsyncIterable<StoredRule>, limit: number, onMore: (last: StoredRule) => void): AsyncGenerator<StoredRule> {
+  let left = limit;
+  let last: StoredRule | undefined;
+  for await (const rule of rules) {
+    if (left === 0) return onMore(last!);
+    yield rule;
+    last = rule;
+    left -= 1;
+  }
+}
+
+/** A position as `--after` takes it: `LIST/ID` of an access rule, the `rule_ref` of another. */
+const positionText = ({ id, listId, rule }: StoredRule): string => (listId === null ? rule.ruleRef! : `${listId}/${id}`);
+
+async function positionOf(store: StoreReads, workspace: string, kind: Kind, after: string): Promise<RulePosition> {
+  if (kind !== 'access_rule') return { id: 0, listId: null, ruleRef: after };
+  const [, listId, id] = /^([0-9a-f-]{36})\/(\d{1,15})$/i.exec(after) ?? [];
+  if (listId === undefined) throw new WeirError('USAGE', `--after takes what an earlier page ended with, not "${after}"`);
+  const { id: known } = await findList(store, workspace, listId.toLowerCase());
+  return { id: Number(id), listId: known, ruleRef: null };
+}
+
+const MATCHES = ['exact', 'covering', 'covered'] as const;
+
+function matchOf(address: string, how: (typeof MATCHES)[number]): RuleMatch {
+  const target = targetOf(address);
+  if (how === 'exact') return { how, target };
+  if (target.kind !== 'ip') throw new WeirError('USAGE', `--match ${how} takes an address or a network, not "${address}"`);
+  return { how, network: target.network };
+}
+
+const ruleOptions = (c: Command): Command =>
+  inWorkspace(c)
+    .option('--list <list>', 'only this list')
+    .option('--kind <kind>', KINDS.join(', '), oneOf('--kind', KINDS), 'access_rule')
+    .option('--address <target>', 'rules on this address, network, ASN or country')
+    .option('--match <how>', 'exact; covering: networks around it; covered: networks inside it', oneOf('--match', MATCHES), 'exact')
+    .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 1_000_000_000))
+    .option('--after <position>', 'go on where an earlier page ended')
+    .option('--ndjson', 'print JSON for programs, one object a line');
+
+export function ruleCommands(add: AddCommand): void {
+  add('rule ls', 'list the active rules of a workspace', ruleOptions, {
+    async run(context, _args, options) {
+      const { kind, address, match, limit = Number.POSITIVE_INFINITY, after }: ListOptions = options;
+      if (address !== undefined && kind !== 'access_rule') throw new WeirError('USAGE', '--address finds access rules only');
+      const store = await context.reads();
+      const workspace = await workspaceId(store, options.workspace);
+      const filter: RuleFilter = {
+        listId: options.list === undefined ? undefined : (await findList(store, workspace, options.list)).id,
+        kind,
+        now: Date.now(),
+        match: address === undefined ? undefined : matchOf(address, match),
+        after: after === undefined ? undefined : await positionOf(store, workspace, kind, after),
+      };
+      const print = options.ndjson ? ndjson : options.json ? jsonArray : text;
+      const progress = { read: 0 };
+      let more = '';
+      const rules = limited(store.rules(workspace, filter), limit, (last) => {
+        more = `weir: there are more rules: --after ${positionText(last)}\n`;
+      });
+      try {
+        await print(context, originPages(store, workspace, rules, progress), { names: await namesIn(store, workspace), kind });
+        context.stderr.write(more);
+      } catch (error) {
+        if (progress.read === 0) throw error;
+        context.exitCode = 1;
+        context.stderr.write(`weir: the list is cut after ${progress.read} rules: ${(error as Error).message}\n`);
+      }
+    },
+    show: () => '',
+  });
+}
+
+interface ListOptions {
+  readonly kind: Kind;
+  readonly address?: string;
+  readonly match: (typeof MATCHES)[number];
+  readonly limit?: number;
+  readonly after?: string;
+}

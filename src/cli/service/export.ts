@@ -1,0 +1,114 @@
+/** `weir export`: a workspace with its lists, feeds, keys and rules into a file (docs/moving.md). */
+
+import { createWriteStream, existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { NO_WORKSPACE_SETTINGS, type Workspace } from '../../account/workspace.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { KINDS, RULE_KINDS } from '../../rule.ts';
+import type { AddCommand } from '../command.ts';
+import type { Context } from '../context.ts';
+import { untilLanded } from '../landed.ts';
+import { startProgress } from '../progress.ts';
+import { pick } from '../usage.ts';
+import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine } from './workspace-file.ts';
+import type { SavedRule } from './workspace-line.ts';
+
+/** Characters that are gathered before they are written. */
+const CHUNK = 65_536;
+
+export function exportCommand(add: AddCommand): void {
+  add(
+    'export [file]',
+    'write a workspace with its lists, feeds, rules and key hashes to a new file, or to standard output, for weir import',
+    (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
+    {
+      async run(context, [file], options) {
+        if (file !== undefined && existsSync(file)) throw existing(file);
+        const store = await context.reads();
+        const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
+        const left = await untilLanded(context, await context.stream(), store);
+        if (left > 0) {
+          throw new WeirError(
+            'USAGE',
+            `${left} messages of the stream have not landed and nothing lands them: run weir with the role consumer, so that their rules are exported too`,
+          );
+        }
+        const counts = await exportWorkspace(context, store, workspace, file);
+        return file === undefined ? undefined : { file, ...counts };
+      },
+      show: (done) =>
+        done === undefined ? '' : `${done.file}: ${done.lists} lists, ${done.feeds} feeds, ${done.keys} keys, ${done.rules} rules`,
+    },
+  );
+}
+
+async function exportWorkspace(context: Context, store: StoreReads, workspace: Workspace, file: string | undefined): Promise<Counts> {
+  const counts: Counts = { lists: 0, feeds: 0, keys: 0, rules: 0 };
+  const now = await store.ping();
+  const output = file === undefined ? context.stdout : createFile(file);
+  const progress = startProgress(context, 'exporting', await store.countRules(workspace.id, now), { rules: 0 });
+  try {
+    const lines = chunked(workspaceLines(store, workspace, now, counts), () => progress.update(counts.rules, { rules: counts.rules }));
+    await pipeline(Readable.from(lines), output, { end: file !== undefined });
+  } catch (error) {
+    if (file === undefined) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw existing(file);
+    await rm(file, { force: true });
+    throw error;
+  } finally {
+    progress.stop();
+  }
+  return counts;
+}
+
+const existing = (file: string) => new WeirError('USAGE', `the file "${file}" exists already`);
+
+/** A new file, which holds what an operator sees and nobody else. */
+const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+
+async function* workspaceLines(store: StoreReads, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
+  yield headLine(workspace, now);
+  if (!isDeepStrictEqual({ ...workspace, ...NO_WORKSPACE_SETTINGS }, workspace)) yield settingsLine(workspace);
+  // Keys first: a list or feed that a key names is older than the key.
+  const keys = await store.savedKeys(workspace.id);
+  const feeds = await store.feeds(workspace.id);
+  const lists = (await store.directory(workspace.id))!.lists;
+  const ids = new Set(lists.map(({ id }) => id));
+  counts.lists = lists.length;
+  counts.feeds = feeds.length;
+  counts.keys = keys.length;
+  yield* lists.map(listLine);
+  // A list that was deleted meanwhile has no line.
+  yield* feeds.map((feed) => feedLine({ ...feed, lists: feed.lists?.filter((id) => ids.has(id)) ?? null }));
+  yield* keys.map(keyLine);
+  for await (const rule of allRules(store, workspace.id, lists, now)) {
+    counts.rules += 1;
+    yield ruleLine(rule, now);
+  }
+  yield endLine(counts);
+}
+
+/** The rules of exactly these lists: one that is made meanwhile has no line. */
+async function* allRules(store: StoreReads, workspaceId: string, lists: readonly { id: string }[], now: number): AsyncGenerator<SavedRule> {
+  for (const kind of KINDS) {
+    if (RULE_KINDS[kind].scope === 'workspace') yield* store.rules(workspaceId, { kind, now });
+    else for (const { id } of lists) yield* store.rules(workspaceId, { kind, listId: id, now });
+  }
+}
+
+async function* chunked(lines: AsyncIterable<string>, onChunk: () => void): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+    onChunk();
+  }
+  yield chunk;
+  onChunk();
+}

@@ -1,0 +1,214 @@
+/** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
+
+import type { SavedFeed } from '../../account/feed.ts';
+import type { SavedKey } from '../../account/key.ts';
+import type { SavedList } from '../../account/list.ts';
+import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
+import { WeirError } from '../../errors.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Message, Stream } from '../../ports/stream.ts';
+import { encodeMessage } from '../../signal/message.ts';
+import { type PastSignal, ruleToSignals } from '../../signal/rule-to-signals.ts';
+import { newBatchId, signalId } from '../../signal/signal-id.ts';
+import type { AddCommand } from '../command.ts';
+import type { Context } from '../context.ts';
+import { untilLanded } from '../landed.ts';
+import { startProgress } from '../progress.ts';
+import { publish } from '../publish.ts';
+import { pick } from '../usage.ts';
+import { type Entry, fileSize, readEntries } from './workspace-file.ts';
+import type { SavedRule } from './workspace-line.ts';
+
+/** Messages that are published at a time, and about how many characters they hold at most. */
+const BATCH = { messages: 1000, characters: 4_000_000 };
+const BROKE_OFF = 'the import broke off, docs/moving.md says how to go on';
+
+interface ImportFile {
+  readonly path: string;
+  /** bytes */
+  readonly size: number;
+}
+
+/** What `weir import` did. */
+interface Imported {
+  readonly workspace_id: string;
+  readonly lists: number;
+  readonly feeds: number;
+  readonly keys: number;
+  readonly rules: number;
+  /** Rules that have lapsed since the export; they are left out. */
+  readonly lapsed: number;
+  /** Messages that wait for a consumer. */
+  readonly unlanded: number;
+  /** Lists whose id another list has: the id in the file → the one here. */
+  readonly new_list_ids: Record<string, string>;
+  /** The same of feeds. */
+  readonly new_feed_ids: Record<string, string>;
+  /** Keys that are known here already; they stay as they are. */
+  readonly known_keys: readonly { id: string; prefix: string; name: string | null }[];
+}
+
+export function importCommand(add: AddCommand): void {
+  add(
+    'import <file>',
+    'put a file of weir export into a workspace without rules',
+    (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
+    {
+      async run(context, [file], options): Promise<Imported> {
+        const source = { path: file, size: await fileSize(file) };
+        const store = await context.store();
+        const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
+        const stream = await context.stream();
+        await refuseRules(context, stream, store, workspace);
+        const { settings, lists, feeds, keys } = await checkFile(context, source);
+
+        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings);
+        const ids = await store.restoreLists(workspace.id, lists, feeds);
+        const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids }, await store.ping());
+        const unlanded = await untilLanded(context, stream, store);
+        // Last: whoever has a key finds its feed complete.
+        const known = await store.restoreKeys(
+          workspace.id,
+          keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),
+        );
+        return {
+          workspace_id: workspace.id,
+          lists: lists.length,
+          feeds: feeds.length,
+          keys: keys.length - known.length,
+          rules,
+          lapsed,
+          unlanded,
+          new_list_ids: changedIds(lists, ids),
+          new_feed_ids: changedIds(feeds, ids),
+          known_keys: keys.filter(({ id }) => known.includes(id)).map(({ id, prefix, name }) => ({ id, prefix, name })),
+        };
+      },
+      show: report,
+    },
+  );
+}
+
+const newId = (ids: ReadonlyMap<string, string>, id: string | null) => id && (ids.get(id) ?? id);
+
+const changedIds = (items: readonly { readonly id: string }[], ids: ReadonlyMap<string, string>): Record<string, string> =>
+  Object.fromEntries(items.map(({ id }) => [id, ids.get(id) ?? id] as const).filter(([before, after]) => before !== after));
+
+function report({ lists, feeds, keys, rules, lapsed, unlanded, new_list_ids, new_feed_ids, known_keys }: Imported): string {
+  return [
+    ...Object.entries(new_list_ids).map(([before, after]) => `list ${before} is ${after} here: another list has its id`),
+    ...Object.entries(new_feed_ids).map(
+      ([before, after]) => `feed ${before} is ${after} here: another feed has its id, or this one has its name`,
+    ),
+    ...known_keys.map(
+      ({ id, prefix, name }) => `key ${id} (${prefix && `${prefix}…, `}${name ?? 'no name'}) is known here already and stays as it is`,
+    ),
+    ...(lapsed > 0 ? [`${lapsed} rules have lapsed since the export and are left out`] : []),
+    ...(unlanded > 0 ? [`${unlanded} messages wait on the stream: the rules land when weir runs with the role consumer`] : []),
+    `${lists} lists, ${feeds} feeds, ${keys} keys, ${rules} rules imported`,
+  ].join('\n');
+}
+
+/** An import never mixes with rules that are there or on their way. */
+async function refuseRules(context: Context, stream: Stream, store: Store, { id, name }: Workspace): Promise<void> {
+  const left = await untilLanded(context, stream, store);
+  if (left > 0) {
+    throw new WeirError(
+      'USAGE',
+      `${left} messages of the stream have not landed and nothing lands them; some may be rules of the workspace "${name}": run weir with the role consumer first`,
+    );
+  }
+  const rules = await store.countRules(id, 0);
+  if (rules > 0) {
+    throw new WeirError(
+      'USAGE',
+      `the workspace "${name}" has ${rules} rules, counting lapsed ones of the last days; import into a workspace without rules, such as a new one`,
+    );
+  }
+}
+
+/** Reads the whole file before anything is written. */
+async function checkFile(
+  context: Context,
+  file: ImportFile,
+): Promise<{ settings: WorkspaceSettings | undefined; lists: SavedList[]; feeds: SavedFeed[]; keys: SavedKey[] }> {
+  let settings: WorkspaceSettings | undefined;
+  const lists: SavedList[] = [];
+  const feeds: SavedFeed[] = [];
+  const keys: SavedKey[] = [];
+  for await (const entry of entriesOf(context, 'checking', file)) {
+    if ('settings' in entry) settings = entry.settings;
+    if ('list' in entry) lists.push(entry.list);
+    if ('feed' in entry) feeds.push(entry.feed);
+    if ('key' in entry) keys.push(entry.key);
+  }
+  return { settings, lists, feeds, keys };
+}
+
+interface Destination {
+  readonly stream: Stream;
+  readonly workspace: Workspace;
+  /** The id of each list here, by its id in the file. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+/** Puts the rules that are active at `now` onto the stream as the signals that leave them, in the file's order: only the consumer writes rules. */
+async function publishRules(
+  context: Context,
+  file: ImportFile,
+  destination: Destination,
+  now: number,
+): Promise<{ rules: number; lapsed: number }> {
+  const counts = { rules: 0, lapsed: 0 };
+  let batch: Message[] = [];
+  let batchId = newBatchId(now);
+  let characters = 0;
+  const flush = async () => {
+    await publish(context, destination.stream, batch, BROKE_OFF);
+    batch = [];
+    batchId = newBatchId(now);
+    characters = 0;
+  };
+  for await (const entry of entriesOf(context, 'importing', file)) {
+    if (!('rule' in entry)) continue;
+    const { expiresAt } = entry.rule.rule;
+    if (expiresAt !== null && expiresAt <= now) {
+      counts.lapsed += 1;
+      continue;
+    }
+    const signals = ruleToSignals(entry.rule);
+    // The messages of a rule stay together.
+    if (batch.length + signals.length > BATCH.messages || characters > BATCH.characters) await flush();
+    const messages = signals.map((signal, i) => messageOf(entry.rule, signal, signalId(batchId, batch.length + i + 1), destination));
+    batch.push(...messages);
+    for (const { value } of messages) characters += value.length;
+    counts.rules += 1;
+  }
+  await flush();
+  return counts;
+}
+
+function messageOf(rule: SavedRule, { signal, receivedAt }: PastSignal, id: string, { workspace, ids }: Destination): Message {
+  const { id: workspaceId, organizationId } = workspace;
+  const listId = rule.listId === null ? undefined : ids.get(rule.listId);
+  return encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: id });
+}
+
+/** The entries of a file behind a bar. */
+async function* entriesOf(context: Context, what: string, { path, size }: ImportFile): AsyncGenerator<Entry> {
+  const progress = startProgress(context, what, size, { rules: 0 });
+  let bytes = 0;
+  let rules = 0;
+  try {
+    for await (const entry of readEntries(path, (length) => {
+      bytes += length;
+    })) {
+      yield entry;
+      if ('rule' in entry) rules += 1;
+      progress.update(bytes, { rules });
+    }
+    progress.update(size, { rules });
+  } finally {
+    progress.stop();
+  }
+}

@@ -1,0 +1,31 @@
+/** `weir stream`. */
+import { WeirError } from '../../errors.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Stream } from '../../ports/stream.ts';
+import type { AddCommand } from '../command.ts';
+
+export function streamCommands(add: AddCommand): void {
+  add('stream adopt', 'start over with the stream that is here now, when landing has stopped because the old one is gone', (c) => c, {
+    async run(context) {
+      const [stream, store] = [await context.stream(), await context.store()];
+      const streamId = await stream.id();
+      if (await hasLanded(stream, store))
+        throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
+      await store.adoptStream(streamId);
+      return { stream_id: streamId, adopted: true };
+    },
+    show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning, within seconds`,
+  });
+}
+
+/** Whether the store's positions are those of this stream, so that landing goes on from them. */
+async function hasLanded(stream: Stream, store: Store): Promise<boolean> {
+  const streamId = await stream.id();
+  if (!(await store.positionStreams()).includes(streamId)) return false;
+  for (let partition = 0; partition < (await stream.partitions()); partition += 1) {
+    const position = await store.position(streamId, partition);
+    const { start, end } = await stream.bounds(partition);
+    if (position !== undefined && (position < start || position > end)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,163 @@
+/** A workspace's file as a whole (docs/moving.md): head, settings, lists, feeds, keys, rules, end, one JSON object a line. */
+
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { SavedFeed } from '../../account/feed.ts';
+import type { SavedKey } from '../../account/key.ts';
+import type { SavedList } from '../../account/list.ts';
+import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
+import { DAY, isoTime } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import { readLines, readUtf8 } from '../../manage/plain-lists/lines.ts';
+import { ACCEPTANCE, LIMITS } from '../../signal/limits.ts';
+import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
+
+/** Version of the format. */
+const VERSION = 1;
+
+/** One line between head and end. */
+export type Entry =
+  | { readonly settings: WorkspaceSettings }
+  | { readonly list: SavedList }
+  | { readonly feed: SavedFeed }
+  | { readonly key: SavedKey }
+  | { readonly rule: SavedRule };
+export interface Counts {
+  lists: number;
+  feeds: number;
+  keys: number;
+  rules: number;
+}
+
+export const headLine = ({ id, name }: Workspace, now: number): string =>
+  JSON.stringify({ weir_export: VERSION, at: isoTime(now), workspace: { id, name } });
+export const settingsLine = (settings: WorkspaceSettings): string => JSON.stringify({ settings: SETTINGS_LINE.write(settings) });
+export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST_LINE.write(list) });
+export const feedLine = (feed: SavedFeed): string => JSON.stringify({ feed: FEED_LINE.write(feed) });
+export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
+/** `now` (ms) is the instant of the export. */
+export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
+export const endLine = (counts: Counts): string => JSON.stringify({ end: counts });
+
+/** The rule with instants that a signal can give: messages of other producers may have brought others. */
+function withinReach(saved: SavedRule, now: number): SavedRule {
+  const past = (ms: number) => (ms > ACCEPTANCE.first ? Math.min(ms, now + DAY) : ACCEPTANCE.first);
+  const updatedAt = past(saved.updatedAt);
+  const createdAt = Math.min(past(saved.createdAt), updatedAt);
+  const { expiresAt } = saved.rule;
+  const last = (Math.ceil(updatedAt / 1000) + LIMITS.expirySeconds) * 1000;
+  return { ...saved, createdAt, updatedAt, rule: { ...saved.rule, expiresAt: expiresAt === null ? null : Math.min(expiresAt, last) } };
+}
+
+/** The size of a file that can be read twice, bytes. */
+export async function fileSize(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile())
+    throw new WeirError('USAGE', `the file "${path}" cannot be read; it must be a file, which is read twice`);
+  return found.size;
+}
+
+/**
+ * The entries of a file, streamed. Rejects at the first line that is not as it should be, and when the end is missing: a file is
+ * only known to be whole after the last entry. `onLine` hears how many bytes each line has.
+ */
+export async function* readEntries(path: string, onLine: (bytes: number) => void): AsyncGenerator<Entry> {
+  const check = fileChecker();
+  let number = 0;
+  for await (const line of readLines(createReadStream(path))) {
+    number += 1;
+    const text = readUtf8(line);
+    const found = text === undefined ? 'this is not UTF-8' : check.line(text);
+    if (typeof found === 'string') throw new WeirError('USAGE', `line ${number} of ${path}: ${found}`);
+    if (found !== undefined) yield found;
+    onLine(line.length + 1);
+  }
+  if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
+}
+
+const WORDS = ['weir_export', 'settings', 'list', 'feed', 'key', 'rule', 'end'] as const;
+type Word = (typeof WORDS)[number];
+
+/** What the lines of a file mean together: their order, the lists that keys and rules name, the counts at the end. */
+function fileChecker() {
+  const counts: Counts = { lists: 0, feeds: 0, keys: 0, rules: 0 };
+  const lists = new Set<string>();
+  const feeds = new Set<string>();
+  let hasDefault = false;
+  let last: Word | undefined;
+  const UNKNOWN_LIST = 'list_id: no line before is this list';
+
+  const readers: Record<Word, (value: unknown) => Entry | string | undefined> = {
+    weir_export: (version) => (version === VERSION ? undefined : `weir_export must be ${VERSION}: the file is of another version of weir`),
+    settings: entry('settings', SETTINGS_LINE, (settings) => ({ settings })),
+    list: entry('list', LIST_LINE, (list) => {
+      counts.lists += 1;
+      if (lists.has(list.id)) return 'id: an earlier line has it';
+      if (list.isDefault && hasDefault) return 'default: an earlier list is the default one';
+      lists.add(list.id);
+      hasDefault ||= list.isDefault;
+      return { list };
+    }),
+    feed: entry('feed', FEED_LINE, (feed) => {
+      counts.feeds += 1;
+      if (lists.has(feed.id) || feeds.has(feed.id)) return 'id: an earlier line has it';
+      feeds.add(feed.id);
+      return feed.lists === null || feed.lists.every((id) => lists.has(id)) ? { feed } : 'lists: no line before is one of them';
+    }),
+    key: entry('key', KEY_LINE, (key) => {
+      counts.keys += 1;
+      // Deleting a list or a feed revokes the keys bound to it.
+      if (key.revokedAt !== null) return { key };
+      if (key.feedId !== null && !feeds.has(key.feedId)) return 'feed_id: no line before is this feed';
+      return key.listId === null || lists.has(key.listId) ? { key } : UNKNOWN_LIST;
+    }),
+    rule: entry('rule', RULE_LINE, (rule) => {
+      counts.rules += 1;
+      return rule.listId === null || lists.has(rule.listId) ? { rule } : UNKNOWN_LIST;
+    }),
+    end: (given) => {
+      if (!hasDefault) return 'no list before is the default one';
+      const odd = (Object.keys(counts) as (keyof Counts)[]).find((what) => countOf(given, what) !== counts[what]);
+      return odd && `end.${odd}: the file has ${counts[odd]}; lines were removed or added`;
+    },
+  };
+
+  return {
+    /** The entry of a line, undefined for head and end, or what is wrong. */
+    line(text: string): Entry | string | undefined {
+      const member = firstMember(text);
+      if (last === undefined && member?.[0] !== 'weir_export') return 'this is not the first line of a file that weir export has written';
+      if (member === undefined) return 'this is not a JSON object; the file may have been cut here';
+      const [name, value] = member;
+      const word = WORDS.find((known) => known === name);
+      if (word === undefined) return `"${name.slice(0, 40)}" is none of: ${WORDS.join(', ')}`;
+      if (last !== undefined && !follows(word, last)) return `"${word}" must not come after "${last}"`;
+      last = word;
+      return readers[word](value);
+    },
+    ended: () => last === 'end',
+  };
+}
+
+/** A count of the last line; files of older versions say nothing of feeds. */
+const countOf = (end: unknown, what: keyof Counts): unknown =>
+  (end as Partial<Counts> | null)?.[what] ?? (what === 'feeds' ? 0 : undefined);
+
+const ONCE: readonly Word[] = ['weir_export', 'settings', 'end'];
+const follows = (word: Word, last: Word) => WORDS.indexOf(word) > WORDS.indexOf(last) || (word === last && !ONCE.includes(word));
+
+const entry =
+  <T extends object>(word: Word, line: Line<T>, accept: (item: T) => Entry | string) =>
+  (value: unknown): Entry | string => {
+    const item = line.read(value);
+    const found = typeof item === 'string' ? item : accept(item);
+    return typeof found === 'string' ? `${word}.${found}` : found;
+  };
+
+function firstMember(text: string): [name: string, value: unknown] | undefined {
+  try {
+    return Object.entries(JSON.parse(text) as object)[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,294 @@
+/**
+ * The lines of a workspace's file (docs/moving.md): lists, feeds, keys and rules as JSON, and back.
+ * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Static, TSchema } from 'typebox';
+import type { SavedFeed } from '../../account/feed.ts';
+import { MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
+import { bindingFault, type SavedKey } from '../../account/key.ts';
+import { descriptionFault, LIST_SETTINGS, type ListSetting, type SavedList, settingsJson, settingsOf } from '../../account/list.ts';
+import { nameFault } from '../../account/name.ts';
+import { PERMISSIONS } from '../../account/permission.ts';
+import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
+import { isoTime } from '../../clock.ts';
+import { nullable, Type } from '../../json-schema.ts';
+import type { StoredRule } from '../../ports/rule-store.ts';
+import {
+  ACCESS_ACTIONS,
+  type AccessRule,
+  type ExpressionRule,
+  type JsonObject,
+  KINDS,
+  LEVELS,
+  RULE_TYPES,
+  type Target,
+} from '../../rule.ts';
+import { RULE_REF_PATTERN } from '../../signal/limits.ts';
+import { decodeSignalRecord, encodeMessage } from '../../signal/message.ts';
+import { ruleJson } from '../../signal/rule-json.ts';
+import { ruleToSignals } from '../../signal/rule-to-signals.ts';
+import { readTarget, TARGET_FIELDS, writeTarget } from '../../signal/target.ts';
+import { compile } from '../../signal/validate.ts';
+
+/** A rule without the store's own number. */
+export type SavedRule = Omit<StoredRule, 'id' | 'seq'>;
+
+/** One kind of line: `read` says in a few words what is wrong with a value. */
+export interface Line<T> {
+  read(value: unknown): T | string;
+  write(item: T): object;
+}
+
+// ---------------------------------------------------------------- shapes
+
+const optional = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
+const text = Type.String({ format: 'text' });
+const time = Type.String({
+  pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$',
+});
+const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
+const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
+const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
+
+/** A setting may be missing: an older weir, which did not know it, has written the file. */
+const settingShape = (setting: ListSetting): TSchema =>
+  optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
+
+const SettingsShape = Type.Object({
+  protect: Type.Array(text, { maxItems: MOST_PROTECTED }),
+  min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32 }),
+  min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128 }),
+  subtract_allow: oneOf(['on', 'off'] as const),
+});
+
+const profileShape = {
+  id: uuid,
+  name: text,
+  description: nullable(text),
+  ...Object.fromEntries(Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingShape(setting)])),
+};
+const ListShape = Type.Object({ ...profileShape, default: Type.Boolean() });
+const FeedShape = Type.Object({ ...profileShape, all_lists: Type.Boolean(), lists: Type.Array(uuid) });
+
+const KeyShape = Type.Object({
+  id: uuid,
+  name: nullable(text),
+  prefix: text,
+  hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  permissions: Type.Array(oneOf(PERMISSIONS), { minItems: 1 }),
+  list_id: nullable(uuid),
+  feed_id: Type.Optional(uuid),
+  created_at: time,
+  expires_at: nullable(time),
+  revoked_at: nullable(time),
+  last_used_at: nullable(time),
+});
+
+const ruleFields = {
+  name: nullable(text),
+  reason: nullable(text),
+  labels: nullable(json),
+  config: nullable(json),
+  expires_at: nullable(time),
+  created_at: time,
+  updated_at: time,
+};
+const AccessRuleShape = Type.Object({
+  ...ruleFields,
+  list_id: uuid,
+  rule_ref: nullable(Type.String({ pattern: RULE_REF_PATTERN })),
+  target: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  action: oneOf(ACCESS_ACTIONS),
+  confidence: nullable(oneOf(LEVELS)),
+  severity: nullable(oneOf(LEVELS)),
+});
+const ExpressionRuleShape = Type.Object({
+  ...ruleFields,
+  rule_ref: Type.String({ pattern: RULE_REF_PATTERN }),
+  type: oneOf(RULE_TYPES),
+  expression: text,
+  action: text,
+  order: nullable(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  short_description: nullable(text),
+});
+
+/** Reads a value of a shape, or says its first fault. */
+function shape<S extends TSchema>(schema: S): (value: unknown) => Static<S> | string {
+  const faults = compile(schema);
+  return (value) => {
+    const [fault] = faults(value);
+    return fault === undefined ? (value as Static<S>) : [fault.field, fault.message].filter(Boolean).join(': ');
+  };
+}
+
+const ms = (instant: string) => Date.parse(instant);
+const msOrNull = (instant: string | null) => (instant === null ? null : ms(instant));
+
+const faultOf = (field: string, fault: string | null) => (fault === null ? undefined : `${field}: ${fault}`);
+
+/** `item` when it is written as `given`, else the first field that is not. */
+function unchanged<T>(given: unknown, item: T, written: object): T | string {
+  const odd = Object.entries(written).find(([field, value]) => !isDeepStrictEqual(value, (given as Record<string, unknown>)[field]));
+  return odd === undefined ? item : `${odd[0]}: would become ${JSON.stringify(odd[1])}`;
+}
+
+// ---------------------------------------------------------------- settings
+
+const readSettingsShape = shape(SettingsShape);
+export const SETTINGS_LINE: Line<WorkspaceSettings> = {
+  read(value) {
+    const line = readSettingsShape(value);
+    if (typeof line === 'string') return line;
+    const odd = line.protect.find((word) => protectedWord(word) !== word);
+    if (odd !== undefined) return `protect: must not hold ${JSON.stringify(odd)}`;
+    const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = line;
+    return { protect, minPrefixV4, minPrefixV6, subtractAllow };
+  },
+  write: workspaceSettingsJson,
+};
+
+// ---------------------------------------------------------------- lists
+
+const profileFault = ({ name, description }: Pick<SavedList, 'name' | 'description'>) =>
+  faultOf('name', nameFault(name)) ?? faultOf('description', description === null ? null : descriptionFault(description));
+
+const readListShape = shape(ListShape);
+export const LIST_LINE: Line<SavedList> = {
+  read(value) {
+    const line = readListShape(value);
+    if (typeof line === 'string') return line;
+    const { id, name, description, default: isDefault, ...settings } = line;
+    return profileFault(line) ?? { id, name, description, isDefault, ...settingsOf(settings) };
+  },
+  write: (list) => ({
+    id: list.id,
+    name: list.name,
+    description: list.description,
+    default: list.isDefault,
+    ...settingsJson(list),
+  }),
+};
+
+// ---------------------------------------------------------------- feeds
+
+const readFeedShape = shape(FeedShape);
+export const FEED_LINE: Line<SavedFeed> = {
+  read(value) {
+    const line = readFeedShape(value);
+    if (typeof line === 'string') return line;
+    const { id, name, description, all_lists: all, lists, ...settings } = line;
+    if (all && lists.length > 0) return 'lists: a feed of all lists names none';
+    return profileFault(line) ?? { id, name, description, lists: all ? null : lists, ...settingsOf(settings) };
+  },
+  write: (feed) => ({
+    id: feed.id,
+    name: feed.name,
+    description: feed.description,
+    all_lists: feed.lists === null,
+    lists: feed.lists ?? [],
+    ...settingsJson(feed),
+  }),
+};
+
+// ---------------------------------------------------------------- keys
+
+const readKeyShape = shape(KeyShape);
+export const KEY_LINE: Line<SavedKey> = {
+  read(value) {
+    const line = readKeyShape(value);
+    if (typeof line === 'string') return line;
+    const key: SavedKey = {
+      id: line.id,
+      name: line.name,
+      prefix: line.prefix,
+      hash: Buffer.from(line.hash, 'hex'),
+      permissions: line.permissions,
+      listId: line.list_id,
+      feedId: line.feed_id ?? null,
+      createdAt: ms(line.created_at),
+      expiresAt: msOrNull(line.expires_at),
+      revokedAt: msOrNull(line.revoked_at),
+      lastUsedAt: msOrNull(line.last_used_at),
+    };
+    const fault = faultOf('name', key.name === null ? null : nameFault(key.name)) ?? faultOf('permissions', bindingFault(key));
+    return fault ?? unchanged(line, key, KEY_LINE.write(key));
+  },
+  write: (key) => ({
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    hash: Buffer.from(key.hash).toString('hex'),
+    permissions: key.permissions,
+    list_id: key.listId,
+    ...(key.feedId !== null && { feed_id: key.feedId }),
+    created_at: isoTime(key.createdAt),
+    expires_at: isoTime(key.expiresAt),
+    revoked_at: isoTime(key.revokedAt),
+    last_used_at: isoTime(key.lastUsedAt),
+  }),
+};
+
+// ---------------------------------------------------------------- rules
+
+const readKind = shape(Type.Object({ kind: oneOf(KINDS) }));
+const readAccessShape = shape(AccessRuleShape);
+const readExpressionShape = shape(ExpressionRuleShape);
+
+export const RULE_LINE: Line<SavedRule> = {
+  read(value) {
+    const line = readKind(value);
+    if (typeof line === 'string') return line;
+    const rule = line.kind === 'access_rule' ? accessRule(value) : expressionRule(value);
+    if (typeof rule === 'string') return rule;
+    const { created_at, updated_at, list_id = null } = value as { created_at: string; updated_at: string; list_id?: string };
+    const listId = line.kind === 'access_rule' ? list_id : null;
+    const saved = landed({ kind: line.kind, listId, rule, createdAt: ms(created_at), updatedAt: ms(updated_at) });
+    return typeof saved === 'string' ? saved : unchanged(value, saved, RULE_LINE.write(saved));
+  },
+  write(saved) {
+    const { id: _, ...line } = ruleJson({ ...saved, id: 0 });
+    return 'target' in saved.rule ? { ...line, target: writeTarget(saved.rule.target) } : line;
+  },
+};
+
+/** The rule as the signals that stand for it leave it. */
+function landed(saved: SavedRule): SavedRule | string {
+  const { signal, receivedAt } = ruleToSignals(saved).at(-1)!;
+  const message = encodeMessage(signal, { organizationId: '-', workspaceId: '-', listId: undefined, receivedAt, signalId: '-' });
+  const record = decodeSignalRecord({ ...message, offset: 0, timestamp: receivedAt });
+  if ('poison' in record) return `expires_at: no signal that lands has this expiry (${record.poison})`;
+  return { ...saved, rule: (record.change as { rule: SavedRule['rule'] }).rule };
+}
+
+function accessRule(value: unknown): AccessRule | string {
+  const line = readAccessShape(value);
+  if (typeof line === 'string') return line;
+  const target = onlyTarget(line.target);
+  if (typeof target === 'string') return `target.${target}`;
+  const { action, confidence, severity } = line;
+  return { ...shared(line), ruleRef: line.rule_ref, target, action, confidence, severity };
+}
+
+function expressionRule(value: unknown): ExpressionRule | string {
+  const line = readExpressionShape(value);
+  if (typeof line === 'string') return line;
+  const { type, expression, action, order } = line;
+  return { ...shared(line), ruleRef: line.rule_ref, type, expression, action, order, shortDescription: line.short_description };
+}
+
+const shared = ({ name, reason, labels, config, expires_at }: Static<typeof AccessRuleShape> | Static<typeof ExpressionRuleShape>) => ({
+  name,
+  reason,
+  labels,
+  config,
+  expiresAt: msOrNull(expires_at),
+});
+
+function onlyTarget(wire: Record<string, unknown>): Target | string {
+  const [field, ...others] = TARGET_FIELDS.filter((name) => typeof wire[name] === 'string');
+  if (field === undefined || others.length > 0) return 'ip/asn/country: exactly one must be given';
+  const target = readTarget(field, wire[field] as string);
+  return typeof target === 'string' ? `${field}: ${target}` : target;
+}

@@ -1,0 +1,120 @@
+/** Posts one batch of signals for `weir send`, again and again where that helps. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DryRunAnswer } from './dry-run.ts';
+
+/** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on, ms. */
+const TRIES = 8;
+const FIRST_PAUSE = 250;
+const MOST_PAUSE = 15_000;
+/** A service that asks for a longer pause than this, ms, is not waited for. */
+const PATIENCE = 600_000;
+
+export interface Target {
+  readonly url: URL;
+  readonly key: string;
+  /** Whether a batch is tried until it is taken or refused, however long the service is away (SPEC D11.12). */
+  readonly keepTrying: boolean;
+  /** Is told why a batch has to wait. */
+  readonly onRetry: (text: string) => void;
+}
+
+/** The service takes no signals from us: it cannot be reached, or refused a batch. Says why in one sentence. */
+export class SendFailure extends Error {
+  override readonly name = 'SendFailure';
+}
+
+/** What the service says to a batch that it took (spec 2.5), or tried. */
+export interface BatchAnswer extends DryRunAnswer {
+  /** The reasons of the entries that failed. */
+  readonly errors: readonly string[];
+}
+
+/** Posts a JSON array. Rejects with SendFailure. */
+export async function postBatch({ url, key, keepTrying, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
+    const answer = await request(url, { method: 'POST', body, headers, redirect: 'manual' });
+    if (answer.status === 200 || answer.status === 206) return readAnswer(answer);
+    if (!answer.again) throw new SendFailure(answer.reason);
+    if (attempt === TRIES && !keepTrying) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
+    if (answer.retryAfter > PATIENCE) {
+      throw new SendFailure(`${answer.reason}; it asks for ${answer.retryAfter / 1000} s of patience, more than ${PATIENCE / 1000} s`);
+    }
+    const wait = Math.max(pause, answer.retryAfter);
+    onRetry(`${answer.reason}; next try in ${wait / 1000} s`);
+    await sleep(wait);
+  }
+}
+
+interface Answer {
+  /** undefined when there was none. */
+  readonly status: number | undefined;
+  readonly text: string;
+  readonly reason: string;
+  /** Whether the same request may succeed later. */
+  readonly again: boolean;
+  /** ms; 0 when the service does not say. */
+  readonly retryAfter: number;
+}
+
+/** Codes of faults that may pass. Others stay: a certificate, a port that is never asked, a name that does not exist. */
+const PASSING = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+async function request(url: URL, options: RequestInit): Promise<Answer> {
+  try {
+    const response = await fetch(url, options);
+    const text = await response.text();
+    const { message } = read(text) as { message?: string };
+    return {
+      status: response.status,
+      text,
+      reason: `${url} answered ${response.status}: ${message ?? response.headers.get('location') ?? text.slice(0, 200)}`,
+      again: response.status === 429 || response.status >= 500,
+      retryAfter: readRetryAfter(response.headers.get('retry-after')),
+    };
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+    const said =
+      cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? 'it speaks no TLS; try http://' : cause?.message || cause?.code || message;
+    const reason = `${url} cannot be reached: ${said}`;
+    return { status: undefined, text: '', reason, again: PASSING.has(cause?.code ?? ''), retryAfter: 0 };
+  }
+}
+
+function readAnswer({ text, reason }: Answer): BatchAnswer {
+  const { success, errors = [], ...rest } = read(text) as Partial<BatchAnswer> & { success?: boolean };
+  if (success === undefined) throw new SendFailure(`${reason} - that is not weir's answer`);
+  return { ...rest, errors };
+}
+
+/** The object in an answer's body; an empty one when there is none. */
+function read(text: string): object {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** RFC 9110, 10.2.3: seconds or a date; ms. */
+function readRetryAfter(value: string | null): number {
+  if (value === null) return 0;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.max(0, ms);
+}

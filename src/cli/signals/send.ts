@@ -1,0 +1,92 @@
+/** `weir send`: a file of signals, or a plain list of addresses, to the service. */
+import { WeirError } from '../../errors.ts';
+import { entrySignals, readContent } from '../../manage/plain-lists/content.ts';
+import { LIST_ACTIONS, type ListDefaults } from '../../manage/plain-lists/entry.ts';
+import { FORMS, findForm } from '../../manage/plain-lists/form.ts';
+import { faultlessSignals } from '../../manage/plain-lists/items.ts';
+import type { JsonObject } from '../../rule.ts';
+import type { AddCommand } from '../command.ts';
+import { duration, oneOf } from '../usage.ts';
+import { openInput } from './input.ts';
+import { replaceList } from './list-replace.ts';
+import { jsonReport, sayExpired, sending, textReport } from './sender.ts';
+
+/** Options that say something of the entries of a list; signals say it themselves. */
+const OF_LISTS = { action: '--action', expiresIn: '--expires-in', reason: '--reason', label: '--label', replace: '--replace' } as const;
+
+export function sendCommand(add: AddCommand): void {
+  add(
+    'send <file>',
+    'send a file of signals (a JSON array, or one object a line) or a plain list of addresses; "-" reads standard input',
+    (c) =>
+      c
+        .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080', readUrl)
+        .option('--list <list>', 'UUID or name of the list that access rules go to; else the list of the key or the default one')
+        .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list')
+        .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
+        .option('--action <action>', `for a plain list: ${LIST_ACTIONS.join(', ')} (default: block)`, oneOf('--action', LIST_ACTIONS))
+        .option('--expires-in <duration>', 'for a plain list: lifetime of its rules, such as 3600, 12h, 7d', duration('--expires-in'))
+        .option('--reason <text>', 'for a plain list: reason of its rules')
+        .option('--label <name=value>', 'for a plain list: a label of its rules; repeatable', collectLabel)
+        .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is unblocked')
+        .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
+        .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
+        .option('--yes', 'with --replace: also when that takes away more than half of the list'),
+    {
+      async run(context, [file], options) {
+        const key = options.key ?? context.environment.WEIR_API_KEY;
+        if (!key) throw new WeirError('USAGE', 'give an API key with --key or in WEIR_API_KEY');
+        if (!/^[\x21-\x7e]+$/.test(key)) throw new WeirError('USAGE', 'an API key has visible ASCII characters only');
+        if (options.dryRun && options.replace)
+          throw new WeirError('USAGE', '--dry-run cannot tell what --replace would remove; give one of them');
+        const input = await openInput(file);
+        if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
+        const destination = {
+          url: options.url,
+          list: options.list,
+          key,
+          keepTrying: options.keepTrying === true,
+          dryRun: options.dryRun === true,
+        };
+        await sending(context, input, destination, options.json ? jsonReport : textReport, async (sender) => {
+          const content = await readContent(await findForm(sender.chunks, file, options.format), defaultsOf(options));
+          if ('signals' in content) {
+            const [, odd] = Object.entries(OF_LISTS).find(([name]) => options[name] !== undefined) ?? [];
+            if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
+            await sender.send(faultlessSignals(content.signals));
+          } else if (options.replace) {
+            await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
+          } else {
+            await sender.send(entrySignals(content.entries, sayExpired(sender)));
+          }
+        });
+      },
+      show: () => '',
+    },
+  );
+}
+
+const KEY_WARNING = 'every user of this machine sees a key that is given with --key in the process list; WEIR_API_KEY is not shown there';
+
+const defaultsOf = (options: Partial<ListDefaults> & { label?: JsonObject }): ListDefaults => ({
+  action: options.action ?? 'block',
+  expiresIn: options.expiresIn,
+  reason: options.reason,
+  labels: options.label ?? {},
+});
+
+function collectLabel(text: string, before: JsonObject = {}): JsonObject {
+  const at = text.indexOf('=');
+  if (at < 1) throw new WeirError('USAGE', '--label must be name=value, such as source=spamhaus');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new WeirError('USAGE', '--url must be an address that begins with http:// or https://');
+  if (url.username !== '' || url.password !== '')
+    throw new WeirError('USAGE', '--url takes no user or password; give the key in WEIR_API_KEY or with --key');
+  if (/[?#]/.test(text)) throw new WeirError('USAGE', '--url takes no query and no fragment; name a list with --list');
+  return url;
+}

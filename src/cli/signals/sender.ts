@@ -1,0 +1,212 @@
+/** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasCode, WeirError } from '../../errors.ts';
+import { arrayOf, type FileSignal, type LineFault, type Version } from '../../manage/plain-lists/items.ts';
+import { LIMITS } from '../../signal/limits.ts';
+import { type Context, writeLine } from '../context.ts';
+import { startProgress } from '../progress.ts';
+import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
+import type { Input } from './input.ts';
+import { postBatch, SendFailure, type Target } from './post.ts';
+
+/** Entries and bytes that the service takes in one request. */
+const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
+/** How long what came through a pipe waits for more to go with it, ms. */
+const LINGER = 1000;
+
+/** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
+interface Report {
+  failed(entry: string): Promise<void>;
+  /** `tried` is what a dry run has learnt; undefined where the signals were meant. */
+  end(processed: number, failed: number, tried: DryRunSum | undefined): Promise<void>;
+}
+
+export const textReport = ({ stdout }: Context): Report => ({
+  failed: (entry) => writeLine(stdout, entry),
+  async end(processed, failed, tried) {
+    const done = tried === undefined ? 'processed' : 'would be processed';
+    for (const line of [`${processed} signals ${done}, ${failed} failed`, ...(tried === undefined ? [] : sumLines(tried))])
+      await writeLine(stdout, line);
+  },
+});
+
+/** `{"failed":["Entry 7: …",…],"sent":n}`; a dry run adds `dry_run`. */
+export function jsonReport({ stdout }: Context): Report {
+  let begin = '{"failed":[';
+  return {
+    async failed(entry) {
+      await writeLine(stdout, `${begin}${JSON.stringify(entry)}`);
+      begin = ',';
+    },
+    end: (sent, _failed, tried) =>
+      writeLine(
+        stdout,
+        `${begin === ',' ? '' : begin}],"sent":${sent}${tried === undefined ? '' : `,"dry_run":${JSON.stringify(tried)}`}}`,
+      ),
+  };
+}
+
+/** Where signals go. */
+export type Destination = Pick<Target, 'url' | 'key' | 'keepTrying'> & {
+  /** UUID or name; undefined = the list of the key, or the default one. */
+  readonly list: string | undefined;
+  /** Whether signals are only tried. */
+  readonly dryRun: boolean;
+};
+
+/** What the work of one command sends with. */
+export interface Sender {
+  /** The bytes of the input, counted for the progress that is shown. */
+  readonly chunks: AsyncIterable<Buffer>;
+  /** Sends these, with those before. Rejects with SendFailure when the service takes no more, and with what reading them rejects with. */
+  send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
+  /** Entries that were refused, by the service or before. */
+  failed(): number;
+  /** A line for the person, on standard error. */
+  say(text: string): void;
+}
+
+/** Says how many entries of a list have expired. */
+export const sayExpired =
+  ({ say }: Sender) =>
+  (count: number): void =>
+    say(`${count} entries have expired and were left out`);
+
+/** Runs `work` with a sender and prints its report; the command's exit code is 1 when an entry failed or the service took no more. */
+export async function sending(
+  context: Context,
+  input: Input,
+  { url, list, key, keepTrying, dryRun }: Destination,
+  reporter: (context: Context) => Report,
+  work: (sender: Sender) => Promise<void>,
+): Promise<void> {
+  const report = reporter(context);
+  const progress = startProgress(context, 'sending', input.size, { signals: 0, failed: 0 });
+  const say = (text: string) => {
+    progress.clear();
+    context.stderr.write(`weir: ${text}\n`);
+  };
+  const target = (version: Version) => ({ url: endpoint(url, version, list, dryRun), key, keepTrying, onRetry: say });
+  let bytes = 0;
+  let processed = 0;
+  let failed = 0;
+  let tried: DryRunSum | undefined = dryRun ? NOTHING_TRIED : undefined;
+
+  const fail = async (entry: string) => {
+    progress.clear();
+    await report.failed(entry);
+  };
+  async function send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void> {
+    for await (const batch of batches(signals, input.size === undefined ? LINGER : undefined)) {
+      if ('fault' in batch) {
+        failed += 1;
+        await fail(`${batch.place}: ${batch.fault}`);
+      } else {
+        const inFile = (text: string) => numbered(text, batch, processed + failed);
+        const answer = await postBatch(target(batch[0].version), arrayOf(batch)).catch((error: unknown) => {
+          throw error instanceof SendFailure ? new SendFailure(inFile(error.message)) : error;
+        });
+        const told = answer.errors.map(inFile);
+        processed += batch.length - told.length;
+        failed += told.length;
+        tried = tried && withBatch(tried, answer);
+        for (const error of told) await fail(error);
+      }
+      progress.update(bytes, { signals: processed, failed });
+    }
+  }
+
+  try {
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, failed: () => failed, say });
+    if (failed > 0) context.exitCode = 1;
+  } catch (error) {
+    if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);
+    if (!(error instanceof SendFailure)) throw error;
+    context.exitCode = 1;
+    say(`${error.message}${afterwards(processed + failed)}`);
+  } finally {
+    progress.stop();
+    await report.end(processed, failed, tried);
+  }
+}
+
+const afterwards = (sent: number) => (sent === 0 ? '; nothing was sent' : `; the ${sent} signals before its batch were sent`);
+
+/** The service's address may have a path of its own, behind a proxy. */
+function endpoint(base: URL, version: Version, list: string | undefined, dryRun: boolean): URL {
+  const query = [...(list === undefined ? [] : [`list=${encodeURIComponent(list)}`]), ...(dryRun ? ['dry_run=1'] : [])].join('&');
+  return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal${query === '' ? '' : `?${query}`}`, base);
+}
+
+async function* counted(chunks: Input['chunks'], onChunk: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    onChunk(chunk.length);
+    yield chunk;
+  }
+}
+
+/**
+ * Batches of one version, as large as the service takes, in the order of the items; faults by themselves. With `linger` (ms) a batch is
+ * not held back for longer than that.
+ */
+async function* batches(
+  items: AsyncIterable<FileSignal | LineFault>,
+  linger: number | undefined,
+): AsyncGenerator<FileSignal[] | LineFault> {
+  const source = items[Symbol.asyncIterator]();
+  let next: Promise<IteratorResult<FileSignal | LineFault>> | undefined;
+  let batch: FileSignal[] = [];
+  // One byte stands before each entry, one behind them all.
+  let bytes = 1;
+  let deadline = 0;
+  const taken = () => {
+    const whole = batch;
+    [batch, bytes] = [[], 1];
+    return whole;
+  };
+  try {
+    for (;;) {
+      next ??= source.next();
+      const found = linger === undefined || batch.length === 0 ? await next : await before(next, deadline - performance.now());
+      if (found === undefined) {
+        yield taken();
+        continue;
+      }
+      next = undefined;
+      if (found.done) break;
+      const { value } = found;
+      if ('fault' in value) {
+        yield value;
+        continue;
+      }
+      if (batch.length > 0 && !fits(batch, bytes, value)) yield taken();
+      if (batch.length === 0) deadline = performance.now() + (linger ?? 0);
+      batch.push(value);
+      bytes += value.json.length + 1;
+      if (batch.length === BATCH) yield taken();
+    }
+    if (batch.length > 0) yield taken();
+  } finally {
+    await source.return?.();
+  }
+}
+
+const fits = (batch: readonly FileSignal[], bytes: number, { json, version }: FileSignal): boolean =>
+  bytes + json.length + 1 <= BATCH_BYTES && version === batch[0].version;
+
+/** What `promise` resolves with, or undefined when that takes longer than `ms`. */
+async function before<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const timer = new AbortController();
+  // It may fail while what came before is sent; that is met when its turn comes.
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, sleep(Math.max(0, ms), undefined, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** The service numbers the entries of a batch; the reader wants the place in the file, or the number there, from 0 as well. */
+function numbered(text: string, batch: readonly FileSignal[], first: number): string {
+  return text.replace(/\bEntry (\d+):/, (_, index: string) => `${batch[Number(index)]?.place ?? `Entry ${first + Number(index)}`}:`);
+}

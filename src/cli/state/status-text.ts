@@ -1,0 +1,63 @@
+/** The status for people. */
+import type { EngineStatus, Status } from '../../manage/status.ts';
+import { table } from '../context.ts';
+
+const UNKNOWN = 'unknown';
+/** Feeds that people are shown: those with the least room. */
+const SHOWN = 20;
+
+/** The status for people. */
+export function statusText(status: Status): string {
+  const {
+    attention,
+    engines,
+    processes,
+    landing,
+    feeds,
+    geo,
+    dead_letters: letters,
+    unused_keys: unused,
+    guard_rails_off: unguarded,
+  } = status;
+  const engine = ({ kind, ok }: EngineStatus) => `${kind}${ok ? '' : ', does not answer'}`;
+  const lag = landing && `${landing.lag_messages ?? UNKNOWN} messages, ${landing.lag_seconds ?? UNKNOWN} seconds behind`;
+  const fullest = feeds.toSorted((a, b) => b.cap_use_percent - a.cap_use_percent);
+  return [
+    attention.length === 0 ? 'nothing needs attention' : 'needs attention:',
+    ...attention.map((line) => `  ${line}`),
+    '',
+    ...[
+      ['store', engine(engines.store)],
+      ['stream', engine(engines.stream)],
+      ['landing', lag ?? UNKNOWN],
+      ...processes.map(({ pid, url, roles, started_at: started }) => [
+        'process',
+        `${pid} on ${url}: ${roles.join(', ')}, since ${started}`,
+      ]),
+      ['geo data', geo === null ? UNKNOWN : `countries ${geo.country_age_days} days old, ASNs ${geo.asn_age_days} days old`],
+      ['dead letters', letters ?? UNKNOWN],
+      ['guard rails', unguarded === null ? UNKNOWN : unguarded.length === 0 ? 'on' : `off in ${unguarded.join(', ')}`],
+      ['unused keys', unused === null ? UNKNOWN : `${unused.length} not seen for a week`],
+    ].map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`),
+    ...(unused ?? []).map(
+      (key) => `  ${key.id} ${key.prefix} ${key.name ?? '-'} of ${key.workspace}, last seen ${key.last_used_at ?? 'never'}`,
+    ),
+    ...(feeds.length === 0 ? [] : ['', feedTable(fullest.slice(0, SHOWN))]),
+    ...(feeds.length > SHOWN ? [`and ${feeds.length - SHOWN} more with more room; --json shows all`] : []),
+  ].join('\n');
+}
+
+const feedTable = (feeds: Status['feeds']): string =>
+  table(
+    ['WORKSPACE', 'FEED', 'ACTION', 'FAMILY', 'ENTRIES', 'CAP', 'USE', 'STALE SINCE'],
+    feeds.map(({ workspace, id, name, action, family, rated, entries, entry_limit: limit, cap_use_percent: use, stale_since: stale }) => [
+      workspace,
+      id === null ? null : name,
+      action,
+      `${family}${rated ? ' (csv_indicator)' : ''}`,
+      entries,
+      limit,
+      `${use}%`,
+      stale,
+    ]),
+  );

@@ -1,0 +1,95 @@
+/** `weir status`: what runs and what needs a person, from the store, the stream and the servers on this DATA_DIR (SPEC D10.15 to D10.17). */
+import { existsSync } from 'node:fs';
+import { areOff } from '../../account/guard-rails.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import { WeirError } from '../../errors.ts';
+import { loadGeo } from '../../geo/load.ts';
+import { geoStatus } from '../../geo/status.ts';
+import { type EngineStatus, isUnused, type StatusParts, serviceStatus, type UnusedKey, unusedKeyJson } from '../../manage/status.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { geoFiles } from '../../runtime/geo.ts';
+import { serviceGuardRails } from '../../runtime/guard-rails.ts';
+import { readStatusFiles } from '../../runtime/status-file.ts';
+import { unlanded } from '../../stream/lag.ts';
+import type { AddCommand } from '../command.ts';
+import type { Context } from '../context.ts';
+import { untilLanded } from '../landed.ts';
+import { noOptions } from '../usage.ts';
+import { statusText } from './status-text.ts';
+
+/** Dead letters that are counted at most. */
+const MOST_LETTERS = 1000;
+
+export function statusCommand(add: AddCommand): void {
+  add('status', 'show what runs, how full feeds are, and what needs attention; exit code 1 when something does', noOptions, {
+    async run(context) {
+      const status = serviceStatus(await readParts(context));
+      if (status.attention.length > 0) context.exitCode = 1;
+      return status;
+    },
+    show: statusText,
+  });
+}
+
+async function readParts(context: Context): Promise<StatusParts> {
+  const { config } = context;
+  const now = Date.now();
+  const processes = readStatusFiles(config.dataDir, now);
+  const stored = await attempt(async () => readStored(context, await context.reads(), now));
+  // The folder is where the embedded stream is, and where compiled geo data are kept: a command that reads does not make it.
+  const cacheDir = existsSync(config.dataDir) ? config.dataDir : undefined;
+  const isMissing = config.kafkaBrokers === undefined && cacheDir === undefined;
+  const streamed = await attempt(async () => {
+    if ('fault' in stored) throw new WeirError('USAGE', 'not asked, because the store does not answer');
+    if (isMissing) throw new WeirError('USAGE', `there is no DATA_DIR ${config.dataDir}`);
+    return readLag(context);
+  });
+  const geo = await attempt(() => loadGeo(geoFiles(config), cacheDir));
+  const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
+  return {
+    store: engine(config.databaseUrl === undefined ? 'embedded' : 'PostgreSQL', stored),
+    stream: engine(config.kafkaBrokers === undefined ? 'embedded' : 'Kafka', streamed),
+    processes,
+    lag: 'fault' in streamed ? null : streamed.value,
+    geo: ages === undefined ? null : { country: ages.country.age_days, asn: ages.asn.age_days },
+    ...('fault' in stored ? NOT_STORED : stored.value),
+  };
+}
+
+type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'unguarded' | 'workspaces'>;
+const NOT_STORED: Stored = { deadLetters: null, unusedKeys: null, unguarded: null, workspaces: new Map() };
+
+async function readStored({ config }: Context, store: StoreReads, now: number): Promise<Stored> {
+  const workspaces = await store.workspaces();
+  const isOff = areOff(serviceGuardRails(config));
+  return {
+    deadLetters: (await store.deadLetters(MOST_LETTERS)).length,
+    unusedKeys: (await Promise.all(workspaces.map((workspace) => unusedKeys(store, workspace, now)))).flat(),
+    unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
+    workspaces: new Map(workspaces.map(({ id, name }) => [id, name])),
+  };
+}
+
+/** The valid keys of a workspace that nobody has used for a week, although they are as old. */
+async function unusedKeys(store: StoreReads, workspace: Workspace, now: number): Promise<UnusedKey[]> {
+  const keys = await store.keys(workspace.id);
+  return keys.filter((key) => isUnused(key, now)).map((key) => unusedKeyJson(key, workspace.name));
+}
+
+/** Landing that is behind is given some seconds to get on. */
+async function readLag(context: Context): Promise<StatusParts['lag']> {
+  const [stream, store] = [await context.stream(), await context.reads()];
+  const messages = await unlanded(stream, store);
+  return { messages, isStuck: messages > 0 && (await untilLanded(context, stream, store)) > 0 };
+}
+
+type Attempt<T> = { readonly value: T } | { readonly fault: string };
+
+const attempt = <T>(work: () => Promise<T>): Promise<Attempt<T>> =>
+  work().then(
+    (value) => ({ value }),
+    (error: Error) => ({ fault: error.message }),
+  );
+
+const engine = (kind: string, asked: Attempt<unknown>): EngineStatus =>
+  'fault' in asked ? { kind, ok: false, reason: asked.fault } : { kind, ok: true };
