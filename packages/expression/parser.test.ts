@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { faultLine } from './fault.ts';
 import { parseExpression } from './parser.ts';
+import { printExpression } from './print.ts';
 import { packagedSchemes } from './scheme.ts';
-import { printExpression } from './test/printer.ts';
 
 const { waf_rule: waf } = packagedSchemes();
 

@@ -15,7 +15,7 @@ function compileKnuthMorrisPratt(needle: ByteString): Search {
   const { length } = needle;
   const codes = Uint8Array.from(needle, (byte) => byte.charCodeAt(0));
   /** How much of the needle's beginning ends before each place. */
-  const borders = new Uint16Array(length + 1);
+  const borders = new Uint32Array(length + 1);
   for (let i = 1, k = 0; i < length; i++) {
     while (k > 0 && codes[i] !== codes[k]) k = borders[k];
     if (codes[i] === codes[k]) k++;

@@ -1,9 +1,10 @@
 /** What every function of the schemes does (D19.5). A function is made once for each call in an expression. */
+import { addressText } from '../../address.ts';
 import { type ByteString, decodeText } from '../../bytes.ts';
 import { lowerCase, upperCase } from '../ascii.ts';
 import type { Getter } from '../compiler.ts';
 import { EvaluationError, type Int, type Optional, type Request, spend, toInt, type Value } from '../value.ts';
-import { addressText, networkAddress } from './address.ts';
+import { networkAddress } from './address.ts';
 import { decodeBase64 } from './base64.ts';
 import { compileJsonLookup } from './json.ts';
 import { compileRemoveArguments } from './query.ts';
