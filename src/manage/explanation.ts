@@ -1,6 +1,6 @@
 /** Why a target is in feeds, in the words of programs (SPEC D10). */
-import type { Explained, ExplainedTarget } from '../feed/explain/explain.ts';
-import type { ExplainedRule, FeedSource, Relation, Verdict } from '../feed/explain/explain-feed.ts';
+import type { Explained, ExplainedTarget } from '../document/explain/explain.ts';
+import type { ExplainedRule, FeedSource, Idle, Relation, Subtraction, Verdict } from '../document/explain/explain-feed.ts';
 import type { RuleOrigin } from '../ports/rule-store.ts';
 import type { AccessAction } from '../rule.ts';
 import { ruleJson } from '../signal/rule-json.ts';
@@ -8,6 +8,8 @@ import { type Names, originJson } from './rule-json.ts';
 
 export interface RuleJson extends Record<string, unknown> {
   readonly effect: ExplainedRule['effect'];
+  /** Why it has no effect; null where it has one. */
+  readonly idle: Idle | null;
   readonly relation: Relation;
   readonly id: number;
   readonly target: string;
@@ -35,6 +37,8 @@ export interface FeedJson {
   readonly rules: readonly RuleJson[];
   readonly protected_by: readonly string[];
   readonly unblock: { readonly removes: readonly number[]; readonly verdict: Verdict };
+  /** What cutting never-block rules out would do; null: no such rule concerns what the feed has of it. */
+  readonly subtract_allow: Subtraction | null;
 }
 
 /** Each feed that was explained. */
@@ -42,7 +46,7 @@ export const explanationJson = ({ feeds, origins }: ExplainedTarget, names: Name
   feeds.map((each) => feedJson(each, names, origins));
 
 function feedJson({ source, explanation, size }: Explained, names: Names, origins: ReadonlyMap<number, RuleOrigin>): FeedJson {
-  const { verdict, family, rules, protectedBy, unblock } = explanation;
+  const { verdict, family, rules, protectedBy, unblock, subtract } = explanation;
   return {
     kind: source.kind,
     id: source.id,
@@ -52,10 +56,11 @@ function feedJson({ source, explanation, size }: Explained, names: Names, origin
     entries: size?.entries ?? null,
     max_entries: size?.limit ?? null,
     over_cap: size === undefined ? null : size.entries > size.limit,
-    rules: rules.map(({ stored, effect, relation }): RuleJson => {
+    rules: rules.map(({ stored, effect, idle, relation }): RuleJson => {
       const origin = originJson(origins.get(stored.seq));
       return {
         effect,
+        idle,
         relation,
         ...ruleJson(stored),
         list_name: names.lists.get(stored.listId ?? '') ?? '',
@@ -65,5 +70,6 @@ function feedJson({ source, explanation, size }: Explained, names: Names, origin
     }),
     protected_by: protectedBy,
     unblock: { removes: unblock.removes.map(({ id }) => id), verdict: unblock.verdict },
+    subtract_allow: subtract,
   };
 }

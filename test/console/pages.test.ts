@@ -130,6 +130,21 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual(await active('198.51.100.0/24'), ['198.51.100.0/24']);
   });
 
+  test('D18.41, D10.18 what is never blocked is told with the block feeds that keep it, before and after, and in Explain', async () => {
+    await page.click('Block or allow');
+    await page.fill(TARGET, '8.8.4.77');
+    await page.fill('Action', 'allow');
+    await page.sees('2 block feeds keep it');
+    await page.sees(/default workspace\s+in\s+Set “Cut out never-block rules” of the feed to “on”/);
+    await page.click('Put it on the never-block list');
+    await page.sees('8.8.4.77 is on the never-block list, but block feeds have it still: default, default. Explain it.');
+    await page.click('Explain it');
+    await page.sees(/8\.8\.4\.77 is in 2 block feeds\./);
+    await page.sees('A never-block rule names it, and this feed has it all the same');
+    await page.sees('not cut out');
+    await page.click('Rules');
+  });
+
   test('D18.41 an unblock that changes nothing says because of which rule; another says what stays', async () => {
     await page.click('Unblock');
     await page.fill(TARGET, '8.8.4.9');

@@ -3,10 +3,11 @@ import { postgresAndKafka } from './engine.ts';
 import { expressionContract } from './expressions.ts';
 import { feedContract } from './feeds.ts';
 import { limitContract } from './limits.ts';
+import { operatorContract } from './operators.ts';
 import { signalContract } from './signals.ts';
 
 const engine = postgresAndKafka();
 // Much of their time is waiting.
 suite('contract', { concurrency: 2 }, () => {
-  for (const contract of [feedContract, signalContract, expressionContract, limitContract]) contract(engine);
+  for (const contract of [feedContract, signalContract, expressionContract, limitContract, operatorContract]) contract(engine);
 });

@@ -18,7 +18,7 @@ import { PageHead } from '../ui/page-head.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
-import { RELATIONS, Verdict, whyText } from './explain/words.js';
+import { CUTS, IDLE, RELATIONS, Verdict, whyText } from './explain/words.js';
 import { linkToFeed } from './feeds/read-feeds.js';
 import { BlockForm } from './rules/block.js';
 import { UnblockForm } from './rules/unblock.js';
@@ -114,6 +114,7 @@ function FeedCard({ feed, action, target }) {
     <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
       ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
+      ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
       ${
         feed.rules.length > 0 &&
         html`<${Table} label=${`Rules that concern it in ${feed.name}`} columns=${COLUMNS} rows=${feed.rules}
@@ -132,8 +133,15 @@ function unblockText(feed, target) {
   return verdict === 'out' ? `${does}, and it is out of the feed then.` : html`${does}, but it stays, because ${whyText(feed)}.`;
 }
 
+/** What cutting never-block rules out would do here. @param {NonNullable<ExplainedFeed['subtract_allow']>} subtract */
+const subtractText = ({ value, verdict }) =>
+  `A never-block rule names it, and this feed has it all the same: its setting “Cut out never-block rules”, set to “${CUTS[value]}”, takes ${verdict === 'out' ? 'it' : 'a part of it'} out.`;
+
 /** Nothing where there is nothing: on a phone the row is left out. @param {string | null} text */
 const textOf = (text) => (text === null ? '' : html`<bdi>${text}</bdi>`);
+
+/** @type {Record<string, [kind: string, text: string]>} */
+const EFFECTS = { in: ['bad', 'puts it in'], out: ['good', 'keeps it out'], none: ['', ''] };
 
 /** @type {import('../ui/table.js').Column<ExplainedRule>[]} */
 const COLUMNS = [
@@ -144,7 +152,7 @@ const COLUMNS = [
   },
   {
     label: 'Effect',
-    cell: ({ effect }) => html`<${Badge} kind=${effect === 'in' ? 'bad' : 'good'}>${effect === 'in' ? 'puts it in' : 'keeps it out'}<//>`,
+    cell: ({ effect, idle }) => html`<${Badge} kind=${EFFECTS[effect][0]}>${idle === null ? EFFECTS[effect][1] : IDLE[idle]}<//>`,
   },
   { label: 'It is', cell: ({ relation }) => RELATIONS[relation] },
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },

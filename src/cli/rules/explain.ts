@@ -1,13 +1,14 @@
 /** `weir explain`: which feeds have an address, and why (SPEC D10). */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, systemClock } from '../../clock.ts';
+import { explain } from '../../document/explain/explain.ts';
+import type { FeedSource, Idle, Relation } from '../../document/explain/explain-feed.ts';
 import { WeirError } from '../../errors.ts';
-import { explain } from '../../feed/explain/explain.ts';
-import type { FeedSource, Relation } from '../../feed/explain/explain-feed.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/explanation.ts';
 import { findFeed, findList } from '../../manage/find.ts';
+import { subtractionCommand } from '../../manage/kept-blocked.ts';
 import { namesIn } from '../../manage/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
@@ -43,7 +44,7 @@ export function explainCommand(add: AddCommand): void {
         const feedIds = await feedsAsked(store, workspace.id, { feed, list });
         const explained = await explain({ workspace, target, action, feedIds, counts }, options);
         const feeds = explanationJson(explained, await namesIn(store, workspace.id));
-        return { target: formatTarget(target), workspace_id: workspace.id, action, feeds };
+        return { target: formatTarget(target), workspace_id: workspace.id, workspace: workspace.name, action, feeds };
       },
       show: explanationText,
     },
@@ -65,6 +66,7 @@ async function feedsAsked(
 
 interface Explanation {
   readonly target: string;
+  readonly workspace: string;
   readonly action: AccessAction;
   readonly feeds: readonly FeedJson[];
 }
@@ -72,11 +74,13 @@ interface Explanation {
 /** Rules that are shown of each feed. */
 const SHOWN = 20;
 
-function explanationText({ target, action, feeds }: Explanation): string {
+function explanationText({ target, workspace, action, feeds }: Explanation): string {
   // What is protected is told where a rule meets it.
   const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
   const sections = concerned.map((feed) =>
-    [feedLine(feed), ...indented([...whyLines(feed), ...unblockLines(feed, target, action)])].join('\n'),
+    [feedLine(feed), ...indented([...whyLines(feed), ...unblockLines(feed, target, action), ...subtractionLines(feed, workspace)])].join(
+      '\n',
+    ),
   );
   const none =
     others.length === 0 ? [] : [`no rule concerns it in: ${others.map((feed) => `${nameOf(feed)}${familyNote(feed)}`).join(', ')}`];
@@ -99,7 +103,7 @@ function feedLine(feed: FeedJson): string {
 function whyLines({ rules, protected_by }: FeedJson): string[] {
   const more = rules.length - SHOWN;
   return [
-    ...rules.slice(0, SHOWN).map((rule) => `${rule.effect}: ${ruleText(rule)}`),
+    ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
     ...(more > 0 ? [`and ${more} more rules (--json tells all)`] : []),
     ...protected_by.map((network) => `out: protected network ${network}`),
   ];
@@ -113,8 +117,13 @@ const RELATIONS: Readonly<Record<Relation, string>> = {
   asn: 'in ',
   overlapping: 'part of it, ',
 };
-const ruleName = ({ effect, relation, target }: RuleJson) =>
-  effect === 'in' ? `${RELATIONS[relation]}${target}` : `${RELATIONS[relation]}never-block rule ${target}`;
+const IDLE: Readonly<Record<Idle, string>> = {
+  not_cut_out: 'not cut out',
+  no_ranges: 'without addresses in the geo data',
+  other_family: 'of the other family',
+};
+const ruleName = ({ effect, idle, relation, target }: RuleJson) =>
+  effect === 'out' || idle === 'not_cut_out' ? `${RELATIONS[relation]}never-block rule ${target}` : `${RELATIONS[relation]}${target}`;
 
 function ruleText(rule: RuleJson): string {
   const { list_name, rule_ref, reason, key_id, key_name, batch_id, created_at, expires_at } = rule;
@@ -144,6 +153,13 @@ function unblockLines({ rules, verdict, unblock }: FeedJson, target: string, act
   if (verdict === 'out') return [printable(`${removes}; it is not in this feed already`)];
   const then = unblock.verdict === 'out' ? ' and takes it out of this feed' : `, but it stays ${unblock.verdict}${because}`;
   return [printable(`${removes}${then}`)];
+}
+
+/** What cutting never-block rules out would change. */
+function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, workspace: string): string[] {
+  if (subtract === null) return [];
+  const then = subtract.verdict === 'out' ? 'takes it out of this feed' : 'takes a part of it out of this feed';
+  return [`${printable(subtractionCommand(kind, name, workspace, subtract.value))} ${then}`];
 }
 
 function reasonText(rest: readonly RuleJson[]): string {

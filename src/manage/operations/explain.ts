@@ -1,8 +1,8 @@
 /** Why an address is in feeds, or is not (SPEC D10, D15.38). */
 
 import { within } from '../../clock.ts';
+import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
-import type { WatchedFeed } from '../../feed/serve/feed-watch.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';
@@ -30,10 +30,16 @@ const EXPLAINED = Type.Object(
         entries: nullable(Type.Integer({ description: 'When it was built last; null: this process has not built it.' })),
         max_entries: nullable(Type.Integer()),
         over_cap: nullable(Type.Boolean()),
-        rules: Type.Array(Rule, { description: 'With effect (in, out), relation, list_name and key_name. The first 20.' }),
+        rules: Type.Array(Rule, {
+          description:
+            'With effect (in, out, none), relation, list_name and key_name. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
+        }),
         rules_left_out: Type.Integer(),
         protected_by: Type.Array(Type.String()),
         unblock: Type.Object({ removes: Type.Array(Type.Integer()), verdict: VERDICT }),
+        subtract_allow: nullable(Type.Object({ value: Type.Enum(['on', 'workspace']), verdict: VERDICT }), {
+          description: 'What cutting never-block rules out would do; null: no such rule concerns what the feed has of it.',
+        }),
       }),
     ),
   },
@@ -53,10 +59,11 @@ const EXPLAINED = Type.Object(
             entries: 1204,
             max_entries: 131_072,
             over_cap: false,
-            rules: [{ effect: 'in', relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem' }],
+            rules: [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem' }],
             rules_left_out: 0,
             protected_by: [],
             unblock: { removes: [], verdict: 'in' },
+            subtract_allow: null,
           },
         ],
       },

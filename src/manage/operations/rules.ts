@@ -9,6 +9,7 @@ import type { EntryFault } from '../../signal/faults.ts';
 import { throwRefusal } from '../../signal/refusal.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { ManageContext } from '../context.ts';
+import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../kept-blocked.ts';
 import { operate } from '../operate.ts';
 import { fieldFault, fieldFaults, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../page.ts';
@@ -49,7 +50,7 @@ async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<
 // ---------------------------------------------------------------- making
 
 /** A change of one entry, or what it would do. */
-interface Changed extends Change {
+interface Changed extends Change, StillBlockedFields {
   readonly preview: boolean;
   readonly warnings?: readonly string[];
 }
@@ -60,6 +61,7 @@ const CHANGED = Type.Object(
     preview: Type.Boolean(),
     warnings: Type.Optional(Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })),
     ...FEED_FIELDS,
+    ...STILL_BLOCKED,
   },
   {
     title: 'RuleChange',
@@ -269,17 +271,17 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       { value: '192.0.2.1', reason: 'port scan', expires: '7d' },
       { value: '192.0.2.1', action: 'unblock' },
     ],
-    run(context, { body: { list, preview, ...fields } }) {
+    async run(context, { body: { list, preview, ...fields } }) {
       const entry = entryOf(rowOf(fields), NO_DEFAULTS);
       if (entry.name !== undefined && !canSayName(entry))
         throw fieldFault('name', 'goes with a block that has none of labels, config, confidence, severity and rule_ref');
       const signal = signalOf(entry, context.now());
       if (signal === undefined) throw fieldFault('expires', 'lies in the past');
       const { version } = signal;
-      return submitOne(context, { version, entries: arrayOf([signal]) }, { list, preview, names: OF_ENTRY }, 'rule changed', {
-        list: list ?? null,
-        ...fields,
-      });
+      const asked = { list: list ?? null, ...fields };
+      const batch = { version, entries: arrayOf([signal]) };
+      const changed = await submitOne(context, batch, { list, preview, names: OF_ENTRY }, 'rule changed', asked);
+      return fields.action === 'allow' ? { ...changed, ...(await stillBlocked(context, fields.value, list)) } : changed;
     },
     show: changeOutcome,
   }),

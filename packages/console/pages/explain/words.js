@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { Badge } from '../../ui/badge.js';
 
-/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out', relation: string, list_name: string, key_name: string | null }} ExplainedRule */
+/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | null, relation: string, list_name: string, key_name: string | null }} ExplainedRule */
 /**
  * @typedef {object} ExplainedFeed
  * @property {'workspace' | 'list' | 'composed'} kind
@@ -18,6 +18,7 @@ import { Badge } from '../../ui/badge.js';
  * @property {number} rules_left_out
  * @property {string[]} protected_by
  * @property {{ removes: number[], verdict: 'in' | 'partly' | 'out' }} unblock
+ * @property {{ value: 'on' | 'workspace', verdict: 'in' | 'partly' | 'out' } | null} subtract_allow
  */
 
 const VERDICTS = /** @type {const} */ ({ in: ['bad', 'in'], partly: ['warn', 'partly in'], out: ['', 'not in'] });
@@ -46,3 +47,13 @@ export function whyText({ rules, unblock }) {
         html`${i > 0 ? '; ' : ''}<bdi key=${id} class="mono">${target}</bdi>, ${RELATIONS[relation]}, is blocked in <bdi>${list}</bdi>`,
     );
 }
+
+/** Why a rule on the target changes nothing of a feed. @type {Record<string, string>} */
+export const IDLE = {
+  not_cut_out: 'not cut out',
+  no_ranges: 'the geo data have no addresses for it',
+  other_family: 'of the other family',
+};
+
+/** The choices of a feed's setting that cut never-block rules out. @type {Record<string, string>} */
+export const CUTS = { on: 'on', workspace: 'workspace' };

@@ -13,6 +13,7 @@ import { toast } from '../../ui/toast.js';
 import { ExpiryField } from './expiry.js';
 import { ListField } from './list-field.js';
 import { FeedChanges, usePreview } from './preview.js';
+import { neverBlockedText, StillBlocked } from './still-blocked.js';
 import { WhatChanges } from './what-changes.js';
 
 const LEVELS = [
@@ -37,8 +38,8 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
   const submit = () =>
     run(async () => {
       const { body: done } = await ask(manage('/rules'), { method: 'POST', once, body });
-      const did = isAllow ? 'is never blocked now' : 'is blocked now';
-      toast(html`<bdi>${body.value}</bdi> ${done.landed ? `${did}.` : 'was taken; it lands in a moment.'}`);
+      if (isAllow) toast(neverBlockedText(body.value, done), done.still_blocked?.length === 0 ? 'good' : 'bad');
+      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is blocked now.' : 'was taken; it lands in a moment.'}`);
       onDone();
       onClose();
     });
@@ -46,7 +47,7 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
   return html`
     <${Dialog}
       title="Block or allow" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Never block it' : 'Block it'}<//>`}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Put it on the never-block list' : 'Block it'}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <${TextField} label="Address, network, ASN or country" value=${form.value} onValue=${set('value')} required autofocus maxlength="64"
@@ -63,7 +64,7 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
       </div>
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${fault('value') !== undefined}
         curl=${curlOf('POST', manage('/rules'), body)}>
-        ${(/** @type {any} */ answer) => html`<${FeedChanges} answer=${answer} />`}
+        ${(/** @type {any} */ answer) => html`<${StillBlocked} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
     <//>
   `;

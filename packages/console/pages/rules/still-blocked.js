@@ -1,0 +1,65 @@
+/** The block feeds that have an address although it is on the never-block list, and the step that takes it out of each. */
+
+import { html } from 'htm/preact';
+import { count } from '../../format.js';
+import { link } from '../../router.js';
+import { Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { CUTS, Verdict } from '../explain/words.js';
+import { linkToFeed } from '../feeds/read-feeds.js';
+
+/**
+ * @typedef {object} KeepingFeed
+ * @property {'workspace' | 'list' | 'composed'} kind
+ * @property {string | null} id
+ * @property {string} name
+ * @property {'in' | 'partly'} verdict
+ * @property {{ do: 'subtract_allow', value: 'on' | 'workspace' } | { do: 'unblock', lists: string[] } | null} way_out
+ */
+/** @typedef {{ still_blocked?: KeepingFeed[] | null, still_blocked_left_out?: number, still_blocked_reason?: string }} StillBlockedAnswer */
+
+const KINDS = { workspace: 'workspace', list: 'list', composed: 'feed' };
+
+/** What a preview says of it. @param {{ answer: StillBlockedAnswer }} props */
+export function StillBlocked({ answer: { still_blocked: feeds, still_blocked_left_out: leftOut = 0, still_blocked_reason: reason } }) {
+  if (feeds === undefined) return null;
+  if (feeds === null) return html`<${Notice} kind="warn">Whether block feeds have it all the same is not known: ${reason}.<//>`;
+  if (feeds.length === 0) return html`<p role="status">No block feed will have it.</p>`;
+  const total = feeds.length + leftOut;
+  return html`
+    <${Notice} kind="bad">
+      <strong>${total === 1 ? 'One block feed keeps it' : `${count(total)} block feeds keep it`}</strong>: being on the never-block list alone does not take it out of them.
+    <//>
+    <${Table} label="Block feeds that keep it" columns=${COLUMNS} rows=${feeds} keyOf=${(/** @type {KeepingFeed} */ { id }) => id ?? ''} />
+    ${leftOut > 0 && html`<p class="small soft">And ${count(leftOut)} more.</p>`}
+  `;
+}
+
+/** What is said when it was done. @param {string} value @param {StillBlockedAnswer & { landed: boolean }} answer */
+export function neverBlockedText(value, { landed, still_blocked: feeds, still_blocked_left_out: leftOut = 0 }) {
+  const explain = html`<a href=${`${link('/explain')}?${new URLSearchParams({ target: value })}`}>Explain it</a>`;
+  const taken = html`<bdi>${value}</bdi> ${landed ? 'is on the never-block list' : 'was taken; it is on the never-block list in a moment'}`;
+  if (feeds === undefined || feeds === null) return html`${taken}. Whether block feeds have it all the same is not known: ${explain}.`;
+  if (feeds.length === 0) return html`${taken}, and no block feed has it from the next read on.`;
+  const names = feeds.slice(0, 3).map(({ name, id }, i) => html`${i > 0 ? ', ' : ''}<bdi key=${id}>${name}</bdi>`);
+  const more = feeds.length + leftOut - names.length;
+  return html`${taken}, but block feeds have it still: ${names}${more > 0 && ` and ${count(more)} more`}. ${explain}.`;
+}
+
+/** @type {import('../../ui/table.js').Column<KeepingFeed>[]} */
+const COLUMNS = [
+  {
+    label: 'Feed',
+    cell: ({ id, kind, name }) =>
+      html`<span><a class="text" href=${linkToFeed({ kind, id: id ?? '' })}>${name}</a> <span class="soft small">${KINDS[kind]}</span></span>`,
+  },
+  { label: 'It is', cell: ({ verdict }) => html`<${Verdict} verdict=${verdict} />` },
+  { label: 'What takes it out', cell: (feed) => wayText(feed) },
+];
+
+/** @param {KeepingFeed} feed */
+function wayText({ way_out: way }) {
+  if (way === null) return 'No single step: Explain names the rules';
+  if (way.do === 'unblock') return html`An unblock of it in <bdi>${way.lists.join(', ')}</bdi>`;
+  return `Set “Cut out never-block rules” of the feed to “${CUTS[way.value]}”`;
+}

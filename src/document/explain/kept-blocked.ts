@@ -1,0 +1,80 @@
+/** Which block feeds have what a never-block rule names, and what takes it out of each (SPEC D10.18). */
+import type { FeedKind } from '../../account/feed.ts';
+import type { SubtractAllow } from '../../account/list.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import { secondOf } from '../../clock.ts';
+import type { AccessRule, Target } from '../../rule.ts';
+import { formatTarget } from '../../signal/target.ts';
+import { addressesOf, contentOf, isActive, roled, type StoredAccessRule, subtractionOf, type Verdict, verdict } from './explain-feed.ts';
+import { type ExplainOptions, feedSources, touchingRules } from './sources.ts';
+
+/** A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of. */
+export interface NeverBlocked {
+  readonly workspace: Workspace;
+  readonly target: Target;
+  readonly listId: string;
+}
+
+/**
+ * The one change that takes the target out of a feed: that never-block rules are cut out of it, or an unblock of the target in these
+ * lists; null where neither does.
+ */
+export type WayOut =
+  | { readonly do: 'subtract_allow'; readonly value: Exclude<SubtractAllow, 'off'> }
+  | { readonly do: 'unblock'; readonly listIds: readonly string[] }
+  | null;
+
+/** A block feed that has addresses of the target, in whichever family. */
+export interface KeepingFeed {
+  readonly kind: FeedKind;
+  /** null: the workspace's. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly verdict: Exclude<Verdict, 'out'>;
+  readonly wayOut: WayOut;
+}
+
+export interface KeptBlocked {
+  readonly feeds: readonly KeepingFeed[];
+  /** How many more there are. */
+  readonly leftOut: number;
+}
+
+/** Feeds that are told at most. */
+const TOLD = 100;
+
+/** Tells with the content of each feed, as it is with a never-block rule on the target. */
+export async function keptBlocked({ workspace, target, listId }: NeverBlocked, options: ExplainOptions): Promise<KeptBlocked> {
+  const { store, geo, now } = options;
+  const asOf = secondOf(now.wall);
+  const asked = addressesOf(target, 'both', geo);
+  const found = await touchingRules(workspace.id, target, options);
+  const rules = [...found.filter((stored) => isActive(stored, asOf)), neverBlockRule(target, listId)];
+  const question = { target, action: 'block', asOf, geo, guard: options.guard(workspace) } as const;
+  const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
+  const feeds: KeepingFeed[] = [];
+  for (const source of await feedSources(store, workspace)) {
+    const given = roled(rules, source, 'block');
+    const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, 'both'));
+    const now = isIn(given);
+    if (now === 'out') continue;
+    const subtraction = subtractionOf(source, rules, { ...question, asked, family: 'both' });
+    const exact = given.filter(({ stored }) => isExact(stored));
+    const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
+    const wayOut: WayOut =
+      subtraction?.verdict === 'out'
+        ? { do: 'subtract_allow', value: subtraction.value }
+        : unblocked
+          ? { do: 'unblock', listIds: [...new Set(exact.map(({ stored }) => stored.listId!))] }
+          : null;
+    feeds.push({ kind: source.kind, id: source.id, name: source.profile.name, verdict: now, wayOut });
+  }
+  return { feeds: feeds.slice(0, TOLD), leftOut: Math.max(0, feeds.length - TOLD) };
+}
+
+/** The rule as it lands, but that it never lapses. */
+function neverBlockRule(target: Target, listId: string): StoredAccessRule {
+  const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
+  const rule: AccessRule = { ...nothing, ruleRef: null, action: 'allow', target, expiresAt: null };
+  return { id: -1, seq: 0, kind: 'access_rule', createdAt: 0, updatedAt: 0, listId, rule };
+}

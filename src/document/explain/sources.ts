@@ -1,0 +1,71 @@
+/** What an explanation is made of: the feeds of a workspace, and the rules that concern a target, read without others where that can be. */
+import { workspaceProfile } from '../../account/feed.ts';
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import type { Instant } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { RuleMatch } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Target } from '../../rule.ts';
+import { formatTarget } from '../../signal/target.ts';
+import { addressesOf, type FeedSource, type StoredAccessRule, touches } from './explain-feed.ts';
+
+/** What the server makes feeds with. */
+export interface ExplainOptions {
+  readonly store: Pick<StoreReads, 'rules' | 'directory' | 'feeds' | 'origins' | 'snapshot'>;
+  readonly geo: GeoDatabase;
+  /** The service's guard rails and a workspace's together. */
+  readonly guard: (own: GuardRails) => BlockGuard;
+  readonly now: Instant;
+  /** Rules that are looked at for one target at most; with more it rejects with REFUSED. Undefined: no limit. */
+  readonly mostRules?: number | undefined;
+  /** Rules that are told of each feed at most. Undefined: all. */
+  readonly mostTold?: number | undefined;
+}
+
+/** The active access rules of a workspace that have an address in common with a target, or are on this very one. */
+export async function touchingRules(
+  workspaceId: string,
+  target: Target,
+  { store, geo, now, mostRules }: ExplainOptions,
+): Promise<StoredAccessRule[]> {
+  let looked = 0;
+  const asked = addressesOf(target, 'both', geo);
+  const name = formatTarget(target);
+  const find = async (match?: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
+    const found: StoredAccessRule[] = [];
+    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: now.wall, ...(match && { match }) })) {
+      looked += 1;
+      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(looked - 1);
+      if (isMeant(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
+    }
+    return found;
+  };
+  // A country may have no ranges.
+  const isTouching = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === name || touches(rule.target, asked, geo);
+  if (target.kind !== 'ip') return find(undefined, isTouching);
+  const { network } = target;
+  const isHost = network.prefix === (network.family === 4 ? 32 : 128);
+  const found = [
+    ...(await find({ how: 'covering', network })),
+    ...(isHost ? [] : await find({ how: 'covered', network })),
+    ...(await find({ how: 'geo' }, isTouching)),
+  ];
+  // A rule on exactly this network covers it and lies in it.
+  return [...new Map(found.map((stored) => [stored.id, stored])).values()];
+}
+
+const tooManyRules = (most: number) =>
+  new WeirError('REFUSED', `more than ${most} rules would have to be looked at; ask about an address or a smaller network`);
+
+/** All feeds of a workspace. */
+export async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>, workspace: Workspace): Promise<FeedSource[]> {
+  const lists = (await store.directory(workspace.id))?.lists ?? [];
+  const composed = await store.feeds(workspace.id);
+  return [
+    { kind: 'workspace', id: null, profile: workspaceProfile(workspace), lists: null },
+    ...lists.map((list): FeedSource => ({ kind: 'list', id: list.id, profile: list, lists: new Set([list.id]) })),
+    ...composed.map((feed): FeedSource => ({ kind: 'composed', id: feed.id, profile: feed, lists: feed.lists && new Set(feed.lists) })),
+  ];
+}

@@ -1,0 +1,120 @@
+/** Block feeds that keep what shall never be blocked, in the words of programs and of people (SPEC D10.18). */
+import type { FeedKind } from '../account/feed.ts';
+import { within } from '../clock.ts';
+import type { FeedExplainer } from '../document/explain/explain.ts';
+import type { KeptBlocked, WayOut } from '../document/explain/kept-blocked.ts';
+import { codeOf } from '../errors.ts';
+import { nullable, Type } from '../json-schema.ts';
+import type { StoreReads } from '../ports/store.ts';
+import { formatTarget, readTarget, targetFieldOf } from '../signal/target.ts';
+import { findList } from './find.ts';
+
+/** A feed whose block feed has the target still. */
+export interface StillBlockedJson {
+  readonly kind: FeedKind;
+  readonly id: string | null;
+  readonly name: string;
+  readonly verdict: 'in' | 'partly';
+  readonly way_out:
+    | { readonly do: 'subtract_allow'; readonly value: string }
+    | { readonly do: 'unblock'; readonly lists: readonly string[] }
+    | null;
+  /** The one step that takes it out, for people. */
+  readonly step: string;
+}
+
+/** The fields of an answer; none where nothing was asked never to be blocked. */
+export interface StillBlockedFields {
+  /** null: it was not found out. */
+  readonly still_blocked?: readonly StillBlockedJson[] | null;
+  readonly still_blocked_left_out?: number;
+  readonly still_blocked_reason?: string;
+}
+
+/** `StillBlockedFields` in API documents. */
+export const STILL_BLOCKED = {
+  still_blocked: Type.Optional(
+    nullable(
+      Type.Array(
+        Type.Object({
+          kind: Type.Enum(['workspace', 'list', 'composed']),
+          id: nullable(Type.String()),
+          name: Type.String(),
+          verdict: Type.Enum(['in', 'partly']),
+          way_out: nullable(Type.Object({}), {
+            description: 'subtract_allow with its value, or an unblock in these lists; null: neither is enough.',
+          }),
+          step: Type.String({ description: 'The same as a sentence.' }),
+        }),
+      ),
+      { description: 'With action allow: the block feeds that have addresses of the value all the same. null: that was not found out.' },
+    ),
+  ),
+  still_blocked_left_out: Type.Optional(Type.Integer({ description: 'How many more feeds have it.' })),
+  still_blocked_reason: Type.Optional(Type.String({ description: 'Why still_blocked is null.' })),
+};
+
+/** How long it may take to find that out, ms. */
+const LIMIT = 5_000;
+
+interface Ports {
+  readonly store: Pick<StoreReads, 'workspace' | 'findNamed' | 'directory'>;
+  readonly explainer: FeedExplainer | undefined;
+  readonly workspaceId: string;
+}
+
+/** The block feeds that have a target although a list never blocks it. Never rejects: what cannot be found out is told as that. */
+export async function stillBlocked(
+  { store, explainer, workspaceId }: Ports,
+  value: string,
+  list: string | undefined,
+): Promise<StillBlockedFields> {
+  const unknown = (reason: string) => ({ still_blocked: null, still_blocked_reason: reason });
+  if (explainer === undefined) return unknown('this process builds no feeds');
+  const target = readTarget(targetFieldOf(value), value);
+  if (typeof target === 'string') return unknown(target);
+  try {
+    const [workspace, directory] = await Promise.all([store.workspace(workspaceId), store.directory(workspaceId)]);
+    const lists = directory?.lists ?? [];
+    const listId = list === undefined ? lists.find(({ isDefault }) => isDefault)?.id : (await findList(store, workspaceId, list)).id;
+    if (workspace === undefined || listId === undefined) return unknown('the list is gone');
+    const kept = await within(explainer.keptBlocked({ workspace, target, listId }), LIMIT, 'the look at the block feeds');
+    const names = new Map(lists.map(({ id, name }) => [id, name]));
+    return stillBlockedJson(kept, { workspace: workspace.name, target: formatTarget(target), names });
+  } catch (error) {
+    return unknown(codeOf(error) === undefined ? 'it could not be found out' : (error as Error).message);
+  }
+}
+
+interface Said {
+  readonly workspace: string;
+  readonly target: string;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+const stillBlockedJson = ({ feeds, leftOut }: KeptBlocked, said: Said): StillBlockedFields => ({
+  still_blocked: feeds.map(({ wayOut, ...feed }) => ({
+    ...feed,
+    way_out: wayOut?.do === 'unblock' ? { do: wayOut.do, lists: listNames(wayOut.listIds, said) } : wayOut,
+    step: stepOf({ ...feed, wayOut }, said),
+  })),
+  ...(leftOut > 0 && { still_blocked_left_out: leftOut }),
+});
+
+const listNames = (ids: readonly string[], { names }: Pick<Said, 'names'>) => ids.map((id) => names.get(id) ?? id);
+
+function stepOf({ kind, name, wayOut }: { readonly kind: FeedKind; readonly name: string; readonly wayOut: WayOut }, said: Said): string {
+  if (wayOut?.do === 'subtract_allow') return subtractionCommand(kind, name, said.workspace, wayOut.value);
+  if (wayOut?.do === 'unblock') return `an unblock of ${said.target} in ${listNames(wayOut.listIds, said).join(', ')}`;
+  return `no single step takes it out: ./weir explain ${said.target} --workspace ${shellWord(said.workspace)} names the rules`;
+}
+
+/** The command that cuts never-block rules out of a feed. */
+export function subtractionCommand(kind: FeedKind, name: string, workspace: string, value: string): string {
+  if (kind === 'workspace') return `./weir workspace set ${shellWord(workspace)} --subtract-allow ${value}`;
+  const group = kind === 'list' ? 'list' : 'feed';
+  return `./weir ${group} set ${shellWord(name)} --workspace ${shellWord(workspace)} --subtract-allow ${value}`;
+}
+
+/** A text as one word of a shell. */
+export const shellWord = (text: string): string => (/^[\w.:@%+,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,4 @@
+import { EMBEDDED } from './engine.ts';
+import { operatorContract } from './operators.ts';
+
+operatorContract(EMBEDDED);
