@@ -2,12 +2,12 @@
 import type { Argument, Call } from '../ast.ts';
 import type { Compiler, Getter } from './compiler.ts';
 import { FUNCTIONS } from './functions/table.ts';
-import { toInt, type Value } from './value.ts';
+import { CannotRun, toInt, type Value } from './value.ts';
 
 /** A call gives nothing where its function does; under `[*]` such elements are dropped (D19.4). */
 export function compileCall(call: Call, compiler: Compiler): Getter {
   const { name } = call.signature;
-  if (!Object.hasOwn(FUNCTIONS, name)) throw new UnknownFunction(name);
+  if (!Object.hasOwn(FUNCTIONS, name)) throw new CannotRun(`weir does not know what the function ${name} does`);
   const [first, ...others] = call.arguments;
   const apply = FUNCTIONS[name](
     others.map((argument) => (argument.kind === 'literal' ? argument.value : null)),
@@ -37,11 +37,4 @@ function compileArgument(argument: Argument, compiler: Compiler): Getter {
   }
   if (argument.kind === 'value') return compiler.value(argument);
   return argument.type.kind === 'Bool' ? compiler.truth(argument) : compiler.truths(argument);
-}
-
-/** A function of an operator's own scheme, which weir cannot run. */
-export class UnknownFunction extends Error {
-  constructor(name: string) {
-    super(`weir does not know what the function ${name} does, so the expression cannot be run`);
-  }
 }

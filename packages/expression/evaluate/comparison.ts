@@ -1,10 +1,10 @@
 /** The tests of single values: every operator with its right side. None can fail (D19.6). */
 import type { Item, OrderingOperator, Range, Test } from '../ast.ts';
 import type { ByteString } from '../bytes.ts';
+import { compileMatcher } from '../regex/matcher.ts';
 import { INT, IP, type Type } from '../types.ts';
-import { compileMatcher } from './matcher.ts';
 import { compileSearch } from './search.ts';
-import { type Int, toInt, type Value } from './value.ts';
+import { CannotRun, type Int, toInt, type Value } from './value.ts';
 import { compileWildcard } from './wildcard.ts';
 
 /** Tests a value that is there. */
@@ -24,7 +24,7 @@ export function compileTest(test: Test, type: Type): ValueTest {
       return (value) => find(value as ByteString, 0) !== -1;
     }
     case 'matches':
-      return compileMatcher(test.right) as ValueTest;
+      return compileRegex(test.right);
     case 'wildcard':
     case 'strict wildcard':
       return compileWildcard(test.right, test.op === 'strict wildcard') as ValueTest;
@@ -33,6 +33,12 @@ export function compileTest(test: Test, type: Type): ValueTest {
       return compileOrder(test.op, typeof value === 'bigint' ? toInt(value) : value, type);
     }
   }
+}
+
+function compileRegex(pattern: string): ValueTest {
+  const matcher = compileMatcher(pattern);
+  if (typeof matcher === 'string') throw new CannotRun(matcher);
+  return matcher as ValueTest;
 }
 
 /** Addresses of two families are different and have no order. */

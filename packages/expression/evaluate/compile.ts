@@ -17,7 +17,7 @@ export function compilerOf(layout: Layout): Compiler {
   return compiler;
 }
 
-/** Compiles an expression for requests of the same layout. Throws `UnknownFunction`. */
+/** Compiles an expression for requests of the same layout. Throws `CannotRun`. */
 export function compileExpression(ast: FilterAst, layout: Layout): Run {
   const run = compileTruth(ast, compilerOf(layout));
   return (request) => {

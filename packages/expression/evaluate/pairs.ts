@@ -4,11 +4,10 @@ import { faultLine } from '../fault.ts';
 import { parseLine } from '../json-bytes.ts';
 import { MAX_CHARACTERS, parseExpression } from '../parser.ts';
 import type { Scheme, SchemeKind, Schemes } from '../scheme.ts';
-import { UnknownFunction } from './call.ts';
 import { compileExpression } from './compile.ts';
 import type { Run } from './compiler.ts';
 import { requestOfJson } from './json-request.ts';
-import { EvaluationError, type Layout, layoutOf } from './value.ts';
+import { CannotRun, EvaluationError, type Layout, layoutOf } from './value.ts';
 
 /** What a line gives: `error` is `panic` where the engine itself would fail, and why in `detail`. */
 type Outcome = { readonly result: boolean } | { readonly error: string; readonly detail?: string };
@@ -61,7 +60,7 @@ function compileText(scheme: Scheme, expression: string, layout: Layout): Run | 
   try {
     return compileExpression(parsed.ast, layout);
   } catch (error) {
-    if (error instanceof UnknownFunction) return error.message;
+    if (error instanceof CannotRun) return `the expression cannot be run: ${error.message}`;
     throw error;
   }
 }

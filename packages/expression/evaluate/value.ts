@@ -80,6 +80,9 @@ export class EvaluationError extends Error {
   }
 }
 
+/** Why an expression that is valid cannot be run: a function of an operator's own scheme, a regular expression too large. */
+export class CannotRun extends Error {}
+
 /** The most bytes that the functions of one evaluation may make out of shorter values. */
 export const MAX_MADE = 8 * 1024 * 1024;
 

@@ -1,1 +1,0 @@
-export { compileMatcher } from '/work/wt-regex/packages/expression/regex/matcher.ts';
