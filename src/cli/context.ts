@@ -10,8 +10,8 @@ export interface Context {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The store for a command that changes nothing. */
   reads(): Promise<StoreReads>;
-  /** The store for a command that writes; its schema is up to date. */
-  store(): Promise<Store>;
+  /** The store for a command that writes; its schema is up to date. `anew` as for `openStore`. */
+  store(anew?: boolean): Promise<Store>;
   stream(): Promise<Stream>;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };

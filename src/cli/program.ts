@@ -162,7 +162,7 @@ async function withContext({ environment, stdout, stderr }: Streams, work: (cont
     stdout,
     stderr,
     reads: () => (reads ??= openReads(config).catch(unavailable)),
-    store: () => (store ??= openStore(config, { patience, onMigrate }).catch(unavailable)),
+    store: (anew = false) => (store ??= openStore(config, { patience, onMigrate, anew }).catch(unavailable)),
     stream: () => (stream ??= openStream(config).catch(unavailable)),
     exitCode: 0,
   };

@@ -85,7 +85,7 @@ export interface FoundFeed extends FeedProfile {
 /**
  * Receives the active access rules of a snapshot, one call a rule, without an object a row.
  * `id` is the store's own primary key of the rule, `expires` the expiry in whole seconds (0 = none),
- * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
+ * `levels` is `levelCode(confidence, severity)` of document/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
@@ -382,6 +382,6 @@ export interface RuleWrites {
   dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
   /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;
-  /** Forgets every position, so that landing begins with this stream at its beginning. */
-  adoptStream(streamId: string): Promise<void>;
+  /** Forgets every position, so that landing begins with this stream at its beginning, or behind what its partitions hold (`ends`). */
+  adoptStream(streamId: string, ends?: ReadonlyMap<number, number>): Promise<void>;
 }

@@ -10,6 +10,7 @@ import { type Opening, openSqliteReads, openSqliteStore } from '../store/sqlite/
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
+import { refuseLostFile } from './lost-store.ts';
 import type { WaitingThread } from './waiting-thread.ts';
 import { startWriter, type Writer, type WriterData } from './writer.ts';
 
@@ -46,13 +47,17 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
     },
   });
 
+/** `anew`: the store may be made beside a stream that has messages of another one. */
+export type StoreOpening = Opening & { readonly anew?: boolean };
+
 /**
  * Opens the store in this thread and brings its schema up to date, for the writer thread and for commands that write beside a server.
  * `opening.patience` says how long these wait for the lock of the embedded store; PostgreSQL queues who waits, for 10 s.
  */
-export async function openStore(config: Config, opening: Opening = {}): Promise<Store> {
+export async function openStore(config: Config, opening: StoreOpening = {}): Promise<Store> {
   if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl, opening.onMigrate);
   openDataDir(config.dataDir);
+  if (config.kafkaBrokers === undefined && !opening.anew) refuseLostFile(config.dataDir);
   return openSqliteStore(config.dataDir, Date.now, opening);
 }
 

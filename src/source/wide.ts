@@ -1,5 +1,5 @@
 /** Whole countries and ASNs among the entries of a list: a few lines that are many networks. */
-import { geoCost, geoName } from '../feed/geo-cost.ts';
+import { geoCost, geoName } from '../document/geo-cost.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
 import type { GeoTarget } from '../rule.ts';
 import type { PassedRow, PlacedEntry } from './readers/content.ts';

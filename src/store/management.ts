@@ -154,10 +154,11 @@ export function management(transact: Transact): Management {
       transact(function* (now) {
         yield* audit(now, event, batchId, { workspacePk: yield* findWorkspace(workspaceId), by, change: { before: null, after } });
       }),
-    adoptStream: (streamId) =>
+    adoptStream: (streamId, ends = new Map()) =>
       transact(
         function* (now) {
           yield* run('DELETE FROM positions');
+          for (const [partition, end] of ends) yield* run('INSERT INTO positions VALUES ($1, $2, $3)', streamId, partition, end);
           yield* audit(now, 'stream adopted', streamId);
         },
         { repeatable: true },

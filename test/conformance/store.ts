@@ -7,7 +7,7 @@ import type { SavedFeed } from '../../src/account/feed.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
-import { levelCode } from '../../src/feed/levels.ts';
+import { levelCode } from '../../src/document/levels.ts';
 import type { LandingItem, RuleMatch, RuleSink, StepFilter, StepPlace, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import {
@@ -370,6 +370,8 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.positionStreams(), [STREAM]);
     await store.adoptStream('another');
     assert.equal(await store.position(STREAM, 3), undefined);
+    await store.adoptStream('another', new Map([[2, 7]]));
+    assert.deepEqual([await store.position('another', 2), await store.position('another', 3)], [7, undefined]);
   });
 
   test(`D4 store ${name}: two consumers at the same position: exactly one lands`, async (t) => {

@@ -6,9 +6,9 @@ import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { instantOf } from '../../src/clock.ts';
-import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
-import { explain } from '../../src/feed/explain/explain.ts';
-import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/feed/variant.ts';
+import { explain } from '../../src/document/explain/explain.ts';
+import { documentBuilder } from '../../src/document/make/document-builder.ts';
+import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/document/variant.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type Target } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -31,25 +31,24 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
   const met = { in: 0, partly: 0, out: 0 };
   for (let round = 0; round < ROUNDS; round++) {
     const { store, clock, workspace, geo, spans, options } = await world(random);
-    const builder = feedBuilder({
+    const builder = documentBuilder({
       ...options,
-      recordFeed: store.recordFeed,
       recordTold: store.recordTold,
       geo: () => geo,
       phaseOf: () => 'request',
       clock,
     });
     const sources = [null, ...(await store.directory(workspace.id))!.lists, ...(await store.feeds(workspace.id))];
-    for (const generation of [1, 2]) {
+    for (const sequence of [1, 2]) {
       for (const action of ACCESS_ACTIONS) {
         const published = new Map<string | null, Uint8Array>();
         for (const source of sources) {
           const variant = variantOf({ action, format: 'plain' }, source === null ? DEFAULT_VARIANT : storedVariant(source));
           const feedId = source?.id ?? null;
-          const request = { workspaceId: workspace.id, feedId, variant, generation, confirmedAt: 0, offline: false, previous: undefined };
+          const request = { workspaceId: workspace.id, feedId, variant, sequence, offline: false, before: undefined };
           const built = await builder.build(request);
-          assert.equal(built.kind, 'feed');
-          const lines = built.kind === 'feed' ? new TextDecoder().decode(built.bytes).split('\n').filter(Boolean) : [];
+          assert.equal(built.kind, 'document');
+          const lines = built.kind === 'document' ? new TextDecoder().decode(built.bytes).split('\n').filter(Boolean) : [];
           published.set(feedId, flags(lines.map((line) => spanOf(parseNetwork(line) as Network))));
         }
         const check = async (target: Target, of: readonly Span[]) => {

@@ -1,8 +1,8 @@
 /** What it costs to cut never-block rules out of a block feed (SPEC D7.9). */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, secondOf, systemClock } from '../../clock.ts';
-import { countWithoutSubtraction, feedContent } from '../../feed/build/content.ts';
-import { readSnapshot } from '../../feed/build/snapshot.ts';
+import { readSnapshot } from '../../document/held/snapshot.ts';
+import { countWithoutSubtraction, feedContent } from '../../document/make/content.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -29,7 +29,7 @@ export async function subtractionCosts({ config }: Context): Promise<FindCost> {
   const guardOf = blockGuards(serviceGuardRails(config));
   return async (store, workspaceId, feedId) => {
     const now = instantOf(systemClock);
-    const snapshot = await readSnapshot(store, { workspaceId, feedId, generation: 0 }, now);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
     if (snapshot === undefined) return undefined;
     const { protected: guarded } = guardOf(snapshot.head.guardRails);
     const query = { family: 'both', action: 'block', asOf: secondOf(now.wall), classes: undefined, guarded } as const;

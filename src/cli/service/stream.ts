@@ -2,19 +2,29 @@
 import { WeirError } from '../../errors.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Stream } from '../../ports/stream.ts';
+import { endsOf, isBlank } from '../../runtime/lost-store.ts';
 import type { AddCommand } from '../command.ts';
 
 export function streamCommands(add: AddCommand): void {
   add('stream adopt', 'start over with the stream that is here now, when landing has stopped because the old one is gone', (c) => c, {
     async run(context) {
-      const [stream, store] = [await context.stream(), await context.store()];
+      const [stream, store] = [await context.stream(), await context.store(true)];
       const streamId = await stream.id();
+      const ends = await endsOf(stream);
+      if (ends.size > 0 && (await isBlank(store))) {
+        // Its messages are of workspaces that are gone: they could only become dead letters.
+        await store.adoptStream(streamId, ends);
+        return { stream_id: streamId, adopted: true, anew: true };
+      }
       if (await hasLanded(stream, store))
         throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
       await store.adoptStream(streamId);
-      return { stream_id: streamId, adopted: true };
+      return { stream_id: streamId, adopted: true, anew: false };
     },
-    show: (result) => `landing starts over with the stream ${result.stream_id}, from its beginning, within seconds`,
+    show: ({ stream_id, anew }) =>
+      anew
+        ? `the store starts anew: what the stream ${stream_id} holds is left alone, and what comes lands`
+        : `landing starts over with the stream ${stream_id}, from its beginning, within seconds`,
   });
 }
 

@@ -1,0 +1,9 @@
+import type { Instant } from '../clock.ts';
+
+/** A point in time; `sequence` is for order, also within one millisecond. Of a read: that of the request for which it was made. */
+export interface Moment extends Instant {
+  readonly sequence: number;
+}
+
+/** Earlier than every moment that a context hands out. */
+export const BEFORE_ALL: Moment = { wall: Number.NEGATIVE_INFINITY, monotonic: Number.NEGATIVE_INFINITY, sequence: -1 };
