@@ -1,6 +1,6 @@
-/** Writes a tree as an expression that parses to the same tree. */
+/** Writes a tree, or a part of one, as text that parses to the same tree. */
 
-import { formatAddress } from '../address.ts';
+import { addressText } from './address.ts';
 import {
   type Argument,
   EACH,
@@ -9,11 +9,12 @@ import {
   type Item,
   type Literal,
   type LogicalOperator,
+  type OrderingOperator,
   type Test,
   type Value,
-} from '../ast.ts';
-import type { ByteString } from '../bytes.ts';
-import { IP } from '../types.ts';
+} from './ast.ts';
+import { type ByteString, decodeText } from './bytes.ts';
+import { IP } from './types.ts';
 
 const PRECEDENCE: Readonly<Record<LogicalOperator, number>> = { or: 1, xor: 2, and: 3 };
 const TIGHTEST = 4;
@@ -21,6 +22,8 @@ const TIGHTEST = 4;
 export function printExpression(ast: Expression): string {
   return print(ast, 0);
 }
+
+const ORDERS: Readonly<Record<OrderingOperator, string>> = { eq: '==', ne: '!=', ge: '>=', le: '<=', gt: '>', lt: '<' };
 
 /** In parentheses when what stands around binds at least as strongly. */
 function print(ast: Expression, around: number): string {
@@ -54,11 +57,11 @@ function printTest(test: Test): string {
     case 'strict wildcard':
       return ` ${test.op} ${printBytes(test.right)}`;
     default:
-      return ` ${test.op} ${printLiteral(test.right)}`;
+      return ` ${ORDERS[test.op]} ${printLiteral(test.right)}`;
   }
 }
 
-function printValue(value: Value): string {
+export function printValue(value: Value): string {
   const { source } = value;
   const name = source.kind === 'field' ? source.name : `${source.signature.name}(${source.arguments.map(printArgument).join(', ')})`;
   return name + value.indexes.map(printIndex).join('');
@@ -80,19 +83,18 @@ function printIndex(index: Index): string {
 
 function printLiteral(literal: Literal): string {
   if (typeof literal.value === 'bigint') return `${literal.value}`;
-  return literal.type === IP ? formatAddress(literal.value) : printBytes(literal.value);
+  return literal.type === IP ? addressText(literal.value) : printBytes(literal.value);
 }
 
 function printItem(item: Item): string {
   if (typeof item === 'string') return printBytes(item);
   const [first, last] =
-    typeof item.first === 'bigint' ? [item.first, item.last] : [formatAddress(item.first), formatAddress(item.last as ByteString)];
+    typeof item.first === 'bigint' ? [item.first, item.last] : [addressText(item.first), addressText(item.last as ByteString)];
   return first === last ? `${first}` : `${first}..${last}`;
 }
 
-function printBytes(bytes: ByteString): string {
-  const escaped = bytes.replace(/["\\]/g, '\\$&').replace(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
-  return `"${escaped}"`;
+export function printBytes(bytes: ByteString): string {
+  return `"${escapeText(decodeText(bytes)) ?? escapeBytes(bytes)}"`;
 }
 
 /** A raw string with as many hashes as its text needs. */
@@ -100,4 +102,15 @@ function printRaw(text: string): string {
   let hashes = '';
   while (text.includes(`"${hashes}`)) hashes += '#';
   return `r${hashes}"${text}"${hashes}`;
+}
+
+/** UTF-8 is shown as it is read, but for what cannot be seen. */
+function escapeText(text: string | null): string | null {
+  return text === null || /[^\P{C}\0-\x7f]|[\u2028\u2029]/u.test(text) ? null : escapeHidden(text, /\p{Cc}/gu);
+}
+
+const escapeBytes = (bytes: ByteString): string => escapeHidden(bytes, /[^ -~]/g);
+
+function escapeHidden(text: string, hidden: RegExp): string {
+  return text.replace(/["\\]/g, '\\$&').replace(hidden, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
