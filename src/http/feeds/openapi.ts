@@ -4,7 +4,7 @@ import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../document/v
 import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
-import { type ApiGroup, BASIC, BEARER, errorResponse, header, methods } from '../openapi.ts';
+import { type ApiGroup, BASIC, BEARER, errorResponse, header, methods } from '../docs/openapi.ts';
 import { readFeedQuery } from './query.ts';
 import { otherFeed } from './refusals.ts';
 
