@@ -88,7 +88,7 @@ export class ServedWorkspace {
         this.#last = failedRead(this.#last, this.#context.monotonic() + this.#context.pause);
       }
     }
-    const known = this.#find(ref);
+    const known = this.#find(ref) ?? this.#findById(ref);
     if (known === undefined) throw new WeirError('FEED_UNAVAILABLE', 'the store does not answer', { cause });
     return { ...known, read: this.#last };
   }
@@ -178,6 +178,13 @@ export class ServedWorkspace {
     const id = ref.toLowerCase();
     const byId = this.#names.get(id);
     return byId?.resolution.kind === 'named' && byId.resolution.feedId === id ? byId : this.#names.get(ref);
+  }
+
+  /** What a UUID stands for that is known by a name only: while the store does not answer, nothing better is to be had. */
+  #findById(ref: string | null): Known | undefined {
+    if (ref?.length !== UUID_LENGTH) return undefined;
+    const id = ref.toLowerCase();
+    return this.#names.values().find(({ resolution }) => resolution.kind === 'named' && resolution.feedId === id);
   }
 
   /** The latest read in which a known name stands for the same: the workspace's, while its revision has not moved. */
