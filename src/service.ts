@@ -189,7 +189,15 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   );
   const cache =
     feedThread &&
-    feedCache(measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread, config, engine, geo, watch, logger);
+    feedCache(
+      measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread,
+      config,
+      engine,
+      geo,
+      watch,
+      authentication.keyRevision,
+      logger,
+    );
   const bouncers = new Bouncers(bouncerLog(log));
   if (cache !== undefined) {
     closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));

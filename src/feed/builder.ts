@@ -5,29 +5,12 @@
 
 import type { FeedKind, ProposedFeed } from '../account/feed.ts';
 import type { DecisionAnswer, DecisionRequest } from '../bouncers/decisions.ts';
-import type { Instant } from '../clock.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
 import type { BodyPart } from './formats/stamp.ts';
 import type { GeoCost } from './geo-cost.ts';
-
-/**
- * How many seconds a content may wait for its beginning, so far as its Last-Modified lies ahead. An instant further ahead comes from
- * a clock that was wrong or was set, and must not hold a change back.
- */
-export const LONGEST_WAIT = 3;
-
-/** The content of a variant that this replica served last. */
-export interface PreviousContent {
-  readonly hash: string;
-  /** Whole seconds. */
-  readonly lastModified: number;
-  /** Whether other content was served with this Last-Modified before. */
-  readonly sharesInstant: boolean;
-  /** Whether it can be served for another moment: its bytes are in memory, and no rule in it has expired. */
-  readonly servable: boolean;
-}
+import type { Moment } from './moment.ts';
 
 /** Asks for one variant of one feed, or of another document. */
 export interface BuildRequest {
@@ -35,24 +18,22 @@ export interface BuildRequest {
   /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
   readonly variant: DocumentVariant;
-  /** A snapshot of an earlier generation is read anew, and then is of this one. */
-  readonly generation: number;
-  /** The store's clock when the snapshot was read or last confirmed, ms; 0 when there is none. */
-  readonly confirmedAt: number;
+  /** The `sequence` of the read of the workspace that asks: a snapshot of an earlier one is read anew, and then is of this one. */
+  readonly sequence: number;
   /** The store does not answer: build from the last snapshot, and ask the store nothing. */
   readonly offline: boolean;
-  readonly previous: PreviousContent | undefined;
+  /** The content that is served until another one may begin, where that second lies ahead: what begins then must not have lapsed. */
+  readonly before: { readonly hash: string; readonly until: number } | undefined;
 }
 
-/** The snapshot that a build was made from, and when the build may be served. */
+/** The snapshot that a build was made from, and how much is in it. */
 export interface BuildSource {
   readonly revision: number;
-  readonly generation: number;
   /** What the feed is called: the list's name, the composed feed's or the workspace's. */
   readonly name: string;
-  /** When its read began. */
-  readonly readAt: Instant;
-  /** The store's clock when it was read or last confirmed, ms. */
+  /** When the snapshot was read; its `sequence` is the highest that was asked for. */
+  readonly at: Moment;
+  /** The store's clock then, ms. */
   readonly takenAt: number;
   readonly geoVersion: string;
   readonly entryCount: number;
@@ -61,29 +42,21 @@ export interface BuildSource {
   readonly entryLimit: number;
   /** Whole seconds: when the build was made, without the rules that had expired by then. */
   readonly asOf: number;
-  /** Whole seconds: while that lies ahead, the previous content is to be served. */
-  readonly servableFrom: number;
   /** Whole seconds: from then on this build must not be served, because a rule in it expires. Infinity when none does. */
-  readonly servableUntil: number;
-  /** Whether `lastModified` is earlier than recorded: it is decided again at `servableUntil`, and nothing is to be built before. */
-  readonly provisional: boolean;
+  readonly lapsesAt: number;
 }
 
-/** A whole representation. */
+/** A whole representation but for its Last-Modified. */
 export interface BuiltFeed extends BuildSource {
   readonly kind: 'feed';
   /** The identity body. Its buffer is its own, so that it can be handed from thread to thread. */
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where `bytes` show the Last-Modified, which whoever decides it writes there. */
+  readonly stampsAt: readonly number[];
   /** What `bytes` consist of; undefined for one part. */
   readonly parts: readonly BodyPart[] | undefined;
-  /** Names the content: SHA-256 of `bytes` without the line that says when they were generated. */
+  /** Names the content: SHA-256 of `bytes` without the Last-Modified. */
   readonly hash: string;
-  /** Whole seconds. */
-  readonly lastModified: number;
-  /** Whether `bytes` show `lastModified`. */
-  readonly stamped: boolean;
-  /** Whether other content was served with this Last-Modified too. */
-  readonly sharesInstant: boolean;
 }
 
 /** More entries than the feed's cap: nothing was rendered (spec 4.6). */

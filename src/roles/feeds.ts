@@ -22,6 +22,7 @@ export function feedCache(
   engine: Engine,
   geo: GeoInUse,
   watch: FeedWatch,
+  keyRevision: () => number | undefined,
   logger: Logger,
 ): FeedCache {
   return new FeedCache({
@@ -32,6 +33,7 @@ export function feedCache(
     bodyBytes: config.feedCacheMb * 1024 * 1024,
     geoVersion: () => geo.database().version,
     zlib: `${process.versions.zlib}-${process.arch}`,
+    keyRevision,
     watch,
     caughtUp: waitForLanding(config, engine),
     report: feedReport(logger),

@@ -18,7 +18,7 @@ import { remoteCalls, serveCalls } from './rpc.ts';
 import { beginning } from './waiting-thread.ts';
 
 /** What feeds write. */
-type FeedWrites = Pick<StoreWrites, 'recordFeed' | 'recordTold'>;
+type FeedWrites = Pick<StoreWrites, 'recordTold'>;
 
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
@@ -36,7 +36,7 @@ const explaining = async () => {
   return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules };
 };
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ ...shared, recordFeed: store.recordFeed, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...feedBuilder({ ...shared, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
   async preview(request) {
     previewer ??= import('../feed/build/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
     return (await previewer).preview(request);
@@ -66,7 +66,7 @@ async function openSource(from: FeedSource): Promise<StoreReads & FeedWrites & {
   if ('databaseUrl' in from)
     return (await import('../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
   const reads = openSqliteReads(from.dataDir);
-  const writes = remoteCalls<FeedWrites>(from.writes, { recordFeed: true, recordTold: true });
+  const writes = remoteCalls<FeedWrites>(from.writes, { recordTold: true });
   return {
     ...reads,
     ...writes,

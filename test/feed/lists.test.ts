@@ -97,6 +97,23 @@ describe('D5.19 a list is asked for alone', () => {
     assert.equal(await status('/a'), 200);
   });
 
+  test('D5.24 a deleted list is 404 at once, by name and by UUID, and no other is; while the store is away it is served on', async () => {
+    const { clock, store, ids, replica, status, taken } = world();
+    for (const target of ['', '/a', `/${ids[1]}`, '/c']) assert.equal(await status(target), 200);
+    store.keyRevision += 1;
+    store.down = true;
+    for (const target of ['', '/a', `/${ids[1]}`, '/c', '/a']) assert.equal(await status(target), 200, target);
+    assert.ok((await replica.get('/a')).headers['x-feed-stale-since'] === undefined, 'its snapshot is young');
+    store.down = false;
+    store.deleteList(ids[0]);
+    store.deleteList(ids[1]);
+    await clock.advance(1_000);
+    taken();
+    assert.deepEqual([await status('/a'), await status(`/${ids[1]}`), await status('/c'), await status('')], [404, 404, 200, 200]);
+    assert.deepEqual([await status('/c'), await status('')], [200, 200]);
+    assert.deepEqual(taken().length, 3, 'each name is asked for once');
+  });
+
   test('D5.16 a list that nobody has asked for is 500 while the store is away, also for the key that is bound to it', async () => {
     const { store, ids, replica, status } = world();
     await replica.get('/a');

@@ -41,7 +41,7 @@ async function fixture(t: TestContext, targets: readonly Target[]) {
   await store.apply({ streamId: randomUUID(), partition: 0, from: null, to: items.length, items, poison: [], now: 1 });
   const source = (dataDir: string) => () => {
     const { port1, port2 } = new MessageChannel();
-    serveCalls(port1, { recordFeed: store.recordFeed });
+    serveCalls(port1, { recordTold: store.recordTold });
     t.after(() => port1.close());
     return { dataDir, writes: port2 };
   };
@@ -49,10 +49,9 @@ async function fixture(t: TestContext, targets: readonly Target[]) {
     workspaceId,
     feedId: null,
     variant: DEFAULT_VARIANT,
-    generation: 1,
-    confirmedAt: 0,
+    sequence: 1,
     offline: false,
-    previous: undefined,
+    before: undefined,
   };
   return { folder, source, request };
 }
@@ -72,13 +71,10 @@ test('1.4 D5 the feed thread builds from the store, with the geo data it was giv
   const first = await thread.build(request);
   assert.equal(textOf(first), '198.51.100.0/24\n203.0.113.7/32\n');
   await thread.useGeo(await geoData(t, '198.51.100.0,198.51.100.127'));
-  const second = await thread.build({ ...request, generation: 0 });
+  const second = await thread.build({ ...request, sequence: 0 });
   assert.equal(textOf(second), '198.51.100.0/25\n203.0.113.7/32\n');
   assert.ok(
-    first.kind === 'feed' &&
-      second.kind === 'feed' &&
-      first.geoVersion !== second.geoVersion &&
-      first.readAt.monotonic === second.readAt.monotonic,
+    first.kind === 'feed' && second.kind === 'feed' && first.geoVersion !== second.geoVersion && first.at.monotonic === second.at.monotonic,
   );
   assert.equal((await thread.build({ ...request, feedId: randomUUID() })).kind, 'gone');
 });
@@ -105,9 +101,9 @@ test('D5.21 a build that throws rejects alone: the thread goes on with the snaps
   const first = await thread.build(request);
   const nonsense = { ...DEFAULT_VARIANT, format: 'nonsense' as typeof DEFAULT_VARIANT.format };
   await assert.rejects(thread.build({ ...request, variant: nonsense }), /undefined/);
-  const second = await thread.build({ ...request, generation: 0 });
+  const second = await thread.build({ ...request, sequence: 0 });
   assert.equal(textOf(second), '203.0.113.7/32\n');
-  assert.ok(first.kind === 'feed' && second.kind === 'feed' && first.readAt.monotonic === second.readAt.monotonic);
+  assert.ok(first.kind === 'feed' && second.kind === 'feed' && first.at.monotonic === second.at.monotonic);
   assert.equal(sources, 1);
 });
 

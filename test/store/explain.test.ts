@@ -33,20 +33,19 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
     const { store, clock, workspace, geo, spans, options } = await world(random);
     const builder = feedBuilder({
       ...options,
-      recordFeed: store.recordFeed,
       recordTold: store.recordTold,
       geo: () => geo,
       phaseOf: () => 'request',
       clock,
     });
     const sources = [null, ...(await store.directory(workspace.id))!.lists, ...(await store.feeds(workspace.id))];
-    for (const generation of [1, 2]) {
+    for (const sequence of [1, 2]) {
       for (const action of ACCESS_ACTIONS) {
         const published = new Map<string | null, Uint8Array>();
         for (const source of sources) {
           const variant = variantOf({ action, format: 'plain' }, source === null ? DEFAULT_VARIANT : storedVariant(source));
           const feedId = source?.id ?? null;
-          const request = { workspaceId: workspace.id, feedId, variant, generation, confirmedAt: 0, offline: false, previous: undefined };
+          const request = { workspaceId: workspace.id, feedId, variant, sequence, offline: false, before: undefined };
           const built = await builder.build(request);
           assert.equal(built.kind, 'feed');
           const lines = built.kind === 'feed' ? new TextDecoder().decode(built.bytes).split('\n').filter(Boolean) : [];

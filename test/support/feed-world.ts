@@ -131,6 +131,8 @@ export class MemoryStore
   down = false;
   readOnly = false;
   hanging = false;
+  /** Moves when a list is deleted. */
+  keyRevision = 1;
   /** How often each call was made. */
   readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordFeed: 0 };
   /** What `ruleStates` was asked for. */
@@ -199,6 +201,7 @@ export class MemoryStore
 
   deleteList(id: string): void {
     this.#revision += 1;
+    this.keyRevision += 1;
     this.#lists = this.#lists.filter((list) => list.id !== id);
   }
 
@@ -420,7 +423,6 @@ export class Replica {
       store,
       builder: feedBuilder({
         store,
-        recordFeed: (...args) => store.recordFeed(...args),
         recordTold: (...args) => store.recordTold(...args),
         geo,
         guard,
@@ -432,6 +434,7 @@ export class Replica {
       bodyBytes: 1 << 20,
       geoVersion: () => geo().version,
       zlib: 'test',
+      keyRevision: () => store.keyRevision,
       caughtUp: undefined,
       watch: new FeedWatch(
         (level, message) => this.log.push(`${level} ${message}`),

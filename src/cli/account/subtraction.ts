@@ -29,7 +29,7 @@ export async function subtractionCosts({ config }: Context): Promise<FindCost> {
   const guardOf = blockGuards(serviceGuardRails(config));
   return async (store, workspaceId, feedId) => {
     const now = instantOf(systemClock);
-    const snapshot = await readSnapshot(store, { workspaceId, feedId, generation: 0 }, now);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
     if (snapshot === undefined) return undefined;
     const { protected: guarded } = guardOf(snapshot.head.guardRails);
     const query = { family: 'both', action: 'block', asOf: secondOf(now.wall), classes: undefined, guarded } as const;

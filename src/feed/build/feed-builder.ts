@@ -1,28 +1,17 @@
 /**
  * The work of the feed thread. A build reads the feed's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
- * that expire (`renewal.ts`), renders the variant (`document.ts`) and decides its Last-Modified (`last-modified.ts`).
+ * that expire (`renewal.ts`) and renders the variant (`document.ts`).
  */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { FeedDecisions } from '../../bouncers/make/feed-decisions.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
-import { type BuildRequest, type BuildResult, type FeedBuilder, LONGEST_WAIT } from '../builder.ts';
-import {
-  DECISIONS,
-  type DecisionsVariant,
-  DOCUMENTS,
-  type DocumentKind,
-  type DocumentVariant,
-  isRemembered,
-  nameOf,
-  revisionOf,
-} from '../document.ts';
-import { stampFeed } from '../formats/stamp.ts';
+import type { BuildRequest, BuildResult, FeedBuilder } from '../builder.ts';
+import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { exceptionsOf } from './content.ts';
 import { render } from './document.ts';
 import { FeedRanges } from './feed-ranges.ts';
-import { decideLastModified, type FeedRecord, isFarAhead, isInstantShared } from './last-modified.ts';
 import type { OverCap, RenderedFeed } from './render.ts';
 import { type RenewalReads, renewDueRules } from './renewal.ts';
 import type { PhaseOf } from './rules.ts';
@@ -32,7 +21,6 @@ import { WorkspaceRules } from './workspace-rules.ts';
 /** What builds are made with. */
 export interface FeedBuilderOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById' | 'told'>;
-  readonly recordFeed: StoreWrites['recordFeed'];
   readonly recordTold: StoreWrites['recordTold'];
   /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
@@ -102,19 +90,20 @@ const newFeed = (rules: WorkspaceRules): FeedState => ({
 });
 const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
-/** Builds from the feed's snapshot, which is read first where it is of an earlier generation, or not of one moment any more. */
+/** Builds from the feed's snapshot, which is read first where it is older than what asks for it, or not of one moment any more. */
 async function buildFeed(feed: FeedState, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
   const { store, clock } = options;
   const { snapshot } = feed;
-  const { document } = request.variant;
+  const { workspaceId, feedId, variant } = request;
+  const { document } = variant;
   const isShared = DOCUMENTS[document].kinds.length === 0;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
-  const isOld = snapshot === undefined || snapshot.generation < request.generation || clock.now() < snapshot.readAt.wall;
+  const isOld = snapshot === undefined || snapshot.at.sequence < request.sequence || clock.now() < snapshot.at.wall;
   if (isOld || (isShared && isMixed(snapshot, feed.rules))) {
-    const wanted = { ...request, generation: Math.max(request.generation, snapshot?.generation ?? 0) };
+    const sequence = Math.max(request.sequence, snapshot?.at.sequence ?? 0);
     const read = isShared
-      ? sharedSnapshot(feed, wanted, options)
-      : within(readSnapshot(store, wanted, instantOf(clock), document), READ_LIMIT, 'the store', clock);
+      ? sharedSnapshot(feed, request, sequence, options)
+      : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
     feed.snapshot = await read;
   }
   return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed, feed.snapshot, request, options);
@@ -130,7 +119,8 @@ const isMixed = (snapshot: Snapshot, rules: WorkspaceRules): boolean =>
 /** A snapshot whose lists are shared with the other feeds of the workspace. */
 async function sharedSnapshot(
   { rules, snapshot }: FeedState,
-  { workspaceId, feedId, generation }: BuildRequest,
+  { workspaceId, feedId }: BuildRequest,
+  sequence: number,
   { store, clock }: FeedBuilderOptions,
 ): Promise<Snapshot | undefined> {
   // Reads wait for each other.
@@ -143,59 +133,31 @@ async function sharedSnapshot(
   if (found === undefined) return undefined;
   const ranges = snapshot?.ranges ?? new FeedRanges();
   ranges.forgetUnused();
-  return { ...found, generation, takenAt: found.head.takenAt, stored: new Map(), ranges };
+  return { head: found.head, parts: found.parts, at: { ...found.at, sequence }, stored: new Map(), ranges };
 }
 
 async function buildFrom(feed: FeedState, snapshot: Snapshot, request: BuildRequest, options: FeedBuilderOptions): Promise<BuildResult> {
   const second = secondOf(options.clock.now());
   const geo = options.geo();
-  snapshot.takenAt = Math.max(snapshot.takenAt, request.confirmedAt);
   const { variant } = request;
   if (variant.document === 'decisions') return buildDecisions(feed, snapshot, request, second, geo, options);
   const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
-  const { takenAt } = snapshot;
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, rendered);
-  if (rendered.kind === 'too_large') {
-    return { kind: 'too_large', ...source, hint: rendered.hint, servableFrom: 0, servableUntil: rendered.until, provisional: false };
-  }
+  if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
   const { text, hash } = rendered;
-  const remembered = isRemembered(request.variant);
-  const record = request.offline || !remembered ? undefined : await recordContent(request, { hash, snapshotAt: takenAt, second }, options);
-  const { lastModified, servableFrom, provisionalUntil } = decideLastModified(hash, second, takenAt, record, request.previous);
-  stampFeed(text, lastModified);
-  return {
-    kind: 'feed',
-    ...source,
-    hash,
-    bytes: text.bytes,
-    parts: text.parts,
-    lastModified,
-    stamped: text.stampsAt.length > 0,
-    sharesInstant: !remembered || isInstantShared(hash, lastModified, request.previous) || isFarAhead(record, second),
-    servableFrom,
-    servableUntil: Math.min(rendered.until, provisionalUntil),
-    provisional: Number.isFinite(provisionalUntil),
-  };
+  return { kind: 'feed', ...source, hash, bytes: text.bytes, stampsAt: text.stampsAt, parts: text.parts };
 }
 
 /** What a build is made from, and how many entries it has. */
 function sourceOf(
-  { generation, readAt, takenAt, head }: Snapshot,
+  { at, head }: Snapshot,
   { variant }: BuildRequest,
   made: { readonly geoVersion: string; readonly asOf: number },
-  { entryCount, v4Count, entryLimit }: Pick<RenderedFeed, 'entryCount' | 'v4Count' | 'entryLimit'>,
+  { entryCount, v4Count, entryLimit, until }: Pick<RenderedFeed, 'entryCount' | 'v4Count' | 'entryLimit' | 'until'>,
 ) {
-  return {
-    generation,
-    readAt,
-    takenAt,
-    revision: revisionOf(variant.document, head),
-    name: head.profile.name,
-    ...made,
-    entryCount,
-    v4Count,
-    entryLimit,
-  };
+  const { takenAt, profile } = head;
+  const revision = revisionOf(variant.document, head);
+  return { revision, name: profile.name, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt: until };
 }
 
 /** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */
@@ -215,12 +177,10 @@ async function buildDecisions(
     record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
   });
   const guarded = guard(snapshot.head.guardRails).protected;
-  const { until, version, ...counted } = await feed.decisions.take(snapshot, { asOf: second, geo, guarded }, clock.now());
+  const { version, ...counted } = await feed.decisions.take(snapshot, { asOf: second, geo, guarded }, clock.now());
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, counted);
-  const times = { servableFrom: 0, servableUntil: until, provisional: false };
-  if (version === undefined) return { kind: 'too_large', ...source, hint: DECISIONS_HINT, ...times };
-  const content = { bytes: new Uint8Array(), parts: undefined, hash: version, lastModified: second, stamped: false, sharesInstant: true };
-  return { kind: 'feed', ...source, ...content, ...times };
+  if (version === undefined) return { kind: 'too_large', ...source, hint: DECISIONS_HINT };
+  return { kind: 'feed', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
 
 const DECISIONS_HINT = 'Narrow or remove rules, or raise the max_entries of the list or feed; single addresses count one by one.';
@@ -233,8 +193,8 @@ function renewalReads(workspaceId: string, { store, clock }: FeedBuilderOptions)
 }
 
 /**
- * The content at `second`, or at the second after the previous content's Last-Modified where that lies ahead and a rule expires until
- * then: content that waits while the previous one is served must hold no rule that has expired when it begins.
+ * The content at `second`; where other content is served until a later second, and a rule expires until then, the content at that one:
+ * what waits must hold no rule that has expired when it begins.
  */
 async function renderAt(
   second: number,
@@ -243,7 +203,7 @@ async function renderAt(
   geo: GeoDatabase,
   options: FeedBuilderOptions,
 ): Promise<RenderedFeed | OverCap> {
-  const { workspaceId, variant, previous, offline } = request;
+  const { workspaceId, variant, before, offline } = request;
   const { guard, phaseOf } = options;
   const ask = renewalReads(workspaceId, options);
   const renderAsOf = async (asOf: number) => {
@@ -251,17 +211,6 @@ async function renderAt(
     return render(snapshot, variant, { workspaceId, asOf, geo, guarded: guard(snapshot.head.guardRails).protected, phaseOf });
   };
   const rendered = await renderAsOf(second);
-  if (rendered.kind === 'too_large' || !previous?.servable || previous.hash === rendered.hash) return rendered;
-  const earliest = previous.lastModified + 1;
-  const waits = earliest > second && earliest <= second + LONGEST_WAIT;
-  return waits && rendered.until <= earliest ? renderAsOf(earliest) : rendered;
-}
-
-/** Tells the store of the content and returns its record; undefined when the store takes no writes, and Last-Modified lives in memory. */
-function recordContent(
-  { workspaceId, feedId, variant }: BuildRequest,
-  seen: Parameters<StoreWrites['recordFeed']>[2],
-  { recordFeed, clock }: FeedBuilderOptions,
-): Promise<FeedRecord | undefined> {
-  return within(recordFeed(workspaceId, { feedId, ...nameOf(variant) }, seen), ASK_LIMIT, 'the store', clock).catch(() => undefined);
+  if (rendered.kind === 'too_large' || before === undefined || before.hash === rendered.hash) return rendered;
+  return before.until > second && rendered.until <= before.until ? renderAsOf(before.until) : rendered;
 }

@@ -31,7 +31,7 @@ export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): Feed
   async function measure({ workspaceId, feed }: MeasureRequest): Promise<FeedMeasure | undefined> {
     await new Promise<void>((resolve) => clock.after(0, resolve));
     const now = instantOf(clock);
-    const snapshot = await readSnapshot(store, { workspaceId, feedId: feed, generation: 0 }, now);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId: feed }, now);
     if (snapshot === undefined) return undefined;
     const { profile, guardRails } = snapshot.head;
     const variant = storedVariant(profile);

@@ -73,7 +73,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
   /** One row for each action that the changes concern; none when the feed is gone. */
   async function previewFeed(list: AccessList, { feedId, hasRules }: Concerned, overlay: Overlay): Promise<FeedPreview[]> {
     const now = instantOf(clock);
-    const snapshot = await readSnapshot(store, { workspaceId: list.workspaceId, feedId, generation: 0 }, now);
+    const snapshot = await readSnapshot(store, { workspaceId: list.workspaceId, feedId }, now);
     if (snapshot === undefined) return [];
     const { kind, profile, guardRails } = snapshot.head;
     const touched = touchedActions(overlay);

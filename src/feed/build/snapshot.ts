@@ -3,8 +3,8 @@ import { type Instant, secondOf } from '../../clock.ts';
 import type { RuleSink, SnapshotHead, StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { GeoTarget, Kind, RuleRole, Target } from '../../rule.ts';
-import type { BuildRequest } from '../builder.ts';
 import { DOCUMENTS, type DocumentKind } from '../document.ts';
+import type { Moment } from '../moment.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import type { ListRules } from './active-rules.ts';
 import { type FeedPart, FeedRanges } from './feed-ranges.ts';
@@ -26,12 +26,8 @@ export const MOST_RULES = DEFAULT_ENTRY_LIMIT;
 /** The rules of one feed, or of another document, as one read transaction found them, with the list's settings; held by the feed thread. */
 export interface Snapshot {
   readonly head: SnapshotHead;
-  /** `BuildRequest.generation` of the build for which it was read. */
-  readonly generation: number;
-  /** When its read began; rules that had expired by then are not in it. */
-  readonly readAt: Instant;
-  /** The store's clock when it was read or last confirmed, ms. */
-  takenAt: number;
+  /** When it was read; rules that had expired by then are not in it. Its `sequence`: the highest of the builds for which it was read. */
+  readonly at: Moment;
   /** The rules of its lists, in their order where they are apart; then never-block rules of other lists. */
   readonly parts: readonly SnapshotPart[];
   /** Whole rules, of the kinds that the document shows. */
@@ -78,10 +74,10 @@ export class RuleColumns implements RuleSink {
   }
 
   /** All that was taken, without the memory beyond the last rows; read at this second. */
-  rules(readAt: number): SharedRules {
+  rules(second: number): SharedRules {
     const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
     for (const table of [v4, v6, geo]) table.trim();
-    return { v4, v6, geo, geoTargets, kept: new KeptRanges(), renewalsAskedThrough: readAt };
+    return { v4, v6, geo, geoTargets, kept: new KeptRanges(), renewalsAskedThrough: second };
   }
 }
 
@@ -113,9 +109,10 @@ export function ruleTables(rules: readonly SnapshotRule[], second: number): Shar
  */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
-  { workspaceId, feedId, generation }: Pick<BuildRequest, 'workspaceId' | 'generation'> & { readonly feedId: string | null | ProposedFeed },
+  { workspaceId, feedId }: { readonly workspaceId: string; readonly feedId: string | null | ProposedFeed },
   now: Instant,
   document: DocumentKind = 'feed',
+  sequence = 0,
 ): Promise<Snapshot | undefined> {
   const { networks, kinds } = DOCUMENTS[document];
   const columns = new RuleColumns();
@@ -128,5 +125,5 @@ export async function readSnapshot(
   const head = await store.snapshot(workspaceId, feedId, now.wall, networks ? columns : undefined, { kinds, take });
   if (head === undefined) return undefined;
   const parts = [{ key: '', rules: columns.rules(secondOf(now.wall)), levels: 0 }];
-  return { head, generation, readAt: now, takenAt: head.takenAt, parts, stored, ranges: new FeedRanges() };
+  return { head, at: { ...now, sequence }, parts, stored, ranges: new FeedRanges() };
 }

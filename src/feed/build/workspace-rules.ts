@@ -23,7 +23,7 @@ interface FeedRules {
   readonly head: SnapshotHead;
   readonly parts: readonly SnapshotPart[];
   /** When the read began. */
-  readonly readAt: Instant;
+  readonly at: Instant;
 }
 
 export class WorkspaceRules {
@@ -33,7 +33,7 @@ export class WorkspaceRules {
   readonly #users = new Map<SharedRules, number>();
   #change = 0;
   /** When the last read began, ms. */
-  #readAt = 0;
+  #latest = 0;
   #lastRead: Promise<unknown> = Promise.resolve();
   #reads = 0;
   /** Reads that were taken in. */
@@ -82,12 +82,12 @@ export class WorkspaceRules {
   }
 
   async #read(follow: Follow, before: readonly SnapshotPart[]): Promise<FeedRules | undefined> {
-    const readAt = instantOf(this.#clock);
+    const at = instantOf(this.#clock);
     // Rules that were read before the clock was set back lack some that have not expired now.
-    if (readAt.wall < this.#readAt) this.#lists.clear();
+    if (at.wall < this.#latest) this.#lists.clear();
     const taken = this.#taken;
     const changes = new Changes();
-    const head = await follow(readAt, { change: this.#change, lists: this.#lists }, changes);
+    const head = await follow(at, { change: this.#change, lists: this.#lists }, changes);
     if (head === undefined) {
       this.release(before);
       return undefined;
@@ -97,11 +97,11 @@ export class WorkspaceRules {
       this.#lists.clear();
       return this.#read(follow, before);
     }
-    const second = secondOf(readAt.wall);
+    const second = secondOf(at.wall);
     const exceptions = this.#take(changes, second);
     this.#taken += 1;
     this.#change = head.change;
-    this.#readAt = readAt.wall;
+    this.#latest = at.wall;
     const parts = head.lists.map(({ key, levels }): SnapshotPart => ({ key, rules: this.#lists.get(key)!, levels }));
     for (const { rules } of parts) {
       rules.renewalsAskedThrough = second;
@@ -109,7 +109,7 @@ export class WorkspaceRules {
     }
     for (const { rules } of parts) this.#users.set(rules, (this.#users.get(rules) ?? 0) + 1);
     this.release(before);
-    return { head, parts: [...parts, ...exceptions], readAt };
+    return { head, parts: [...parts, ...exceptions], at };
   }
 
   /** Takes what has changed into the lists. A list that was read whole stays the same object: other snapshots move on with it. */

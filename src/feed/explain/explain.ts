@@ -81,7 +81,7 @@ async function feedSize(
   options: ExplainOptions,
 ): Promise<FeedSize | undefined> {
   const { store, geo, guard, now } = options;
-  const snapshot = await readSnapshot(store, { workspaceId: workspace.id, feedId: source.id, generation: 0 }, now);
+  const snapshot = await readSnapshot(store, { workspaceId: workspace.id, feedId: source.id }, now);
   if (snapshot === undefined) return undefined;
   const { profile, guardRails } = snapshot.head;
   const variant = variantOf({ action }, storedVariant(profile));

@@ -1,9 +1,9 @@
 import { type Clock, type Instant, instantOf, within } from '../../clock.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { FeedBuilder } from '../builder.ts';
+import type { Moment } from '../moment.ts';
 import { BodyCache } from './body-cache.ts';
 import type { FeedWatch } from './feed-watch.ts';
-import type { Moment } from './moment.ts';
 import { SingleFlight } from './single-flight.ts';
 
 export interface FeedCacheOptions {
@@ -21,6 +21,11 @@ export interface FeedCacheOptions {
   readonly zlib: string;
   /** Resolves when landing has reached the end that the stream has now; undefined where this process does not land. */
   readonly caughtUp: (() => Promise<void>) | undefined;
+  /**
+   * The store's key revision as last read, less than two seconds ago while requests come. It moves when a list or feed is deleted, whose
+   * name is then asked for again (SPEC D5.24).
+   */
+  readonly keyRevision: () => number | undefined;
   /** Is told what feeds are like. */
   readonly watch: FeedWatch;
   /** Takes the error for which a feed is served from memory or not at all. */

@@ -1,11 +1,13 @@
-import { type Instant, secondOf, within } from '../../clock.ts';
+import { type Instant, secondOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import type { BuildResult, BuiltFeed, TooLargeFeed } from '../builder.ts';
-import { type DocumentKind, type DocumentVariant, isRemembered, nameOf } from '../document.ts';
+import type { BuildSource, BuiltFeed, TooLargeFeed } from '../builder.ts';
+import { type DocumentKind, type DocumentVariant, isRemembered } from '../document.ts';
+import { stampFeed } from '../formats/stamp.ts';
+import type { Moment } from '../moment.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
 import type { FeedName, FeedWatch } from './feed-watch.ts';
-import { confirmed, isOutdated, type KnownSnapshot, snapshotOf } from './known-snapshot.ts';
-import type { Moment } from './moment.ts';
+import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import type { SingleFlight } from './single-flight.ts';
 import {
@@ -14,20 +16,17 @@ import {
   isServable,
   NOT_BUILT,
   newestBody,
-  previousContent,
   readyOutcome,
   releasedBodies,
+  servedBefore,
   type VariantState,
   withBuild,
   withExtended,
   withoutBuilds,
 } from './variant-state.ts';
-import type { FeedRead } from './workspace-read.ts';
 
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
 const LONGEST_OUTAGE = 24 * 3_600_000;
-/** How long the store may take to record a Last-Modified, ms. */
-const RECORD_LIMIT = 2_000;
 /** How long a feed counts as stale that was served so and is not asked for any more, ms. */
 const STALE_SHOWN = 15 * 60_000;
 /** How often a feed is refreshed for one request because a rule expired in the meantime. */
@@ -55,7 +54,7 @@ export class ServedFeed {
   readonly #context: ServeContext;
   readonly #variants = new Map<DocumentVariant, ServedVariant>();
   /** The latest read of the workspace that tells of this feed. */
-  #read: FeedRead | undefined;
+  #read: DocumentRead | undefined;
   #snapshot: KnownSnapshot | undefined;
   #usedAt = Number.NEGATIVE_INFINITY;
   /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
@@ -108,12 +107,12 @@ export class ServedFeed {
   async serve(
     variant: DocumentVariant,
     arrival: Moment,
-    read: FeedRead,
+    read: DocumentRead,
     withBody: boolean,
   ): Promise<Representation | TooLarge | undefined> {
     const served = this.#variant(variant);
     this.#usedAt = arrival.monotonic;
-    if (this.#read === undefined || read.began.sequence >= this.#read.began.sequence) this.#read = read;
+    if (this.#read === undefined || read.at.sequence >= this.#read.at.sequence) this.#read = read;
     this.#update(served, atTime(served.state, arrival));
     const ready = readyOutcome(served.state, arrival);
     if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
@@ -153,19 +152,18 @@ export class ServedFeed {
   async #serveStale(served: ServedVariant, arrival: Moment, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
     const now = this.#context.now();
     const snapshot = this.#snapshot;
-    if (snapshot === undefined || now.monotonic - snapshot.currentAt.monotonic > LONGEST_OUTAGE)
+    if (snapshot === undefined || now.monotonic - snapshot.confirmed.at.monotonic > LONGEST_OUTAGE)
       throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
-    const staleSince = secondOf(snapshot.currentAt.wall);
+    const staleSince = secondOf(snapshot.confirmed.at.wall);
     const { current } = served.state;
     const mayStay =
-      current?.readAt === snapshot.readAt.monotonic && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
+      current !== undefined && isOf(snapshot, current.at) && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
     if (mayStay) {
       const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now.monotonic + this.#context.pause };
       this.#update(served, withExtended(served.state, stale));
     } else {
-      const build = async () => this.#accept(served, await this.#build(served, 0, true), staleSince);
       await served.buildingStale
-        .join(arrival, () => this.#context.limited(build(), STORE_TIMEOUT))
+        .join(arrival, () => this.#context.limited(this.#build(served, 0, staleSince), STORE_TIMEOUT))
         .catch((error) => {
           throw new WeirError('FEED_UNAVAILABLE', 'the last good snapshot cannot be built from', { cause: error });
         });
@@ -179,94 +177,99 @@ export class ServedFeed {
   /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
   async #refresh(served: ServedVariant, withBody: boolean): Promise<void> {
     const read = this.#read!;
-    const snapshot = this.#snapshot && confirmed(this.#snapshot, read);
-    this.#snapshot = snapshot;
+    this.#snapshot &&= confirmedBy(this.#snapshot, read);
+    const snapshot = this.#snapshot;
     const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), this.#context.interval);
     const { current } = served.state;
     const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
-    if (mustRead || lacksBody || !(await this.#revalidate(served))) {
-      this.#accept(served, await this.#build(served, mustRead ? read.began.sequence : 0, false), undefined);
+    if (mustRead || lacksBody || !(await this.#revalidate(served, snapshot))) {
+      await this.#build(served, mustRead ? read.at.sequence : 0, undefined);
     }
     this.#retryAt = undefined;
     this.#watch?.fresh(this.#name);
   }
 
   /**
-   * Extends the current build if it is of the known snapshot, no rule in it has expired, and the store's record agrees with its
+   * Extends the current build if it is of this snapshot, no rule in it has expired, and the store's record agrees with its
    * Last-Modified. Resolves to whether it did.
    */
-  async #revalidate(served: ServedVariant): Promise<boolean> {
+  async #revalidate(served: ServedVariant, snapshot: KnownSnapshot): Promise<boolean> {
     const { geoVersion, clock } = this.#context.options;
-    const snapshot = this.#snapshot;
     const now = clock.now();
     const { current } = served.state;
-    if (snapshot === undefined || current?.readAt !== snapshot.readAt.monotonic) return false;
+    if (current === undefined || !isOf(snapshot, current.at)) return false;
     if (current.geoVersion !== geoVersion() || !isServable(current, now)) return false;
-    const recordComparedAfter = this.#read!.began.sequence;
-    if (current.outcome.kind === 'feed' && current.recordComparedAfter < recordComparedAfter) {
-      if (!(await this.#isRecorded(served.variant, current.outcome, snapshot.takenAt, now))) return false;
-      if (served.state.current !== current) return false;
+    const { outcome } = current;
+    const { confirmed } = snapshot;
+    if (outcome.kind === 'feed' && current.confirmed !== confirmed) {
+      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now) });
+      if (!agrees(record, outcome) || served.state.current !== current) return false;
     }
-    const outcome = { ...current.outcome, staleSince: undefined };
-    const extended = { ...current, outcome, recordComparedAfter, freshUntil: snapshot.freshUntil };
+    const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };
     this.#update(served, withExtended(served.state, extended));
     return true;
   }
 
-  /**
-   * Whether the store's record has this content with no later Last-Modified; another replica may have recorded otherwise.
-   * Also true while the store takes no writes: Last-Modified then lives in memory.
-   */
-  async #isRecorded(variant: DocumentVariant, { hash, lastModified }: Representation, snapshotAt: number, now: number): Promise<boolean> {
-    if (!isRemembered(variant)) return true;
-    const { store, clock } = this.#context.options;
-    const recording = store.recordFeed(
-      this.#workspaceId,
-      { feedId: this.feedId, ...nameOf(variant) },
-      { hash, snapshotAt, second: secondOf(now) },
-    );
-    const record = await within(recording, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
-    return record === undefined || (record.hash === hash && record.since <= lastModified);
-  }
-
-  #build({ variant, state }: ServedVariant, generation: number, offline: boolean): Promise<BuildResult> {
+  /** Has a variant built and takes it in; `staleSince` (whole seconds) when that is done without the store. */
+  async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<void> {
+    const { variant } = served;
     const { builder } = this.#context.options;
-    const feed = { workspaceId: this.#workspaceId, feedId: this.feedId, variant };
-    const confirmedAt = this.#snapshot?.takenAt ?? 0;
-    return builder.build({ ...feed, generation, confirmedAt, offline, previous: previousContent(state, this.#context.now()) });
+    const now = this.#context.now();
+    const before = servedBefore(served.state, now);
+    const result = await builder.build({
+      workspaceId: this.#workspaceId,
+      feedId: this.feedId,
+      variant,
+      sequence,
+      offline: staleSince !== undefined,
+      before: before?.servable && isRemembered(variant) ? { hash: before.hash, until: before.lastModified + 1 } : undefined,
+    });
+    if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
+    if (result.kind === 'gone') this.forget();
+    else if (!this.#isOvertaken(result)) await this.#accept(served, result, staleSince);
   }
 
-  /** Takes in a build; `staleSince` (whole seconds) when it was made without the store. */
-  #accept(served: ServedVariant, result: BuildResult, staleSince: number | undefined): void {
-    if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
-    if (result.kind === 'gone') {
-      this.forget();
-      return;
-    }
-    // The result of a build that timed out may come after that of a later build, and must not replace it.
-    if (this.#snapshot !== undefined && result.readAt.monotonic < this.#snapshot.readAt.monotonic) return;
+  /** Whether a build that timed out comes after that of a later read, which it must not replace. */
+  #isOvertaken = ({ at }: BuildSource): boolean => this.#snapshot !== undefined && at.monotonic < this.#snapshot.at.monotonic;
+
+  async #accept(served: ServedVariant, result: BuiltFeed | TooLargeFeed, staleSince: number | undefined): Promise<void> {
+    const { variant } = served;
+    const { name, entryCount: entries, v4Count, entryLimit: limit, at, geoVersion, asOf, lapsesAt } = result;
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
+    const { confirmed } = snapshot;
+    const record =
+      result.kind === 'feed' && staleSince === undefined
+        ? await this.#record(served, { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf })
+        : undefined;
+    if (this.#isOvertaken(result)) return;
+    if (variant.document === 'feed') this.#watch?.built(this.#name, variant, { name, entries, v4Count, limit });
     const now = this.#context.now();
-    const { name, entryCount: entries, v4Count, entryLimit: limit } = result;
-    if (served.variant.document === 'feed') this.#watch?.built(this.#name, served.variant, { name, entries, v4Count, limit });
-    const { geoVersion, asOf, servableFrom, servableUntil, provisional } = result;
-    const readAt = result.readAt.monotonic;
-    const freshUntil = staleSince === undefined ? snapshot.freshUntil : now.monotonic + this.#context.pause;
-    const outcome = { ...this.#outcome(result, served), staleSince };
-    const recordComparedAfter = this.#read!.began.sequence;
-    const times = { freshUntil, asOf, servableFrom, servableUntil, provisional };
-    this.#update(served, withBuild(served.state, { outcome, readAt, geoVersion, ...times, recordComparedAfter }, now));
+    const before = servedBefore(served.state, now);
+    const dated = result.kind === 'feed' ? dateContent(variant, result.hash, asOf, confirmed.takenAt, record, before) : undefined;
+    const outcome =
+      result.kind === 'feed'
+        ? this.#representation(result, dated!, served)
+        : { kind: result.kind, entryCount: entries, entryLimit: limit, hint: result.hint };
+    const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
+    const paused = now.monotonic + this.#context.pause;
+    const settled = now.monotonic + LONGEST_WAIT * 1000;
+    const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
+    const times = { freshUntil, asOf, lapsesAt: Math.min(lapsesAt, settlesAt) };
+    const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
+    this.#update(served, withBuild(served.state, build, waits, now));
   }
 
-  #outcome(result: BuiltFeed | TooLargeFeed, { variant, state }: ServedVariant): Representation | TooLarge {
+  #record({ variant }: ServedVariant, seen: Parameters<typeof recordContent>[1]): ReturnType<typeof recordContent> {
+    const { store, clock } = this.#context.options;
+    return recordContent({ workspaceId: this.#workspaceId, feedId: this.feedId, variant }, seen, store, clock);
+  }
+
+  #representation(result: BuiltFeed, dated: Dated, { variant, state }: ServedVariant): Representation {
     const { bodies, options } = this.#context;
-    if (result.kind === 'feed') {
-      const body = bodies.hold(result.bytes, result.parts, newestBody(state));
-      return representationOf(result, { feedId: this.feedId, variant }, body, options.zlib);
-    }
-    const { entryCount, entryLimit, hint } = result;
-    return { kind: 'too_large', entryCount, entryLimit, hint, staleSince: undefined };
+    stampFeed(result, dated.lastModified);
+    const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+    return representationOf(result, dated, { feedId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {

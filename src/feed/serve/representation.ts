@@ -35,14 +35,14 @@ export interface TooLarge {
 
 /** `zlib` names the compressor: its version and machine. */
 export function representationOf(
-  built: BuiltFeed,
+  { hash, stampsAt, entryCount, entryLimit }: BuiltFeed,
+  { lastModified, sharesInstant }: Pick<Representation, 'lastModified' | 'sharesInstant'>,
   { feedId, variant }: Pick<Representation, 'feedId' | 'variant'>,
   body: Body,
   zlib: string,
 ): Representation {
-  const { hash, lastModified, stamped, sharesInstant, entryCount, entryLimit } = built;
   // Bytes that show the instant are others when it moves.
-  const content = stamped ? `${hash} ${lastModified}` : hash;
+  const content = stampsAt.length > 0 ? `${hash} ${lastModified}` : hash;
   const etags = {
     identity: entityTag(content, variant, 'identity'),
     gzip: entityTag(content, variant, gzipCoding(zlib)),

@@ -1,4 +1,4 @@
-import type { Moment } from './moment.ts';
+import type { Moment } from '../moment.ts';
 
 /** Runs one piece of work at a time and shares its result with everybody who may have it. */
 export class SingleFlight<T> {

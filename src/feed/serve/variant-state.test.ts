@@ -10,11 +10,11 @@ import {
   isServable,
   NOT_BUILT,
   readyOutcome as outcomeAt,
-  previousContent,
   releasedBodies,
+  servedBefore,
   type VariantState,
-  withBuild,
   withExtended,
+  withBuild as withNewBuild,
   withoutBuilds,
 } from './variant-state.ts';
 
@@ -23,7 +23,11 @@ const at = (ms: number): Instant => ({ wall: ms, monotonic: ms });
 const readyOutcome = (state: VariantState, ms: number) => outcomeAt(state, { monotonic: ms, wall: ms });
 const NOW = at(100_500);
 
-function feed(hash: string): Representation {
+/** A build that begins at once; where its Last-Modified lies ahead it waits. */
+const withBuild = (state: VariantState, build: CachedBuild, now: Instant) =>
+  withNewBuild(state, build, build.outcome.kind === 'feed' && build.outcome.lastModified * 1000 > now.wall, now);
+
+function feed(hash: string, lastModified: number): Representation {
   const body: Body = new BodyCache(9).hold(new Uint8Array(1));
   const etags = { identity: '"i"', gzip: '"g"', md5: '"m"' };
   const counts = { entryCount: 1, entryLimit: 9, staleSince: undefined };
@@ -34,7 +38,7 @@ function feed(hash: string): Representation {
     body,
     hash,
     etags,
-    lastModified: 90,
+    lastModified,
     sharesInstant: false,
     ...counts,
   };
@@ -43,37 +47,33 @@ const tooLarge: TooLarge = { kind: 'too_large', entryCount: 10, entryLimit: 9, h
 
 /** A build that is fresh until second 130 and expires at second 110. */
 function build(outcome: Representation | TooLarge, change: Partial<CachedBuild> = {}): CachedBuild {
-  const times = { freshUntil: 130_000, asOf: 100, servableFrom: 100, servableUntil: 110, provisional: false };
-  return { outcome, readAt: 1, geoVersion: '1', recordComparedAfter: 1, ...times, ...change };
+  const times = { freshUntil: 130_000, asOf: 100, lapsesAt: 110 };
+  const moment = { ...at(1), sequence: 1 };
+  return { outcome, at: moment, confirmed: { at: moment, takenAt: 1, freshUntil: 30_001 }, geoVersion: '1', ...times, ...change };
 }
 
 describe('what is served of a variant', () => {
-  const [a, b, c] = [feed('a'), feed('b'), feed('c')];
+  const [a, b, c] = [feed('a', 90), feed('b', 102), feed('c', 103)];
   const serving = withBuild(NOT_BUILT, build(a), NOW);
 
   test('D5.14 a build is ready until a rule in it expires, or until it is no longer fresh', () => {
     assert.equal(readyOutcome(serving, 109_999), a);
     assert.equal(readyOutcome(serving, 110_000), undefined);
-    const withoutExpiry = withBuild(NOT_BUILT, build(a, { servableUntil: Number.POSITIVE_INFINITY }), NOW);
+    const withoutExpiry = withBuild(NOT_BUILT, build(a, { lapsesAt: Number.POSITIVE_INFINITY }), NOW);
     assert.deepEqual([readyOutcome(withoutExpiry, 129_999), readyOutcome(withoutExpiry, 130_000)], [a, undefined]);
     assert.equal(readyOutcome(NOT_BUILT, NOW.wall), undefined);
   });
 
-  test('D5.15 a provisional build is ready until its Last-Modified is decided again, however old', () => {
-    const state = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102, freshUntil: NOW.monotonic }), NOW);
-    assert.deepEqual([readyOutcome(state, 101_999), readyOutcome(state, 102_000)], [a, undefined]);
-  });
-
   test('D5.15 a build whose second lies ahead waits for it behind the one before', () => {
-    const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
+    const waiting = withBuild(serving, build(b), NOW);
     assert.deepEqual([readyOutcome(waiting, 101_999), readyOutcome(waiting, 102_000)], [a, undefined]);
     assert.equal(atTime(waiting, at(101_999)), waiting);
-    assert.deepEqual(atTime(waiting, at(102_000)), { ...withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), at(102_000)) });
-    assert.equal(readyOutcome(withBuild(NOT_BUILT, build(b, { servableFrom: 102 }), NOW), NOW.wall), b, 'nothing to wait behind');
+    assert.deepEqual(atTime(waiting, at(102_000)), { ...withBuild(NOT_BUILT, build(b), at(102_000)) });
+    assert.equal(readyOutcome(withBuild(NOT_BUILT, build(b), NOW), NOW.wall), b, 'nothing to wait behind');
   });
 
   test('D5.14 while a build waits, the one before is served no longer than its rules last', () => {
-    const waiting = withBuild(withBuild(NOT_BUILT, build(a, { servableUntil: 101 }), NOW), build(b, { servableFrom: 102 }), NOW);
+    const waiting = withBuild(withBuild(NOT_BUILT, build(a, { lapsesAt: 101 }), NOW), build(b), NOW);
     assert.deepEqual([readyOutcome(waiting, 100_999), readyOutcome(waiting, 101_000)], [a, undefined]);
   });
 
@@ -92,25 +92,20 @@ describe('what is served of a variant', () => {
 
   test('D5.15 the next build learns what was served last, also when a 413 or nothing is served now', () => {
     const previous = { hash: 'a', lastModified: 90, sharesInstant: false };
-    assert.deepEqual(previousContent(serving, NOW), { ...previous, servable: true });
-    assert.deepEqual(previousContent(serving, at(110_000)), { ...previous, servable: false });
-    assert.deepEqual(previousContent(withBuild(serving, build(tooLarge), NOW), NOW), { ...previous, servable: false });
-    assert.deepEqual(previousContent(withoutBuilds(serving), NOW), { ...previous, servable: false });
-    assert.equal(previousContent(withBuild(NOT_BUILT, build(tooLarge), NOW), NOW), undefined);
+    assert.deepEqual(servedBefore(serving, NOW), { ...previous, servable: true });
+    assert.deepEqual(servedBefore(serving, at(110_000)), { ...previous, servable: false });
+    assert.deepEqual(servedBefore(withBuild(serving, build(tooLarge), NOW), NOW), { ...previous, servable: false });
+    assert.deepEqual(servedBefore(withoutBuilds(serving), NOW), { ...previous, servable: false });
+    assert.equal(servedBefore(withBuild(NOT_BUILT, build(tooLarge), NOW), NOW), undefined);
   });
 
   test('D5.18 a build that waits begins after 3 s of the monotonic clock, when the wall clock was set back meanwhile', () => {
-    const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
+    const waiting = withBuild(serving, build(b), NOW);
     const setBack = (ms: number) => ({ wall: ms - 3_600_000, monotonic: ms });
     assert.equal(outcomeAt(waiting, { monotonic: 103_499, wall: 0 }), a);
     assert.equal(outcomeAt(waiting, { monotonic: 103_500, wall: 0 }), undefined);
     assert.equal(atTime(waiting, setBack(103_499)), waiting);
     assert.equal(outcomeAt(atTime(waiting, setBack(103_500)), { monotonic: 103_500, wall: 0 }), b);
-    const provisional = withBuild(NOT_BUILT, build(a, { provisional: true, servableUntil: 102 }), NOW);
-    assert.deepEqual(
-      [outcomeAt(provisional, { monotonic: 103_499, wall: 0 }), outcomeAt(provisional, { monotonic: 103_500, wall: 0 })],
-      [a, undefined],
-    );
   });
 
   test('D5.18 a build lacks rules at a wall clock before its own second', () => {
@@ -121,8 +116,8 @@ describe('what is served of a variant', () => {
   });
 
   test('D1 a body is released when neither the current nor the pending build has it', () => {
-    const waiting = withBuild(serving, build(b, { servableFrom: 102 }), NOW);
-    const replaced = withBuild(waiting, build(c, { servableFrom: 103 }), NOW);
+    const waiting = withBuild(serving, build(b), NOW);
+    const replaced = withBuild(waiting, build(c), NOW);
     assert.deepEqual(releasedBodies(serving, waiting), []);
     assert.deepEqual(releasedBodies(waiting, replaced), [b.body]);
     assert.deepEqual(releasedBodies(replaced, atTime(replaced, at(103_000))), [a.body]);

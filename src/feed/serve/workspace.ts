@@ -1,13 +1,13 @@
 import { type Instant, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { DocumentKind, DocumentVariant } from '../document.ts';
+import type { Moment } from '../moment.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
 import { ServedFeed } from './feed.ts';
-import type { Moment } from './moment.ts';
+import { goodRead, isFreshFor, NEVER_READ, type WorkspaceRead } from './reads.ts';
 import type { Representation, TooLarge } from './representation.ts';
 import { type NamedFeed, type Resolution, resolutionOf, workspaceFeed } from './resolution.ts';
 import type { SingleFlight } from './single-flight.ts';
-import { failedRead, goodRead, isFreshFor, NEVER_READ, type WorkspaceRead } from './workspace-read.ts';
 
 /** How long a read of the workspace waits for landing to catch up, ms. */
 const CAUGHT_UP_LIMIT = 2_000;
@@ -22,7 +22,8 @@ export interface Known {
 /** What the store said when it was asked for a name; `known` is undefined when there is no such workspace. */
 interface Answer {
   readonly ref: string | null;
-  readonly began: Moment;
+  /** When it was asked for. */
+  readonly sequence: number;
   readonly known: Known | undefined;
 }
 
@@ -65,7 +66,7 @@ export class ServedWorkspace {
     if (monotonic >= this.#last.freshUntil) return undefined;
     const known = this.#find(ref);
     if (known?.resolution.kind !== 'named') return undefined;
-    return monotonic < this.#readOf(known).freshUntil ? known.resolution : undefined;
+    return monotonic < this.#readOf(known).freshUntil && this.#stands(known) ? known.resolution : undefined;
   }
 
   /** What can be served at once of a variant of a feed or another document, or undefined. */
@@ -85,7 +86,7 @@ export class ServedWorkspace {
         return await this.#resolve(ref, arrival);
       } catch (error) {
         cause = error;
-        this.#last = failedRead(this.#last, this.#context.monotonic() + this.#context.pause);
+        this.#last = { ...this.#last, freshUntil: this.#context.monotonic() + this.#context.pause, failed: true };
       }
     }
     const known = this.#find(ref) ?? this.#findById(ref);
@@ -114,12 +115,12 @@ export class ServedWorkspace {
   async #resolve(ref: string | null, arrival: Moment): Promise<Known | undefined> {
     if (!isFreshFor(this.#last, arrival) || this.#last.revision === undefined) {
       const answer = await this.#ask(this.#reading, ref, arrival, true);
-      if (answer.known === undefined || (answer.ref === ref && answer.began.sequence > arrival.sequence)) return answer.known;
+      if (answer.known === undefined || (answer.ref === ref && answer.sequence > arrival.sequence)) return answer.known;
     }
     const known = this.#find(ref);
     if (known?.resolution.kind === 'named') {
       const read = this.#readOf(known);
-      return isFreshFor(read, arrival) ? { ...known, read } : this.#lookUp(ref, arrival);
+      return isFreshFor(read, arrival) && this.#stands(known) ? { ...known, read } : this.#lookUp(ref, arrival);
     }
     // The list may be younger than what is known: only a read that began after the request can turn it away.
     return this.#lookUp(ref, { ...arrival, monotonic: Number.POSITIVE_INFINITY });
@@ -140,33 +141,34 @@ export class ServedWorkspace {
     return flight.join(arrival, (began) => this.#context.limited(this.#read(ref, began, afterLanding), timeout));
   }
 
-  async #read(ref: string | null, began: Moment, afterLanding: boolean): Promise<Answer> {
+  async #read(ref: string | null, { sequence }: Moment, afterLanding: boolean): Promise<Answer> {
     const { store, clock, caughtUp } = this.#context.options;
+    const keyRevision = this.#context.options.keyRevision();
     if (afterLanding && caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
-    const readAt = this.#context.now();
+    const at = { ...this.#context.now(), sequence };
     // Nothing has an empty name: that asks for the workspace alone.
     const found = await store.findNamed(this.id, ref ?? '');
-    const read = goodRead(found, began, readAt, this.#context.interval);
+    const read = goodRead(found, { at, freshUntil: at.monotonic + this.#context.interval, keyRevision });
     // The answer to a read that timed out may come after that to a later read, and must not replace it.
-    if (afterLanding && began.sequence > this.#last.began.sequence) {
+    if (afterLanding && sequence > this.#last.at.sequence) {
       this.#last = read;
       this.#own = found && { resolution: workspaceFeed(found), read };
     }
     if (found === undefined) {
       this.#names.clear();
       for (const served of this.#served()) this.#forget(served);
-      return { ref, began, known: undefined };
+      return { ref, sequence, known: undefined };
     }
     const known: Known = { resolution: ref === null ? workspaceFeed(found) : resolutionOf(found), read };
     if (ref !== null) this.#remember(ref, known);
-    return { ref, began, known };
+    return { ref, sequence, known };
   }
 
   /** Keeps what a name stands for, and drops the feed that it stood for and that is gone. */
   #remember(ref: string, known: Known): void {
     const { resolution, read } = known;
     const before = this.#find(ref);
-    if (before !== undefined && before.read.began.sequence > read.began.sequence) return;
+    if (before !== undefined && before.read.at.sequence > read.at.sequence) return;
     if (before !== undefined) this.#names.delete(keyOf(ref, before.resolution));
     if (resolution.kind !== 'unknown_list') this.#names.set(keyOf(ref, resolution), known);
     else if (before?.resolution.kind === 'named') this.#forgetFeed(before.resolution.feedId);
@@ -190,6 +192,13 @@ export class ServedWorkspace {
   /** The latest read in which a known name stands for the same: the workspace's, while its revision has not moved. */
   #readOf({ read }: Known): WorkspaceRead {
     return this.#last.failed || read.revision === this.#last.revision ? this.#last : read;
+  }
+
+  /** Whether its list or feed cannot have been deleted since a name was found (SPEC D5.24), or the store cannot be asked. */
+  #stands(known: Known): boolean {
+    const { keyRevision } = this.#context.options;
+    if (known.resolution.kind === 'named' && known.resolution.feedId === null) return true;
+    return this.#last.failed || known.read.keyRevision === keyRevision() || this.#readOf(known).keyRevision === keyRevision();
   }
 
   *#served(): Generator<ServedFeed> {

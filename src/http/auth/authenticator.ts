@@ -39,6 +39,8 @@ export interface Authenticator {
    * one that the request came on.
    */
   recognise(group: Group, authorization: string | undefined, connection: object, at: Instant): Caller | undefined;
+  /** The store's key revision as it was last read; undefined until it was. */
+  keyRevision(): number | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
   takeUsed(): { id: string; at: number }[];
   /** The wrong keys since the last call, by who sent them, most first. */
@@ -171,6 +173,7 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     refuse: (group, asker) => refuse(group, asker, undefined),
     recognise: (group, authorization, connection, at) =>
       authorization === undefined ? undefined : recall(keyIn(group, authorization, connection), at),
+    keyRevision: () => revision.current,
     takeUsed() {
       const taken = [...used].map(([id, at]) => ({ id, at }));
       used.clear();

@@ -142,4 +142,24 @@ export function listTests(feeds: () => FeedWorld): void {
     assert.equal((await get('/later')).status, 404);
     await eventually(async () => assert.equal((await get('')).text, ''));
   });
+
+  test('D5.24 a deleted list or feed is 404 within 2 s where the store is read every 30 s; others are served on', async () => {
+    const { id, list, block, reads, getReplica } = await feeds().space();
+    for (const name of ['gone', 'kept']) {
+      await list(name);
+      await block(['192.0.2.1'], name);
+      await reads(`/${name}`, '192.0.2.1/32\n');
+    }
+    await feeds().world.text(['feed', 'create', 'made', '--list', 'kept', '--workspace', id]);
+    const kept = async (name: string) => assert.equal((await getReplica(name)).text, '192.0.2.1/32\n', name);
+    for (const name of ['/gone', '/kept', '/made', '']) await kept(name);
+    for (const [kind, name] of [
+      ['list', 'gone'],
+      ['feed', 'made'],
+    ] as const) {
+      await feeds().world.text([kind, 'delete', name, '--workspace', id]);
+      await eventually(async () => assert.equal((await getReplica(`/${name}`)).status, 404), 2000);
+      await kept('/kept');
+    }
+  });
 }

@@ -64,7 +64,7 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
   const guard = blockGuards({ ...NO_GUARD_RAILS, self: [] });
-  const parts = { recordFeed: store.recordFeed, recordTold: store.recordTold, geo, guard, phaseOf: () => 'request' as const, clock };
+  const parts = { recordTold: store.recordTold, geo, guard, phaseOf: () => 'request' as const, clock };
   const following = feedBuilder({ store: counted, ...parts });
   const random = seededRandom(5);
   const { pick, below } = random;
@@ -104,8 +104,8 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
   const bytesOf = (result: BuildResult) => {
     assert.equal(result.kind, 'feed');
     if (result.kind !== 'feed') return undefined;
-    const { bytes, hash, entryCount, lastModified } = result;
-    return { text: Buffer.from(bytes).toString(), hash, entryCount, lastModified };
+    const { bytes, hash, entryCount } = result;
+    return { text: Buffer.from(bytes).toString(), hash, entryCount };
   };
 
   await land(Array.from({ length: 300 }, entry), newBatchId(now));
@@ -121,10 +121,9 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
       workspaceId: workspace.id,
       feedId: pick(feeds),
       variant,
-      generation: round,
-      confirmedAt: 0,
+      sequence: round,
       offline: false,
-      previous: undefined,
+      before: undefined,
     };
     const fresh = feedBuilder({ store, ...parts });
     assert.deepEqual(bytesOf(await following.build(request)), bytesOf(await fresh.build(request)), `round ${round}`);
@@ -142,7 +141,6 @@ test('D5.13, D7.6 a feed never has a block without the never-block rule that was
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const builder = feedBuilder({
     store,
-    recordFeed: store.recordFeed,
     recordTold: store.recordTold,
     geo: () => ({ version: '1', ranges: () => nowhere, hasAsn: () => true }),
     guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }),
@@ -161,12 +159,12 @@ test('D5.13, D7.6 a feed never has a block without the never-block rule that was
     assert.equal(await store.apply({ streamId: 's', partition: 0, from, to, items: [item], poison: [], now }), 'landed');
     position = to;
   }
-  async function text(feedId: string | null, format: 'plain' | 'csv_indicator', generation: number) {
+  async function text(feedId: string | null, format: 'plain' | 'csv_indicator', sequence: number) {
     const variant = { document: 'feed', format, family: 'v4', action: 'block' } as const;
-    const request = { workspaceId: workspace.id, feedId, variant, generation, confirmedAt: 0, offline: false, previous: undefined };
+    const request = { workspaceId: workspace.id, feedId, variant, sequence, offline: false, before: undefined };
     const result = await builder.build(request);
     assert.ok(result.kind === 'feed');
-    return { text: Buffer.from(result.bytes).toString(), readAt: result.readAt };
+    return { text: Buffer.from(result.bytes).toString(), at: result.at };
   }
 
   await land(cutting.id, 'block', 0x0a00_0000, 32);
@@ -178,5 +176,5 @@ test('D5.13, D7.6 a feed never has a block without the never-block rule that was
   // Another format, from what is known of the feed.
   const second = await text(cutting.id, 'csv_indicator', 0);
   assert.equal(second.text, '10.0.0.0,IP,high,high\n192.0.2.0,IP,high,high\n');
-  assert.ok(second.readAt.monotonic > first.readAt.monotonic, 'known to be another read');
+  assert.ok(second.at.monotonic > first.at.monotonic, 'known to be another read');
 });

@@ -1,6 +1,6 @@
-import type { Instant } from '../../clock.ts';
+import type { Instant } from '../clock.ts';
 
-/** A point in time; `sequence` is for order, also within one millisecond. */
+/** A point in time; `sequence` is for order, also within one millisecond. Of a read: that of the request for which it was made. */
 export interface Moment extends Instant {
   readonly sequence: number;
 }
