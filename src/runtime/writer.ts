@@ -39,6 +39,7 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   recordTold: true,
   recordBouncers: true,
   sweep: true,
+  shrink: true,
   bootstrap: true,
   createOrganization: true,
   setSubscription: true,

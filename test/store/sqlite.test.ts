@@ -12,6 +12,7 @@ import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
+import { roomConformance } from '../conformance/room.ts';
 import { type StoreDriver, storeConformance } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -46,6 +47,7 @@ bouncerConformance(driver);
 pastConformance(driver);
 followConformance(driver);
 managementConformance(driver);
+roomConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

@@ -24,7 +24,10 @@ export async function createKey(context: ChangeContext, request: KeyRequest): Pr
   if (typeof made === 'string') throw new WeirError('USAGE', made);
   refuseMore(context, made.key.permissions);
   refuseLonger(context, made.key.expiresAt);
-  return { ...(await context.store.createKey(context.workspaceId, made.key, changeOptions(context))), text: made.text };
+  return {
+    ...(await context.store.createKey(context.workspaceId, made.key, { ...changeOptions(context), most: context.maxKeys })),
+    text: made.text,
+  };
 }
 
 /** Revokes a key, for good. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
