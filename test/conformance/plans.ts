@@ -78,6 +78,8 @@ const MEANT: readonly RegExp[] = [
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,
+  // Where all devices are too many: how many each workspace has.
+  /^SELECT workspace_pk(, count\(\*\) AS devices)? FROM devices GROUP BY workspace_pk/,
   // Beyond the devices that are kept, counted along an index.
   /^DELETE FROM devices WHERE workspace_pk = .* OFFSET /,
   /^DELETE FROM devices WHERE last_pull < \(SELECT last_pull FROM devices ORDER BY .* OFFSET /,

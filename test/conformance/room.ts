@@ -1,6 +1,7 @@
 /** What every store driver must do so that nothing of a workspace grows without a bound (SPEC D19). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SeenDevice } from '../../src/account/device.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { access, fixture, ip, KEY, type StoreDriver, T0, upsert } from './store.ts';
 
@@ -12,22 +13,25 @@ export function roomConformance(driver: StoreDriver): void {
 
   test(`D19.3 store ${name}: a workspace has so many keys; the one that ended longest ago makes room, a valid one and a first key never do`, async (t) => {
     const { store, workspace, organization } = await fixture(t, driver);
-    const create = (n: number, key: Partial<typeof KEY> = {}, most = 3) =>
+    const create = (n: number, key: { readonly expiresAt?: number } = {}, most = 3) =>
       store.createKey(workspace.id, { ...KEY, ...key, hash: Buffer.from(`key ${n}`) }, { most });
     const names = async () => (await store.keys(workspace.id)).map(({ id }) => id).sort();
-    const [a, b, c] = [await create(1), await create(2), await create(3)];
+    const [a, c] = [await create(1), await create(3)];
+    const b = await create(2, { expiresAt: T0 + 1e12 });
     await assert.rejects(create(4), {
       code: 'REFUSED',
       message: /^the workspace has 3 keys, as many as it may have: revoke one, or raise MAX_KEYS$/,
     });
     await store.revokeKey(b.id);
+    const ended = await create(4, { expiresAt: 1000 });
+    assert.deepEqual(await names(), [a.id, c.id, ended.id].sort(), 'a revoked one is forgotten');
     await store.revokeKey(a.id);
-    const d = await create(4);
-    assert.deepEqual(await names(), [a.id, c.id, d.id].sort(), 'the one that was revoked first is forgotten');
-    const e = await create(5);
+    const d = await create(5);
+    assert.deepEqual(await names(), [a.id, c.id, d.id].sort(), 'the one that ended first is forgotten');
+    const e = await create(6);
     assert.deepEqual(await names(), [c.id, d.id, e.id].sort());
-    await assert.rejects(create(6), { code: 'REFUSED' });
-    await create(7, {}, 0);
+    await assert.rejects(create(7), { code: 'REFUSED' });
+    await create(8, {}, 0);
     const other = await store.createWorkspace(organization.id, 'other');
     await store.createKey(other.id, { ...KEY, hash: Buffer.from('of another') }, { most: 3 });
     assert.equal((await store.keys(workspace.id)).length, 4, 'those of another workspace do not count');
@@ -109,5 +113,26 @@ export function roomConformance(driver: StoreDriver): void {
     while ((await store.sweep({ ...limits, keptInAll: 10 })) > 0);
     assert.deepEqual([(await store.batch(workspace.id, 'a0'))?.undoable, (await store.batch(other.id, 'b1'))?.undoable], [false, true]);
     assert.deepEqual([(await store.batch(other.id, 'b0'))?.undoable], [true]);
+  });
+
+  test(`D16.9 store ${name}: too many devices in all go from the workspaces that have most, never from one with less than its share`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const others = [await store.createWorkspace(organization.id, 'b'), await store.createWorkspace(organization.id, 'c')];
+    const seen = (workspaceId: string, count: number, at: number): SeenDevice[] =>
+      Array.from({ length: count }, (_, n) => ({
+        ...{ workspaceId, keyId: 'k', userAgent: `u${n}`, address: '192.0.2.1', firstPull: at + n, lastPull: at + n, pulls: 1, ok: 1 },
+        ...{ notModified: 0, refused: 0, failed: 0, lastStatus: 200, validates: false, documents: [] },
+      }));
+    // The few of one tenant pulled long before all those of the others.
+    await store.noteDevices([...seen(workspace.id, 3, T0), ...seen(others[0]!.id, 20, T0 + 1000), ...seen(others[1]!.id, 12, T0 + 2000)]);
+    await store.markStopped({ now: T0, running: 0, most: 23 });
+    const left = async (id: string) => (await store.devices(id, { limit: 100 })).map(({ userAgent }) => Number(userAgent.slice(1)));
+    assert.deepEqual((await left(workspace.id)).length, 3);
+    assert.deepEqual(
+      (await left(others[0]!.id)).sort((a, b) => a - b),
+      Array.from({ length: 10 }, (_, n) => n + 10),
+      'those that pulled last',
+    );
+    assert.equal((await left(others[1]!.id)).length, 10);
   });
 }

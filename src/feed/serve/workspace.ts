@@ -12,6 +12,8 @@ import type { SingleFlight } from './single-flight.ts';
 /** How long a read of the workspace waits for landing to catch up, ms. */
 const CAUGHT_UP_LIMIT = 2_000;
 const UUID_LENGTH = 36;
+/** Feeds, and documents of each other kind, that are remembered: more than a workspace may have lists (MAX_LISTS, unless that was raised). */
+const MOST_DOCUMENTS = 12_000;
 
 /** What a name stands for, and the read that says so. */
 export interface Known {
@@ -98,8 +100,13 @@ export class ServedWorkspace {
   document(document: DocumentKind, feedId: string | null): ServedFeed {
     const byFeed = this.#documents.get(document) ?? new Map<string | null, ServedFeed>();
     this.#documents.set(document, byFeed);
-    const served = byFeed.get(feedId) ?? new ServedFeed(this.id, document, feedId, this.#context);
-    byFeed.set(feedId, served);
+    let served = byFeed.get(feedId);
+    if (served === undefined) {
+      if (byFeed.size >= MOST_DOCUMENTS)
+        this.#forget(byFeed.values().reduce((oldest, each) => (each.usedAt < oldest.usedAt ? each : oldest)));
+      served = new ServedFeed(this.id, document, feedId, this.#context);
+      byFeed.set(feedId, served);
+    }
     return served;
   }
 

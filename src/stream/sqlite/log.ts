@@ -256,15 +256,22 @@ export function logReader(db: DatabaseSync) {
  * `limit` messages, but at least one batch. Returns how many messages.
  */
 export function trimLog(db: DatabaseSync, before: number, landed: number, limit: number, most = Number.POSITIVE_INFINITY): number {
-  const end = usedBytes(db) > most ? Number.MAX_SAFE_INTEGER : before;
+  const excess = usedBytes(db) - most;
+  const those = excess > 0 ? '?' : 'timestamp < ?';
   const rows = db
-    .prepare('SELECT first_offset, count FROM batches WHERE timestamp < ? AND first_offset + count <= ? ORDER BY first_offset LIMIT ?')
-    .all(end, landed, limit);
+    .prepare(
+      `SELECT first_offset, count, timestamp, octet_length(messages) AS bytes FROM batches
+       WHERE ${those} AND first_offset + count <= ? ORDER BY first_offset LIMIT ?`,
+    )
+    .all(excess > 0 ? 1 : before, landed, limit);
   let removed = 0;
+  let bytes = 0;
   let last = -1;
   for (const row of rows) {
     if (removed > 0 && removed + Number(row.count) > limit) break;
+    if (Number(row.timestamp) >= before && bytes >= excess) break;
     removed += Number(row.count);
+    bytes += Number(row.bytes);
     last = Number(row.first_offset);
   }
   if (last >= 0) db.prepare('DELETE FROM batches WHERE first_offset <= ?').run(last);
