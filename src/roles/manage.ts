@@ -57,6 +57,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
     forecast: judges.forecast,
     explainer: feedThread,
     schemes: judges.schemes,
+    geo: () => geo.database(),
     pause: () => nextTurn(),
     inTurn: oneByOne(),
   };

@@ -80,12 +80,11 @@ export interface Item {
   readonly place: string;
 }
 
-const BLANK = new Set(Buffer.from(' \t\r\n'));
 const LF = 0x0a;
 
-/** The values of a JSON array, or of lines with one each, one by one. */
-export const items = (chunks: AsyncIterable<Buffer>, form: 'json' | 'ndjson'): AsyncGenerator<Item> =>
-  form === 'json' ? arrayItems(chunks) : lineItems(chunks);
+/** The values of a JSON array, or of lines with one each (of `mostLines` at most), one by one. */
+export const items = (chunks: AsyncIterable<Buffer>, form: 'json' | 'ndjson', mostLines?: number): AsyncGenerator<Item> =>
+  form === 'json' ? arrayItems(chunks) : lineItems(chunks, mostLines);
 
 async function* arrayItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
   const scanner = new EntryScanner();
@@ -125,12 +124,8 @@ function* upToEachLf(chunk: Buffer): Generator<Buffer> {
 
 const noArray = (why: string) => new WeirError('USAGE', `the file is not a JSON array: ${why}`);
 
-async function* lineItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
-  let number = 0;
-  for await (const json of readLines(chunks)) {
-    number += 1;
-    if (!json.every((byte) => BLANK.has(byte))) yield { json, place: `line ${number}` };
-  }
+async function* lineItems(chunks: AsyncIterable<Buffer>, most: number | undefined): AsyncGenerator<Item> {
+  for await (const { number, bytes } of readLines(chunks, { most })) yield { json: bytes, place: `line ${number}` };
 }
 
 const [BEGIN, COMMA, END] = ['[', ',', ']'].map((mark) => Buffer.from(mark)) as [Buffer, Buffer, Buffer];

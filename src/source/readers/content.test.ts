@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { entrySignals, readContent } from './content.ts';
+import { entrySignals, type Reading, readContent } from './content.ts';
 import type { ListDefaults } from './entry.ts';
-import { type Form, findForm } from './form.ts';
+import type { Form } from './form.ts';
+import { readCondition, readPath } from './paths.ts';
 
 const NONE: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
 
@@ -12,7 +13,7 @@ async function* chunksOf(content: string | Buffer, size: number): AsyncGenerator
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-interface Given {
+interface Given extends Omit<Partial<Reading>, 'file'> {
   readonly file?: string;
   readonly format?: Form;
   readonly defaults?: Partial<ListDefaults>;
@@ -21,8 +22,11 @@ interface Given {
 }
 
 /** What is sent for a file: each signal, or what is wrong, behind its place. */
-async function sent(content: string | Buffer, { file = '-', format, defaults, size = 1 << 16 }: Given = {}): Promise<[string, unknown][]> {
-  const read = await readContent(await findForm(chunksOf(content, size), file, format), { ...NONE, ...defaults });
+async function sent(
+  content: string | Buffer,
+  { file = '-', format, defaults, size = 1 << 16, ...reading }: Given = {},
+): Promise<[string, unknown][]> {
+  const read = await readContent(chunksOf(content, size), { file, format, ...reading }, { ...NONE, ...defaults });
   assert.ok('entries' in read, 'the file is a list');
   const all = await Array.fromAsync(entrySignals(read.entries, () => {}));
   return all.map((each) => [each.place!, 'fault' in each ? each.fault : JSON.parse(each.json.toString())]);
@@ -136,7 +140,7 @@ test('D11.3 what is wrong with a line is said with its number, and the lines aro
     ['foo', /^"foo": must be an address, a network, an AS number or a country$/],
     ['10.0.0.999', /^"10\.0\.0\.999": an octet must be 0 to 255$/],
     ['10.0.0.0/33', /: the prefix length must be 0 to 32$/],
-    ['10.0.0.0-10.0.0.9', /: must be an address/],
+    ['10.0.0.9-10.0.0.0', /: a range begins with its lower end$/],
   ] as const;
   for (const [value, says] of bad) {
     await isBad(`# x\n${value}\n192.0.2.1\n`, says, { format: 'text' });
@@ -167,19 +171,140 @@ test('D11.1 a header without addresses, a quote that is never closed and bytes t
 });
 
 test('D11.1 signals are told from lists by their first value', async () => {
-  for (const content of [
-    '{"type":"access_rules","ip":"192.0.2.1"}',
-    '[{"kind":"access_rule"}]',
-    '',
-    '[]',
-    '{"a":1}',
-    '7',
-    '{"a":',
-    'ID,Note',
-    'no',
-  ]) {
-    assert.ok('signals' in (await readContent(await findForm(chunksOf(content, 3), '-', undefined), NONE)), content);
+  for (const content of ['{"type":"access_rules","ip":"192.0.2.1"}', '[{"kind":"access_rule"}]', '[]', '{"a":1}']) {
+    assert.ok('signals' in (await readContent(chunksOf(content, 3), { file: '-' }, NONE)), content);
   }
+});
+
+test('D11.1 what is neither a list nor signals is told in a sentence that is true of it', async () => {
+  const aws = { syncToken: '1', prefixes: [{ ip_prefix: '192.0.2.0/24' }] };
+  const isOne = /^the file is one JSON object.*: say where its entries stand with a path, such as prefixes\[\]\.ip_prefix$/;
+  for (const [content, message] of [
+    ['', /^the file is empty$/],
+    [' \n\n', /^the file is empty$/],
+    [JSON.stringify(aws), isOne],
+    [JSON.stringify(aws, null, 2), isOne],
+    ['<!DOCTYPE html>\n<html>', /^the file is a web page or XML, and no list: /],
+    ['ID,Note\n1,2\n', /^the first line is neither an address, nor a header with a column that is called ip, .*, nor JSON: "ID,Note"$/],
+    ['no', /^the first line is neither /],
+    ['7', /^the first line is neither /],
+  ] as const) {
+    await assert.rejects(sent(content, { size: 3 }), { code: 'USAGE', message });
+  }
+  assert.deepEqual(await sent('# nothing today\n'), []);
+  assert.deepEqual(await sent('# nothing today\n', { file: 'x.csv' }), []);
+});
+
+test('D11.2 a country or ASN is never the target of a row in which something else looks like an address', async () => {
+  const of = async (content: string, given?: Given) => (await sent(content, given)).map(([, each]) => each);
+  const dshield =
+    'Start\tEnd\tNetmask\tAttacks\tName\tCountry\temail\n198.51.100.0\t198.51.100.255\t24\t2413\tEXAMPLE\tUS\ta@example.net\n';
+  const [event] = (await of(dshield)) as [{ ip: string; country?: string }];
+  assert.deepEqual([event.ip, event.country], ['198.51.100.0/24', undefined]);
+  for (const name of ['dst_ip', 'IOC', 'Source IP', 'src_ip', 'indicator', 'ioc_value'])
+    assert.deepEqual(await of(`id,${name},Country,ASN\n7,192.0.2.1,US,64500\n`), [block({ ip: '192.0.2.1' })], name);
+  const unknown =
+    '"192.0.2.1" looks like an address, but "badguy" is no column of addresses, and country only describes it: call that column ip';
+  assert.deepEqual(await of('badguy,country\n192.0.2.1,US\n'), [unknown]);
+  assert.match(String((await of('[{"country":"US","seen":["at 2001:db8::1, today"]}]'))[0]), /^"2001:db8::1" looks like an address/);
+  assert.match(String((await of('country,seen\nUS,192.0.2.1:443\n'))[0]), /^"192.0.2.1:443" looks like an address/);
+  assert.match(String((await of('NL,192.0.2.1\n', { format: 'text' }))[0]), /which of them is meant cannot be told$/);
+  assert.deepEqual(await of('src_ip,dst_ip\n192.0.2.1,192.0.2.2\n'), ['srcip and dstip may both be meant: call the column that counts ip']);
+  assert.deepEqual(await of('country,name\nnl,x y\n'), [{ type: 'access_rules', action: 'block', country: 'NL', name: 'x y' }]);
+});
+
+test('D11.2 ranges are the fewest networks; start, end and prefix length are one network; what is neither is a fault', async () => {
+  const of = async (line: string) =>
+    (await sent(`${line}\n`, { format: 'text' })).map(
+      ([, each]) => (each as { rule?: { target: { ip: string } } }).rule?.target.ip ?? each,
+    );
+  const nine = ['192.0.2.1', '192.0.2.2/31', '192.0.2.4/30', '192.0.2.8/31'];
+  for (const line of [
+    '192.0.2.1 - 192.0.2.9',
+    '192.0.2.1-192.0.2.9',
+    '192.0.2.1- 192.0.2.9 # x',
+    '192.0.2.1 -192.0.2.9',
+    '"192.0.2.1-192.0.2.9",x',
+  ])
+    assert.deepEqual(await of(line), nine, line);
+  assert.deepEqual(await of('2001:db8::-2001:db8::1:ffff // x'), ['2001:db8::/111']);
+  for (const line of ['198.51.100.0\t198.51.100.255\t24\t7\tNAME', '198.51.100.0 198.51.100.255 24'])
+    assert.deepEqual(await of(line), ['198.51.100.0/24']);
+  for (const [line, says] of [
+    ['198.51.100.0 198.51.100.255 25', /is no network of the prefix length "25"$/],
+    ['198.51.100.0 255.255.255.0', /^a second address stands behind "198.51.100.0"/],
+    ['192.0.2.1 192.0.2.2', /^a second address/],
+    ['192.0.2.0 /24', /^a blank stands between/],
+    ['192.0.2.1 - x', /must be an address/],
+    ['192.0.2.1 - 2001:db8::1', /the ends of a range are of one family/],
+    ['192.0.2.1 - -', /must be an address|no address/],
+    ['192.0.2.0//24', /^"192.0.2.0\/\/24": /],
+    ['192.0.2.0/24-192.0.2.9', /must be an address/],
+  ] as const) {
+    const [fault, ...others] = await of(line);
+    assert.match(String(fault), says, line);
+    assert.equal(others.length, 0);
+  }
+  assert.deepEqual(
+    (await sent('ip,netmask\n192.0.2.0,24\n192.0.2.1,24\n')).map(([, each]) => each),
+    [block({ ip: '192.0.2.0/24' }), '"192.0.2.1" with the prefix length "24" is no network: write it as ADDRESS/LENGTH'],
+  );
+  assert.match(String((await sent('ip,rule_ref\n192.0.2.0-192.0.2.2,r\n'))[0]![1]), /^a rule_ref is of one network, and this range is 2$/);
+});
+
+test('D11.1 a file that says how many entries it has, and has fewer, is cut; so is gzip without its end', async () => {
+  const drop = '{"cidr":"192.0.2.0/24"}\n{"type":"metadata","records":2}\n';
+  await assert.rejects(sent(drop), { code: 'USAGE', message: 'the file says that it has 2 entries, and 1 were read: it is cut' });
+  await assert.rejects(sent('# Entries : 1,000 unique IPs\n192.0.2.1\n'), {
+    code: 'USAGE',
+    message: /^the file says that it has 1000 entries/,
+  });
+  assert.deepEqual(await sent(gzipSync('192.0.2.1\n'), { file: 'x.txt.gz', size: 5 }), [['line 1', block({ ip: '192.0.2.1' })]]);
+  await assert.rejects(sent(gzipSync('192.0.2.1\n'.repeat(1000)).subarray(0, -9)), {
+    code: 'USAGE',
+    message: /^the file is gzip that is cut or damaged/,
+  });
+  const bomb = gzipSync(Buffer.alloc(8 << 20, '#\n'));
+  await assert.rejects(sent(bomb, { mostBytes: 1 << 20 }), {
+    code: 'USAGE',
+    message: 'the file is larger than 1 MiB unpacked, and is not read beyond that',
+  });
+  await assert.rejects(sent(`${'\n'.repeat(1001)}192.0.2.1`, { mostLines: 1000, format: 'text' }), {
+    code: 'USAGE',
+    message: /more than 1000 lines/,
+  });
+});
+
+test('D11.1 JSON by paths: what stands nowhere, twice as deep or beside a condition is told, and never guessed', async () => {
+  const paths = (...texts: string[]) => texts.map(readPath);
+  const aws = JSON.stringify({
+    prefixes: [
+      { ip_prefix: '192.0.2.0/24', service: 'A' },
+      { ip_prefix: '198.51.100.0/24', service: 'B' },
+    ],
+  });
+  assert.deepEqual(await sent(aws, { paths: paths('prefixes[].ip_prefix'), condition: readCondition('service=B') }), [
+    ['prefixes[1]', block({ ip: '198.51.100.0/24' })],
+  ]);
+  await assert.rejects(sent(aws, { paths: paths('prefixes[].ip_prefix', 'v6[].ip_prefix') }), {
+    code: 'USAGE',
+    message: 'nothing stands at v6[].ip_prefix',
+  });
+  assert.deepEqual(await sent('{"a":[{"ip":"192.0.2.1"},{"x":1}]}', { paths: paths('a[].ip') }), [
+    ['a[0]', block({ ip: '192.0.2.1' })],
+    ['a[1]', 'here stands nothing at a[].ip'],
+  ]);
+  assert.deepEqual(await sent('{"n":{"ip":"192.0.2.1"}}\n{"n":{"ip":"192.0.2.2"}}\n', { paths: paths('n.ip') }), [
+    ['entry 0', block({ ip: '192.0.2.1' })],
+    ['entry 1', block({ ip: '192.0.2.2' })],
+  ]);
+  await assert.rejects(sent('{"a":[{"ip":"192.0.2.1"}', { paths: paths('a[].ip') }), {
+    code: 'USAGE',
+    message: 'the file is not JSON: it ends too early',
+  });
+  await assert.rejects(sent('['.repeat(100_000), { paths: paths('[]') }), { code: 'USAGE', message: /more than 64 levels/ });
+  for (const text of ['', 'a..b', 'a[0]', '$.a', 'a b']) assert.throws(() => readPath(text), { code: 'USAGE' }, text);
+  await assert.rejects(sent('192.0.2.1\n', { paths: paths('a') }), { code: 'USAGE', message: 'paths are for JSON, and this file is none' });
 });
 
 test('D1.11, D11.3 what is no text in UTF-8 is one sentence for the whole file; a CR within a line is a fault of the line', async () => {
@@ -192,7 +317,6 @@ test('D1.11, D11.3 what is no text in UTF-8 is one sentence for the whole file; 
   ]) {
     await assert.rejects(sent(content), utf16);
   }
-  await assert.rejects(sent(gzipSync(lines)), { code: 'USAGE', message: /^the file is compressed: / });
   assert.deepEqual(await sent('192.0.2.1\r192.0.2.2\r\n192.0.2.3\r\n'), [
     ['line 1', 'a CR stands within this line: end lines with LF or CR LF'],
     ['line 2', block({ ip: '192.0.2.3' })],

@@ -1,11 +1,13 @@
 /** The entries of plain lists of addresses (docs/signals.md): their fields, how a row gives them, and the signal each stands for. */
+
+import { readDuration } from '../../duration.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { JsonObject, Target } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';
-import { readTarget, writeTarget } from '../../signal/target.ts';
-import { readDuration } from '../duration.ts';
+import { writeTarget } from '../../signal/target.ts';
 import type { FileSignal } from './items.ts';
+import { isGiven, passedOver, type Row, shown, targetsOf } from './row.ts';
 
 /** What an entry asks for: a rule, or the end of those that block its value. */
 export const LIST_ACTIONS = ['block', 'allow', 'unblock'] as const;
@@ -14,11 +16,7 @@ export type ListAction = (typeof LIST_ACTIONS)[number];
 /** The columns and fields that `weir rule export` writes, in their order. */
 export const EXPORT_FIELDS = ['value', 'action', 'expires_at', 'reason', 'labels', 'config', 'rule_ref', 'name'] as const;
 
-/**
- * Names of columns, in lower case and letters only, by what they hold. `value` is an address, a network, an AS number or a country.
- * Where a row has several that name a target, the first counts: `asn` and `country` beside an address only describe it.
- */
-const TARGET_NAMES = ['value', 'ip', 'network', 'address', 'cidr', 'ipaddress', 'asn', 'country'] as const;
+/** Names of columns, in lower case and letters only, by what they hold. */
 const NAMES = {
   action: ['action'],
   expires: ['expires', 'expiresin', 'expiresat'],
@@ -30,18 +28,6 @@ const NAMES = {
   ruleRef: ['ruleref'],
   name: ['name'],
 } as const;
-
-/** The cells of a row by the letters of their columns' names. */
-export type Row = ReadonlyMap<string, unknown>;
-
-/** How the name of a column is compared: `IP Address`, `ip_address` and `ipAddress` are one. */
-export const columnName = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
-
-/** The row of a JSON object. */
-export const rowOf = (object: object): Row => new Map(Object.entries(object).map(([name, value]) => [columnName(name), value]));
-
-/** Whether a row, or a header, has a column that names targets. */
-export const namesTarget = (row: { has(name: string): boolean }): boolean => TARGET_NAMES.some((name) => row.has(name));
 
 /** What the command line says of all entries; an entry's own fields come before it. */
 export interface ListDefaults {
@@ -65,26 +51,24 @@ export interface ListEntry {
   readonly name: string | undefined;
 }
 
-/** The entry of a row, or what is wrong with it. */
-export function readEntry(row: Row, defaults: ListDefaults): ListEntry | string {
-  try {
-    return entryOf(row, defaults);
-  } catch (fault) {
-    if (hasCode(fault, 'USAGE')) return fault.message;
-    throw fault;
-  }
+/** The entry of a request. Throws USAGE with the field that is at fault. */
+export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
+  const [only, ...others] = entriesOf(row, defaults);
+  if (only === undefined || others.length > 0) throw cellFault('value', 'must be one address or network, and no range');
+  return only;
 }
 
-/** The entry of a row. Throws USAGE with the field that is at fault. */
-export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
+/** The entries of a row: several where it names a range. Throws USAGE with the field that is at fault. */
+function entriesOf(row: Row, defaults: ListDefaults): ListEntry[] {
   const cell = (field: keyof typeof NAMES): unknown => NAMES[field].map((name) => row.get(name)).find(isGiven);
   const action = text(cell('action'), 'action')?.toLowerCase() ?? defaults.action;
   if (!isAction(action)) throw cellFault('action', `action must be one of: ${LIST_ACTIONS.join(', ')}`);
   const labels = { ...defaults.labels, ...object(cell('labels'), 'labels') };
   const levels = Object.fromEntries((['confidence', 'severity'] as const).map((field) => [field, text(cell(field), field)]));
   const config = { ...object(cell('config'), 'config'), ...definedOnly(levels) };
-  return {
-    target: targetOf(row),
+  const targets = targetsOf(row);
+  if (typeof targets === 'string') throw cellFault('value', targets);
+  const shared = {
     action,
     expiry: expiryOf(cell('expires')) ?? (defaults.expiresIn === undefined ? undefined : { seconds: defaults.expiresIn }),
     reason: text(cell('reason'), 'reason') ?? defaults.reason,
@@ -93,6 +77,24 @@ export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
     ruleRef: text(cell('ruleRef'), 'rule_ref'),
     name: text(cell('name'), 'name'),
   };
+  if (targets.length > 1 && shared.ruleRef !== undefined)
+    throw cellFault('rule_ref', `a rule_ref is of one network, and this range is ${targets.length}`);
+  return targets.map((target) => ({ target, ...shared }));
+}
+
+/** What became of a row: entries, what is wrong with it, or why it asks for nothing. */
+export type ReadRow = { readonly entries: readonly ListEntry[] } | { readonly fault: string } | { readonly passed: string };
+
+/** Reads a row. */
+export function readRow(row: Row, defaults: ListDefaults): ReadRow {
+  const passed = passedOver(row);
+  if (passed !== undefined) return passed;
+  try {
+    return { entries: entriesOf(row, defaults) };
+  } catch (fault) {
+    if (hasCode(fault, 'USAGE')) return { fault: fault.message };
+    throw fault;
+  }
 }
 
 /** Whether the signal of an entry can say its name: only v1 events name access rules, and they have none of the others. */
@@ -125,14 +127,10 @@ const json = (version: FileSignal['version'], value: object): FileSignal => ({ v
 
 const cellFault = (field: string, message: string) => new WeirError('USAGE', message, { cause: { field, message } });
 
-const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
 const isAction = (word: string): word is ListAction => LIST_ACTIONS.some((action) => action === word);
 const definedOnly = (fields: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 const orNone = (fields: JsonObject) => (Object.keys(fields).length === 0 ? undefined : fields);
-
-/** A cell's text at the length that a message can show. */
-const shown = (value: unknown) => JSON.stringify(String(value).slice(0, 60));
 
 function text(value: unknown, field: string): string | undefined {
   if (!isGiven(value)) return undefined;
@@ -167,28 +165,4 @@ function expiryOf(value: unknown): ListEntry['expiry'] {
   if (Number.isNaN(at))
     throw cellFault('expires', `expiry ${shown(value)} is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant`);
   return { at };
-}
-
-function targetOf(row: Row): Target {
-  const column = TARGET_NAMES.find((name) => row.has(name));
-  const value = column === undefined ? undefined : row.get(column);
-  if (column === undefined || !isGiven(value)) throw cellFault('value', 'there is no address');
-  const found = readValue(inFull(column, String(value)));
-  if (typeof found === 'string') throw cellFault('value', `${shown(value)}: ${found}`);
-  return found;
-}
-
-/** The value of a column that says what it holds, as it is written where nothing says so. */
-function inFull(column: string, value: string): string {
-  if (column === 'asn' && /^\d+$/.test(value)) return `AS${value}`;
-  return column === 'country' ? value.toUpperCase() : value;
-}
-
-/**
- * The target that a text is by its form: an address or a network, an AS number, a country in capitals (`is` and `no` are words first);
- * or what is wrong with it.
- */
-export function readValue(value: string): Target | string {
-  const field = /^as\d+$/i.test(value) ? 'asn' : /^[A-Z]{2}$/.test(value) ? 'country' : /^[\da-f.:/]+$/i.test(value) ? 'ip' : undefined;
-  return field === undefined ? 'must be an address, a network, an AS number or a country' : readTarget(field, value);
 }
