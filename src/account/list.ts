@@ -111,7 +111,7 @@ export type SavedList = Omit<AccessList, 'workspaceId' | 'revision'>;
 const SHOWN_IDS = 20;
 
 /** The ids of lists that share a name, as their fault shows them. */
-export function idsText(lists: readonly AccessList[]): string {
+export function idsText(lists: readonly { readonly id: string }[]): string {
   const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
   const rest = lists.length - ids.length;
   return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');

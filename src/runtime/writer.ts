@@ -53,6 +53,7 @@ const METHODS: MethodNames<StoreWrites & WriterControl> = {
   createFeed: true,
   updateFeed: true,
   deleteFeed: true,
+  restoreDeleted: true,
   restoreLists: true,
   restoreKeys: true,
   rememberAnswer: true,

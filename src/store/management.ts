@@ -14,12 +14,16 @@ import type { RuleWrites } from '../ports/rule-store.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { doneOnce, remember } from './answers.ts';
 import { audit, changed } from './audit.ts';
+import { keepDeleted } from './deleted.ts';
 import { forgetMember, refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts';
 import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
-export type Management = Omit<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys'> &
+export type Management = Omit<
+  AccountWrites,
+  'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
+> &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
 /** Keys that one statement marks as used. */
@@ -123,14 +127,14 @@ export function management(transact: Transact): Management {
         yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
         return list;
       }),
-    deleteList: (workspaceId, listId, { by, ifMatch } = {}) =>
+    deleteList: (workspaceId, listId, { by, ifMatch, forGood = false } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         const row = yield* listRow(workspacePk, listId);
         const before = listState(listOf(row, workspaceId));
         requireState(before, ifMatch);
         if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
-        yield* run('INSERT INTO deleted_lists (list_pk, workspace_pk) VALUES ($1, $2)', Number(row.pk), workspacePk);
+        yield* keepDeleted(now, workspacePk, 'lists', row, forGood);
         yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
         yield* forgetMember(Number(row.pk), Number(row.revision));
         yield* revokeKeys(now, 'list_id', listId, { workspacePk, by });
@@ -222,14 +226,22 @@ export function* moveKeyRevision(): Work<void> {
   yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 
-/** Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. */
+/**
+ * Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. A key
+ * that was revoked with its list or feed comes back with it, unless it is revoked by itself meanwhile.
+ */
 export function* revokeKeys(
   now: string,
   column: 'id' | 'list_id' | 'feed_id',
   value: string,
   of: { readonly workspacePk: number; readonly by: Author | undefined },
 ): Work<void> {
-  const revoked = yield* all(`UPDATE keys SET revoked_at = ${now} WHERE ${column} = $1 AND revoked_at IS NULL RETURNING id`, value);
+  const [others, revokedWith] = column === 'id' ? ['OR revoked_with IS NOT NULL', null] : ['', value];
+  const revoked = yield* all(
+    `UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}), revoked_with = $2 WHERE ${column} = $1 AND (revoked_at IS NULL ${others}) RETURNING id`,
+    value,
+    revokedWith,
+  );
   yield* moveKeyRevision();
   for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
 }
@@ -325,6 +337,6 @@ function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once }:
   return made;
 }
 
-const tooManyLists = (most: number) =>
+export const tooManyLists = (most: number) =>
   new WeirError('REFUSED', `the workspace has ${most} lists, as many as it may have: delete one, or raise MAX_LISTS`);
 export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

@@ -17,6 +17,7 @@ import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
+import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
@@ -210,6 +211,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
+  deletedConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];
@@ -469,7 +471,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
       const list = await store.createList(workspaceId, 'short-lived', null, NO_SETTINGS);
       let deleted = false;
       const removal = delay(round * 3).then(async () => {
-        await store.deleteList(workspaceId, list.id);
+        await store.deleteList(workspaceId, list.id, { forGood: true });
         deleted = true;
       });
       for (let last = false; !last; ) {

@@ -5,11 +5,13 @@ import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts
 import { stateTag } from '../../account/tag.ts';
 import { Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
+import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findFeed, listIdOf } from '../find.ts';
 import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { Deleted, Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
+import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
+import { Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
 
 /** Lists that one request names at most. */
 const MOST_LISTS = 1000;
@@ -25,13 +27,6 @@ export const createFeed = (
 export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
   const { id } = await findFeed(context.store, context.workspaceId, ref);
   return context.store.updateFeed(context.workspaceId, id, patch, changeOptions(context));
-}
-
-/** Deletes a feed, not its lists, and revokes the keys that are bound to it. */
-export async function deleteFeed(context: ChangeContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
-  const { id } = await findFeed(context.store, context.workspaceId, ref);
-  await context.store.deleteFeed(context.workspaceId, id, changeOptions(context));
-  return { id, deleted: true };
 }
 
 /** A feed as JSON has it. */
@@ -167,14 +162,17 @@ export const FEED_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'deleteFeed',
     summary: 'Delete a feed, not its lists; keys that are bound to it are revoked',
+    description: DELETION_WORDS,
     method: 'DELETE',
     path: '/feeds/{feed}',
     permission: 'manage',
-    answer: Deleted,
+    query: Type.Object(DELETE_QUERY),
+    answer: DELETION,
     audit: 'feed deleted',
     edits: true,
-    refusals: { 404: UNKNOWN },
-    run: (context, { params }) => deleteFeed(context, params.feed!),
-    show: (body) => ({ body }),
+    refusals: { 404: UNKNOWN, 409: 'with the feed "perimeter" goes 1 key: with preview=1 it is told in full, with confirmed=1 it is done' },
+    run: (context, { params, query: { for_good: forGood, ...request } }) =>
+      deleteNamed(context, 'composed', params.feed!, { ...request, forGood }),
+    show: (deletion) => ({ body: deletionBody(deletion) }),
   }),
 ];

@@ -4,11 +4,13 @@ import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson }
 import { stateTag } from '../../account/tag.ts';
 import { Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
+import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findList } from '../find.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { Deleted, Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
+import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
+import { Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
 
 /** Makes a list. Rejects with REFUSED when the workspace has as many as it may, or a feed of that name. */
 export const createList = (
@@ -28,13 +30,6 @@ export const createList = (
 export async function changeList(context: ChangeContext, ref: string, patch: ListPatch): Promise<AccessList> {
   const { id } = await findList(context.store, context.workspaceId, ref);
   return context.store.updateList(context.workspaceId, id, patch, changeOptions(context));
-}
-
-/** Deletes a list with its rules, and revokes the keys that are bound to it. */
-export async function deleteList(context: ChangeContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
-  const { id } = await findList(context.store, context.workspaceId, ref);
-  await context.store.deleteList(context.workspaceId, id, changeOptions(context));
-  return { id, deleted: true };
 }
 
 /** A list as JSON has it. */
@@ -136,14 +131,20 @@ export const LIST_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'deleteList',
     summary: 'Delete a list with its rules; keys that are bound to it are revoked',
+    description: DELETION_WORDS,
     method: 'DELETE',
     path: '/lists/{list}',
     permission: 'manage',
-    answer: Deleted,
+    query: Type.Object(DELETE_QUERY),
+    answer: DELETION,
     audit: 'list deleted',
     edits: true,
-    refusals: { 404: UNKNOWN, 409: 'the default list of a workspace cannot be deleted' },
-    run: (context, { params }) => deleteList(context, params.list!),
-    show: (body) => ({ body }),
+    refusals: {
+      404: UNKNOWN,
+      409: 'with the list "edge" goes 1204 rules, 1 key: with preview=1 it is told in full, with confirmed=1 it is done',
+    },
+    run: (context, { params, query: { for_good: forGood, ...request } }) =>
+      deleteNamed(context, 'list', params.list!, { ...request, forGood }),
+    show: (deletion) => ({ body: deletionBody(deletion) }),
   }),
 ];

@@ -45,9 +45,3 @@ export function settingsPatch(body: Readonly<Record<string, unknown>>): ListPatc
 /** A value with its alias, where it is one, replaced. */
 const canonical = (setting: ListSetting, value: unknown): unknown =>
   'words' in setting && typeof value === 'string' && Object.hasOwn(setting.aliases ?? {}, value) ? setting.aliases![value] : value;
-
-/** The answer to a deletion. */
-export const Deleted = Type.Object(
-  { id: Type.String({ format: 'uuid' }), deleted: Type.Boolean() },
-  { title: 'Deleted', examples: [{ id: '0195a3c0-0000-7000-8000-000000000001', deleted: true }] },
-);
