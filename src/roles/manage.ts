@@ -1,4 +1,5 @@
 /** The role `manage`: what operations of management work with. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -12,6 +13,7 @@ import type { Engine } from '../runtime/engines.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
 import { processesOn } from '../runtime/status-file.ts';
+import { oneByOne } from '../serial.ts';
 import type { Accept } from '../signal/accept.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { SignalJudges } from './signals.ts';
@@ -55,7 +57,9 @@ export function managePorts(parts: ManageParts): ManagePorts {
     forecast: judges.forecast,
     explainer: feedThread,
     schemes: judges.schemes,
+    geo: () => geo.database(),
     pause: () => nextTurn(),
+    inTurn: oneByOne(),
   };
 }
 
