@@ -8,8 +8,8 @@ import { Bouncers } from './bouncers/serve/bouncers.ts';
 import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { FeedWatch } from './document/watch/feed-watch.ts';
 import { WeirError } from './errors.ts';
-import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { accessLog } from './http/access-log.ts';
 import { activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
@@ -26,13 +26,14 @@ import { signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
-import { feedCache, feedReport, forecastFrom } from './roles/feeds.ts';
+import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
 import { managePorts } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
 import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
 import { loggedChecks } from './runtime/check-log.ts';
+import type { LandingReport } from './runtime/consumer-role.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { startEngine } from './runtime/engines.ts';
 import { everyMinute } from './runtime/every-minute.ts';
@@ -50,12 +51,12 @@ import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
-import { shared } from './runtime/shared.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { startTracing } from './runtime/tracing.ts';
 import type { WaitingThread } from './runtime/waiting-thread.ts';
 import type { WriterData } from './runtime/writer.ts';
+import { shared } from './serial.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { unlanded } from './stream/lag.ts';
 
@@ -154,7 +155,9 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const takesSignals = config.roles.includes('signals');
   const appends = watchAppends(stream, monotonic, log);
   const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
-  const landing = config.roles.includes('consumer') ? shared(await engine.land()) : undefined;
+  const landingNow = config.roles.includes('consumer') ? await engine.land() : undefined;
+  const asking = shared<LandingReport>();
+  const landing = landingNow && (() => asking(landingNow));
   const counts = newHttpCounts();
   const addressOf = clientAddress(config.trustProxy);
   // Where nobody can ask for it nothing is counted.
@@ -166,8 +169,8 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const devices = feedThread && deviceLedger(now);
   const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
     devices &&
-    ((group, { raw }, digest) => {
-      if (group !== 'signal' && raw !== undefined) devices.noteRefused(digest, pollOf(raw, addressOf(raw), { status: 401 }));
+    ((group, { request, ip }, digest) => {
+      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf(request, ip, { status: 401 }));
     });
   const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
   const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
@@ -189,7 +192,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   );
   const cache =
     feedThread &&
-    feedCache(
+    documentCache(
       measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread,
       config,
       engine,
@@ -198,7 +201,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       authentication.keyRevision,
       logger,
     );
-  const bouncers = new Bouncers(bouncerLog(log));
+  const bouncers = new Bouncers(bouncerLog(log, now));
   if (cache !== undefined) {
     closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
   }
@@ -218,7 +221,6 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       now,
     }),
     token: config.metricsToken,
-    report: (err) => logger.error({ err }, 'the metrics could not be read'),
   };
 
   const startedAt = now();
@@ -262,12 +264,13 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
   const scheme = tls === undefined ? 'http' : 'https';
   const listen = async () => {
-    const listenTextResolver = (address: string) => `listening on ${address.replace(/^http/, scheme)}`;
-    await app.listen({ host: config.host, port: config.port, listenTextResolver }).catch((error: Error) => {
+    const address = await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
     });
+    log('info', `listening on ${address}`);
     closing.push(() => app.close());
-    if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log));
+    const report = (err: unknown) => logger.error({ err }, 'the metrics could not be read');
+    if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log, report));
   };
   await listen().catch((error: Error) => {
     if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);

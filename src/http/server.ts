@@ -1,15 +1,16 @@
 /** The sockets of the HTTP server: how connections are accepted, drained and closed, and what one reads that sends no HTTP. */
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import { constants } from 'node:crypto';
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Clocks, type Instant, instantOf, systemClock } from '../clock.ts';
+import { TLSSocket } from 'node:tls';
 import type { TlsSource } from '../ports/tls.ts';
-import { errorAnswer, write } from './answer.ts';
-import { malformedIn } from './error-handler.ts';
-import { badRequest, type HttpFault, isSignalShape } from './errors.ts';
-import type { RequestWatch } from './request-watch.ts';
-import { groupOf, plainTarget } from './routes.ts';
+import { errorAnswer } from './answer.ts';
+import { badRequest, type HttpFault, malformedIn } from './errors.ts';
+import { groupOf } from './router.ts';
+import type { Serve } from './serve.ts';
+import { plainTarget } from './target.ts';
 
 // An import of values would load all that this module offers, such as the client of WebSockets: 40 ms of a start.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -32,29 +33,18 @@ const SHORT_TURN = 0.1;
 /** How often a server that closes looks for connections that have become idle, ms. */
 const CLOSE_IDLE = 50;
 
-/**
- * Answers a request before the router sees it; false leaves the request to the router. `arrived` is read once for each request, for all
- * that looks at a clock on its way: polls are so short that each reading counts.
- */
-export type Shortcut = (request: IncomingMessage, response: ServerResponse, arrived: Instant) => boolean;
-
 /** What a server is made of. */
 export interface ServerParts {
-  readonly handler: RequestListener;
-  /** Are offered each request first, in this order. */
-  readonly shortcuts?: readonly Shortcut[];
+  /** Answers requests; with `fault`, where HTTP itself refuses one, with that. */
+  readonly handler: Serve;
   /** While it says so, each answer ends its connection. */
   readonly draining: () => boolean;
-  /** Where nobody watches, nothing is measured. */
-  readonly watches?: readonly RequestWatch[];
-  /** The machine's when absent. */
-  readonly clocks?: Clocks;
   /** With these it speaks TLS, else plain HTTP. */
   readonly tls?: TlsSource | undefined;
 }
 
 /** A server with our limits of time, and our answers to what is no proper HTTP. */
-export function createHttpServer({ handler, shortcuts = [], draining, watches = [], clocks = systemClock, tls }: ServerParts): Server {
+export function createHttpServer({ handler, draining, tls }: ServerParts): Server {
   const options = {
     requestTimeout: REQUEST_TIMEOUT,
     headersTimeout: HEADERS_TIMEOUT,
@@ -65,23 +55,23 @@ export function createHttpServer({ handler, shortcuts = [], draining, watches = 
     // Node's own answer has no body.
     requireHostHeader: false,
   };
-  const answerNow: Answering = (request, response, arrived) => {
+  const answer = inTurn((request, response) => {
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
-    if (!namesOneHost(request)) return refuse(request, response, WRONG_HOST);
     request.url = plainTarget(request.url!);
-    for (const shortcut of shortcuts) if (shortcut(request, response, arrived)) return;
-    handler(request, response);
-  };
-  const answer = inTurn(watched(answerNow, watches, clocks));
+    handler(request, response, namesOneHost(request) ? undefined : WRONG_HOST);
+  });
   const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
   // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     answer(request, response);
   });
-  const refuseExpectation: Answering = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
-  return server.on('checkExpectation', inTurn(watched(refuseExpectation, watches, clocks)));
+  server.on(
+    'checkExpectation',
+    inTurn((request, response) => handler(request, response, UNKNOWN_EXPECTATION)),
+  );
+  return server.on('clientError', refuseConnection);
 }
 
 /**
@@ -96,36 +86,35 @@ function inTurn(answer: RequestListener): RequestListener {
   };
 }
 
+/** What TLS is spoken with (SPEC D12.13): forward-secret suites that authenticate what they encrypt. */
+const SUITES = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
+const HSTS = ['Strict-Transport-Security', 'max-age=31536000'] as const;
+
 /** The same over TLS. Newer certificates are for new connections. */
 function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListener): Server {
   const asksClients = tls.current().ca !== undefined;
   const own = { handshakeTimeout: HANDSHAKE_TIMEOUT, requestCert: asksClients, rejectUnauthorized: asksClients };
-  const server = createTlsServer({ ...options, ...own, ...tls.current() }, answer);
-  tls.onChange((material) => server.setSecureContext(material));
+  const server = createTlsServer({ ...options, ...own, ...SUITES, ...tls.current() }, (request, response) => {
+    response.setHeader(...HSTS);
+    answer(request, response);
+  });
+  tls.onChange((material) => server.setSecureContext({ ...SUITES, ...material }));
   // Who speaks no TLS cannot read an answer: Node would have it written all the same.
   return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
-}
-
-type Answering = (request: IncomingMessage, response: ServerResponse, arrived: Instant) => void;
-
-/**
- * What answers requests as they arrive, watched. An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when
- * its last byte is.
- */
-function watched(answer: Answering, watches: readonly RequestWatch[], clocks: Clocks): RequestListener {
-  if (watches.length === 0) return (request, response) => answer(request, response, instantOf(clocks));
-  const beginners = watches.filter(({ begin }) => begin !== undefined);
-  const end = (request: IncomingMessage, response: ServerResponse, begun: number) => {
-    const ms = clocks.monotonic() - begun;
-    for (const watch of watches) watch.end(request, response, ms);
-  };
-  return (request, response) => {
-    const arrived = instantOf(clocks);
-    for (const { begin } of beginners) begin!(request, response);
-    answer(request, response, arrived);
-    if (response.writableEnded) end(request, response, arrived.monotonic);
-    else response.once('close', () => end(request, response, arrived.monotonic));
-  };
 }
 
 const WRONG_HOST = badRequest([{ field: 'Host', message: 'must be sent exactly once', value: null }]);
@@ -139,13 +128,6 @@ function namesOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolea
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
-}
-
-/** Answers a request that is wrong whatever it asks for, and ends its connection. */
-function refuse(request: IncomingMessage, response: ServerResponse, { status, message, details }: HttpFault): void {
-  const group = groupOf(request.url!);
-  response.shouldKeepAlive = false;
-  write(response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));
 }
 
 /** Closes a server without resetting any client that has connected. Resolves when the last answer is sent. */
@@ -193,7 +175,8 @@ export function refuseConnection(error: Error & { code?: string; rawPacket?: unk
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const arrived = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, LINE_BYTES) : '';
   const group = groupOf(REQUEST_LINE.exec(arrived)?.[1] ?? '');
-  const { status, headers, body } = errorAnswer(group, CONNECTION_FAULTS[code ?? ''] ?? malformedIn(group));
+  const { status, headers: own, body } = errorAnswer(group, CONNECTION_FAULTS[code ?? ''] ?? malformedIn(group));
+  const headers = socket instanceof TLSSocket ? [...own, ...HSTS] : own;
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Date: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`,

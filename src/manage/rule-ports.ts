@@ -1,7 +1,8 @@
 /** What management needs to read, explain and change rules. Types only. */
 import type { Schemes } from '@weir/expression/scheme.ts';
-import type { FeedExplainer } from '../feed/explain/explain.ts';
-import type { FeedForecast } from '../feed/serve/forecast.ts';
+import type { FeedExplainer } from '../document/explain/explain.ts';
+import type { FeedForecast } from '../document/watch/forecast.ts';
+import type { GeoDatabase } from '../ports/geo.ts';
 import type { Message } from '../ports/stream.ts';
 import type { Accept } from '../signal/accept.ts';
 
@@ -17,6 +18,8 @@ export interface RuleManagement {
   /** undefined where this process builds no feeds. */
   readonly explainer: FeedExplainer | undefined;
   readonly schemes: Schemes;
+  /** The geo data in use. */
+  readonly geo: () => GeoDatabase;
   /** Gives other work of this thread its turn. */
   pause(): Promise<void>;
 }

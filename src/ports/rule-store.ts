@@ -85,7 +85,7 @@ export interface FoundFeed extends FeedProfile {
 /**
  * Receives the active access rules of a snapshot, one call a rule, without an object a row.
  * `id` is the store's own primary key of the rule, `expires` the expiry in whole seconds (0 = none),
- * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
+ * `levels` is `levelCode(confidence, severity)` of document/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
@@ -331,6 +331,8 @@ export interface RuleReads {
   ruleCount(workspaceId: string): Promise<number>;
   /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
   countRules(workspaceId: string, now: number): Promise<number>;
+  /** How many access rules of a list are active, counted up to `most`. */
+  countListRules(workspaceId: string, listId: string, most: number): Promise<number>;
   /**
    * Active rules in primary-key order (list by list), streamed. A match is found through indexes, list by list, but for `covered`, which
    * looks at every rule of the lists.

@@ -1,9 +1,10 @@
 /** The role `manage`: what operations of management work with. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { FeedCache } from '../feed/serve/cache.ts';
-import type { FeedWatch } from '../feed/serve/feed-watch.ts';
+import type { DocumentCache } from '../document/serve/cache.ts';
+import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { Activity } from '../http/activity.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -12,6 +13,7 @@ import type { Engine } from '../runtime/engines.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
 import { processesOn } from '../runtime/status-file.ts';
+import { oneByOne } from '../serial.ts';
 import type { Accept } from '../signal/accept.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { SignalJudges } from './signals.ts';
@@ -26,7 +28,7 @@ interface ManageParts {
   readonly judges: Pick<SignalJudges, 'schemes' | 'guardRails' | 'forecast'>;
   readonly activity: Activity | undefined;
   readonly watch: FeedWatch;
-  readonly cache: FeedCache | undefined;
+  readonly cache: DocumentCache | undefined;
   readonly feedThread: FeedThread | undefined;
   readonly geo: GeoInUse;
   readonly ownStatus: () => Promise<ProcessStatus>;
@@ -60,7 +62,9 @@ export function managePorts(parts: ManageParts): ManagePorts {
     forecast: judges.forecast,
     explainer: feedThread,
     schemes: judges.schemes,
+    geo: () => geo.database(),
     pause: () => nextTurn(),
+    inTurn: oneByOne(),
   };
 }
 

@@ -7,7 +7,7 @@ import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
-import { levelsOf } from '../feed/levels.ts';
+import { levelsOf } from '../document/levels.ts';
 import type { DeadLetter, NamedRule, RuleState, StoredRule } from '../ports/rule-store.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';
@@ -55,7 +55,6 @@ export const workspaceProfileOf = (row: Row): FeedProfile => workspaceProfile({ 
 /** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({
   name: String(row.name),
-  description: textOrNull(row.description),
   ...settingsOf(row),
 });
 

@@ -55,6 +55,8 @@ const MEANT: readonly RegExp[] = [
   /^SELECT \* FROM keys WHERE workspace_pk = /,
   // What is set of a workspace concerns all its lists.
   /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
+  // The rules of a list, up to a limit.
+  /^SELECT count\(\*\) AS rules FROM \(SELECT 1 AS rule FROM access_rules r WHERE r\.list_pk = /,
   // Up to a limit, or until the first row.
   /^SELECT l\.\*, EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) AS has_rules, .* \(SELECT b\.last_seq FROM batches b WHERE b\.workspace_pk = w\.pk ORDER BY b\.first_seq DESC LIMIT 1\) AS last_seq FROM workspaces w LEFT JOIN lists l ON l\.workspace_pk = w\.pk AND l\.id = /,
   /^SELECT id, at FROM audit WHERE workspace_pk = \S+ ORDER BY id LIMIT /,
@@ -69,6 +71,10 @@ const MEANT: readonly RegExp[] = [
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The bouncers of a workspace: management.
   /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
+  // Whether there are too many of them, once a minute for each 200 that were seen.
+  /^SELECT count\(\*\) AS count FROM bouncers$/,
+  /^SELECT workspace_pk, count\(\*\) AS count FROM bouncers GROUP BY workspace_pk$/,
+  /^DELETE FROM bouncers WHERE workspace_pk = \S+ AND \(key_id, user_agent, address\) IN /,
   // The few records of one deleted list or feed, and its days.
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,
@@ -80,6 +86,7 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM feed_lists WHERE list_pk = /,
   // Where all devices are too many: how many each workspace has.
   /^SELECT workspace_pk(, count\(\*\) AS devices)? FROM devices GROUP BY workspace_pk/,
+  /^INSERT INTO deleted_members .* FROM feed_lists WHERE list_pk = /,
   // Beyond the devices that are kept, counted along an index.
   /^DELETE FROM devices WHERE workspace_pk = .* OFFSET /,
   /^DELETE FROM devices WHERE last_pull < \(SELECT last_pull FROM devices ORDER BY .* OFFSET /,

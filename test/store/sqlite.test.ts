@@ -8,6 +8,7 @@ import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.t
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
+import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
@@ -49,6 +50,7 @@ pastConformance(driver);
 followConformance(driver);
 managementConformance(driver);
 roomConformance(driver);
+deletedConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];
@@ -91,7 +93,7 @@ function searches(text: string, plan: readonly Record<string, unknown>[]): Searc
 
 test('D19.5 store sqlite: what a large delete leaves free goes back to the disk, 4 MiB at a time, and landing goes on between', async (t) => {
   const { store, workspace, land, query, targets } = await fixture(t, driver);
-  const list = await store.createList(workspace.id, 'large', null, NO_SETTINGS);
+  const list = await store.createList(workspace.id, 'large', NO_SETTINGS);
   const reason = 'x'.repeat(2000);
   const rule = (n: number) => upsert(access(ip(`10.0.${n >> 8}.${n & 255}`), { reason }));
   for (let n = 0; n < 15_000; n += 1000) {

@@ -5,7 +5,8 @@ import type { Network } from '@weir/network/network.ts';
 import { type DecisionFilter, ORIGIN, type Scope } from '../decisions.ts';
 import { SEVERAL } from './coverage.ts';
 import { isWide, keyAt, type NetworkKey, networkOf } from './network-key.ts';
-import { LONGEST_TOLD, type ToldNetworks } from './told.ts';
+import type { ToldNetworks } from './told.ts';
+import { LONGEST_TOLD } from './told-instants.ts';
 
 /** What the texts of decisions are made with. */
 export interface DecisionTexts {
@@ -47,9 +48,14 @@ export function heldText(texts: DecisionTexts, places: Iterable<number>): string
 }
 
 function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
-  const names = [ORIGIN, ...listNames];
-  const scenarios = names.map((name) => JSON.stringify(name));
-  const isWanted = names.map((name) => wantsScenario(filter, name));
+  // A workspace may have thousands of lists, and a look-up concerns one.
+  const scenarios = new Map<number, { readonly text: string; readonly isWanted: boolean }>();
+  const scenarioOf = (list: number) => {
+    const name = list === 0 ? ORIGIN : listNames[list - 1];
+    const scenario = scenarios.get(list) ?? { text: JSON.stringify(name), isWanted: wantsScenario(filter, name) };
+    scenarios.set(list, scenario);
+    return scenario;
+  };
   const durations = new Map<number, string>();
   const text = (key: NetworkKey, duration: string, scenario: string) => {
     const network = networkOf(key);
@@ -61,17 +67,18 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
     /** The decision of a network that is held; undefined when it is not wanted. */
     held(index: number, key: NetworkKey): string | undefined {
       const list = networks.lists[index] === SEVERAL ? 0 : networks.lists[index];
-      if (!isWanted[list] || !filter.scopes.includes(scopeOf(key))) return undefined;
+      const scenario = scenarioOf(list);
+      if (!scenario.isWanted || !filter.scopes.includes(scopeOf(key))) return undefined;
       const until = networks.until[index];
       let duration = durations.get(until);
       if (duration === undefined) {
         duration = durationText(Math.min(until - now / 1000, LONGEST_TOLD));
         durations.set(until, duration);
       }
-      return text(key, duration, scenarios[list]);
+      return text(key, duration, scenario.text);
     },
     /** The decision of a network that is gone; none when its scope is not wanted. */
-    gone: (key: NetworkKey): string[] => (filter.scopes.includes(scopeOf(key)) ? [text(key, GONE, scenarios[0])] : []),
+    gone: (key: NetworkKey): string[] => (filter.scopes.includes(scopeOf(key)) ? [text(key, GONE, `"${ORIGIN}"`)] : []),
   };
 }
 
@@ -84,9 +91,9 @@ function wantsScenario({ containing, without }: DecisionFilter, name: string): b
 /** Every decision ends in half a second: clients expect a fraction, and some take a timeout of 0 for none. */
 const GONE = '-1.5s';
 
-/** A duration as Go writes it, such as `3h59m20.5s`, not below 1.5 s; `seconds` of any sign. */
+/** A duration as Go writes it, such as `3h59m20.5s`, not below 1.5 s; `seconds` of any sign. Clients cut to whole seconds: none is to be lost. */
 function durationText(seconds: number): string {
-  const whole = Math.max(1, Math.floor(seconds));
+  const whole = Math.max(1, Math.ceil(seconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${whole % 60}.5s`;
 }

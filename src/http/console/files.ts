@@ -3,15 +3,8 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
-
-/** One file as it is sent. */
-export interface ConsoleFile {
-  readonly type: string;
-  readonly bytes: Buffer;
-  /** Made at the first call. */
-  gzip(): Buffer;
-}
+import { FORMAT_NAMES } from '../../document/formats/table.ts';
+import { type File, fileOf } from '../files.ts';
 
 /** What a browser paints first: the frame of the pages, or the form to sign in. */
 export type Opening = 'shell' | 'sign-in';
@@ -21,9 +14,9 @@ export interface ConsoleFiles {
   /** Of all files together. */
   readonly version: string;
   /** By path below the address of the version. */
-  readonly files: ReadonlyMap<string, ConsoleFile>;
+  readonly files: ReadonlyMap<string, File>;
   /** The one page, at every address of the console: what is to be seen of it before its scripts run, for whoever is signed in or not. */
-  readonly page: Readonly<Record<Opening, ConsoleFile>>;
+  readonly page: Readonly<Record<Opening, File>>;
   /** The CSP source of the page's import map. */
   readonly scriptHash: string;
 }
@@ -63,6 +56,7 @@ export function readConsole(): ConsoleFiles {
   for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
     if (extname(path) in TYPES && extname(path) !== '.css') contents.set(path, readFileSync(new URL(path, FOLDER)));
   }
+  contents.set('formats.js', Buffer.from(`export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`));
   for (const { file, path } of Object.values(LIBRARIES)) contents.set(path, readFileSync(fileURLToPath(import.meta.resolve(file))));
   const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet)));
   contents.set(STYLE, Buffer.concat(sheets));
@@ -90,18 +84,6 @@ export function readConsole(): ConsoleFiles {
     files: new Map([...contents].map(([path, bytes]) => [path, fileOf(TYPES[extname(path)]!, bytes)])),
     page: { shell: fileOf(html, page('shell')), 'sign-in': fileOf(html, page('sign-in')) },
     scriptHash: `'sha256-${hash('sha256', importMap, 'base64')}'`,
-  };
-}
-
-function fileOf(type: string, bytes: Buffer): ConsoleFile {
-  let compressed: Buffer | undefined;
-  return {
-    type,
-    bytes,
-    gzip() {
-      compressed ??= gzipSync(bytes, { level: 9 });
-      return compressed;
-    },
   };
 }
 

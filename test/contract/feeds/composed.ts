@@ -1,7 +1,7 @@
 /** Feeds made of lists (SPEC D8): the contract of 4.3 to 4.6 over several lists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
+import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
 import { postSignals } from '../../support/http.ts';
 import { seededRandom } from '../../support/random.ts';
 import { eventually } from '../../support/weir.ts';
@@ -175,7 +175,7 @@ export function composedFeedTests(feeds: () => FeedWorld): void {
     await space.block(['192.0.2.2'], 'b');
     const both = await space.reads('/ab', '192.0.2.1/32\n192.0.2.2/32\n');
     assert.ok(lastModified(both) > lastModified(before));
-    for (const name of ['b', 'c']) await feeds().world.text(['list', 'delete', name, '--workspace', space.id]);
+    for (const name of ['b', 'c']) await feeds().world.text(['list', 'delete', name, '--yes', '--workspace', space.id]);
     await space.reads('/ab', '192.0.2.1/32\n');
     await space.reads('/all', '192.0.2.1/32\n192.0.2.9/32\n');
     assert.equal((await space.reads('/bc', '')).headers['x-feed-entry-count'], '0');

@@ -1,7 +1,7 @@
 /** What a feed request gets that is not served, and who may ask (spec 5, 7.3). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
+import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
 import { ask, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
 import { type Asked, COLON_KEY, FEEDS, type FeedWorld, REPLICA_LIMIT, type Space } from './world.ts';
@@ -173,7 +173,7 @@ export function errorTests(feeds: () => FeedWorld): void {
     const [revoked, bound] = [await create(), await create('--list', 'edge')];
     for (const { key } of [revoked, bound]) assert.equal((await get('/edge', { key: String(key) })).status, 200);
     await feeds().world.text(['key', 'revoke', String(revoked.id)]);
-    await feeds().world.text(['list', 'delete', 'edge', '--workspace', id]);
+    await feeds().world.text(['list', 'delete', 'edge', '--yes', '--workspace', id]);
     for (const { key } of [revoked, bound]) await eventually(async () => unauthorized(await get('/edge', { key: String(key) })), 2500);
   });
 

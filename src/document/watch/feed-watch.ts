@@ -1,0 +1,159 @@
+/** What the feeds of this process are like now, and a line of the log for each change (SPEC D10.10 to D10.13). */
+import type { Log } from '../../ports/log.ts';
+import type { AccessAction } from '../../rule.ts';
+import { FORMAT_NAMES, FORMATS } from '../formats/table.ts';
+import type { Family, Variant } from '../variant.ts';
+import { afterBuild, type FeedEvent, type FeedSize, FRESH, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
+import { FeedSizes } from './feed-sizes.ts';
+
+/** Which feed. */
+export interface FeedName {
+  readonly workspaceId: string;
+  /** The UUID of a list or a composed feed; null for the workspace's feed. */
+  readonly feedId: string | null;
+}
+
+/** The variants of a feed that always have the same entries. */
+interface Counted {
+  readonly action: AccessAction;
+  readonly family: Family;
+  /** Whether networks of different confidence and severity stay apart. */
+  readonly rated: boolean;
+}
+
+/** What is known of one feed in one action and family, and what of that needs attention. */
+export interface WatchedFeed extends FeedName, Counted, FeedSize {
+  readonly name: string;
+  /** ms since 1970: when it was built last. */
+  readonly builtAt: number;
+  /** Whole seconds: since when it is served from memory because the store does not answer; undefined when it is not. */
+  readonly staleSince: number | undefined;
+  readonly open: readonly OpenEvent[];
+}
+
+interface CountedState extends Counted {
+  readonly size: SizeState;
+  readonly builtAt: number;
+}
+
+interface FeedState extends FeedName {
+  name: string;
+  stale: (OpenEvent & { readonly asOf: number }) | undefined;
+  expected: OpenEvent | undefined;
+  readonly counted: Map<string, CountedState>;
+}
+
+/** Holds the states of the feeds that were built in this process. `now` gives ms since 1970. */
+export class FeedWatch {
+  readonly #log: Log;
+  readonly #now: () => number;
+  readonly #feeds = new Map<string, FeedState>();
+  /** How large block feeds are, for the history of feeds. */
+  readonly sizes = new FeedSizes();
+
+  constructor(log: Log, now: () => number) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Notes a build of a variant, which is also one of all variants with the same entries. */
+  built(
+    feed: FeedName,
+    variant: Variant,
+    { name, v4Count = 0, ...size }: FeedSize & { readonly name: string; readonly v4Count?: number | undefined },
+  ): void {
+    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, size.entries - v4Count);
+    const key = keyOf(feed);
+    const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
+    this.#feeds.set(key, state);
+    state.name = name;
+    const counted = countedOf(variant);
+    const place = JSON.stringify(counted);
+    const now = this.#now();
+    const { state: after, events } = afterBuild(state.counted.get(place)?.size, size, now);
+    state.counted.set(place, { ...counted, size: after, builtAt: now });
+    if (counted.action === 'block') state.expected = undefined;
+    for (const event of events) this.#tell(state, event, counted);
+  }
+
+  /** Notes that a feed is served from memory; `asOf` in whole seconds. */
+  stale(feed: FeedName, asOf: number): void {
+    const state = this.#feeds.get(keyOf(feed));
+    if (state === undefined || state.stale !== undefined) return;
+    const event = staleEvent(asOf);
+    state.stale = { kind: event.kind, text: event.text, since: this.#now(), asOf };
+    this.#tell(state, event);
+  }
+
+  /** Notes that a feed is served from the store. */
+  fresh(feed: FeedName): void {
+    const state = this.#feeds.get(keyOf(feed));
+    if (state?.stale === undefined) return;
+    state.stale = undefined;
+    this.#tell(state, FRESH);
+  }
+
+  /** Notes that what was accepted will take a feed over its cap; told once until the feed is built. */
+  expect(feed: FeedName, event: FeedEvent): void {
+    const state = this.#feeds.get(keyOf(feed));
+    if (state === undefined || state.expected !== undefined) return;
+    state.expected = { kind: event.kind, text: event.text, since: this.#now() };
+    this.#tell(state, event);
+  }
+
+  /** A feed that is gone, or that nobody asks for any more. */
+  forget(feed: FeedName): void {
+    this.#feeds.delete(keyOf(feed));
+    this.sizes.forget(feed);
+  }
+
+  /** The last known sizes of the block feeds of a workspace. */
+  *blockSizes(workspaceId: string): Generator<FeedName & { readonly size: SizeState }> {
+    for (const { counted, ...feed } of this.#feeds.values()) {
+      if (feed.workspaceId !== workspaceId) continue;
+      for (const { action, size } of counted.values()) if (action === 'block') yield { ...feed, size };
+    }
+  }
+
+  /** All that is known now. */
+  feeds(): WatchedFeed[] {
+    return [...this.#feeds.values()].flatMap(watchedOf);
+  }
+
+  /** What is known of one feed; nothing of one that was not built here. */
+  of(feed: FeedName): WatchedFeed[] {
+    const state = this.#feeds.get(keyOf(feed));
+    return state === undefined ? [] : watchedOf(state);
+  }
+
+  #tell({ workspaceId, feedId, name }: FeedState, { level, text }: FeedEvent, counted?: Counted): void {
+    const of =
+      feedId === null ? `the feed of workspace "${name}" (${workspaceId}` : `the feed "${name}" (${feedId}, workspace ${workspaceId}`;
+    this.#log(level, `${of}${counted === undefined ? '' : `, ${describe(counted)}`}) ${text}`);
+  }
+}
+
+const watchedOf = ({ workspaceId, feedId, name, stale, expected, counted }: FeedState): WatchedFeed[] =>
+  [...counted.values()].map(({ size, builtAt, ...of }, i) => ({
+    workspaceId,
+    feedId,
+    name,
+    ...of,
+    entries: size.entries,
+    limit: size.limit,
+    builtAt,
+    staleSince: stale?.asOf,
+    // What concerns the whole feed is told once.
+    open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
+  }));
+
+const keyOf = ({ workspaceId, feedId }: FeedName): string => `${workspaceId}/${feedId ?? ''}`;
+const countedOf = ({ format, family, action }: Variant): Counted => ({ action, family, rated: FORMATS[format].rated });
+const openOf = (event: OpenEvent | undefined): OpenEvent[] =>
+  event === undefined ? [] : [{ kind: event.kind, text: event.text, since: event.since }];
+
+const RATED = FORMAT_NAMES.filter((name) => FORMATS[name].rated).join(' or ');
+
+/** The variants as a request would name them. */
+const describe = ({ action, family, rated }: Counted): string =>
+  `action=${action}${family === 'both' ? '' : ` family=${family}`}${rated ? ` format=${RATED}` : ''}`;
