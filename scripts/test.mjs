@@ -1,13 +1,13 @@
 // `npm test [FILE|FOLDER…]`: type check, linter, then every test; with files or folders only their tests.
 // `npm run test:unit`: the tests that need no server, no engine and no other program, in seconds: those beside the code
-// (src/) and those of whole feeds in memory (test/feed/), but for long ones.
+// (src/) and those of whole feeds in memory (test/document/), but for long ones.
 import { spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { run as runTests } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
-const UNIT = ['src/**/*.test.ts', 'packages/*/*.test.ts', 'packages/expression/{literal,regex}/*.test.ts', 'test/feed/*.test.ts'];
+const UNIT = ['src/**/*.test.ts', 'packages/*/*.test.ts', 'packages/expression/{literal,regex}/*.test.ts', 'test/document/*.test.ts'];
 /** What else does all its work in its own process. */
 const IN_PROCESS = ['test/in-process/**/*.test.ts', 'packages/*/test/*.test.ts', 'test/geo/*.test.ts'];
 const ALL = ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts'];

@@ -8,8 +8,8 @@ import { Bouncers } from './bouncers/serve/bouncers.ts';
 import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { FeedWatch } from './document/watch/feed-watch.ts';
 import { WeirError } from './errors.ts';
-import { FeedWatch } from './feed/serve/feed-watch.ts';
 import { accessLog } from './http/access-log.ts';
 import { activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
@@ -26,7 +26,7 @@ import { signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
-import { feedCache, feedReport, forecastFrom } from './roles/feeds.ts';
+import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
 import { managePorts } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
 import { acceptBatches } from './roles/signals.ts';
@@ -166,8 +166,8 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const devices = feedThread && deviceLedger(now);
   const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
     devices &&
-    ((group, { raw }, digest) => {
-      if (group !== 'signal' && raw !== undefined) devices.noteRefused(digest, pollOf(raw, addressOf(raw), { status: 401 }));
+    ((group, { request, ip }, digest) => {
+      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf(request, ip, { status: 401 }));
     });
   const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
   const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
@@ -189,7 +189,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   );
   const cache =
     feedThread &&
-    feedCache(
+    documentCache(
       measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread,
       config,
       engine,
@@ -198,7 +198,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       authentication.keyRevision,
       logger,
     );
-  const bouncers = new Bouncers(bouncerLog(log));
+  const bouncers = new Bouncers(bouncerLog(log, now));
   if (cache !== undefined) {
     closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
   }
@@ -218,7 +218,6 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       now,
     }),
     token: config.metricsToken,
-    report: (err) => logger.error({ err }, 'the metrics could not be read'),
   };
 
   const startedAt = now();
@@ -262,12 +261,13 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, now(), log);
   const scheme = tls === undefined ? 'http' : 'https';
   const listen = async () => {
-    const listenTextResolver = (address: string) => `listening on ${address.replace(/^http/, scheme)}`;
-    await app.listen({ host: config.host, port: config.port, listenTextResolver }).catch((error: Error) => {
+    const address = await app.listen({ host: config.host, port: config.port }).catch((error: Error) => {
       throw new WeirError('USAGE', `cannot listen on ${config.host}:${config.port}: ${error.message}`);
     });
+    log('info', `listening on ${address}`);
     closing.push(() => app.close());
-    if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log));
+    const report = (err: unknown) => logger.error({ err }, 'the metrics could not be read');
+    if (metrics !== undefined) closing.push(await serveMetrics(metrics, config, () => draining, log, report));
   };
   await listen().catch((error: Error) => {
     if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);

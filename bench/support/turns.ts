@@ -57,11 +57,10 @@ const parts: AppParts = {
   counts,
   logger: createLogger('error'),
 };
-const metrics = { render: async () => '', token: undefined, report: console.error };
+const metrics = { render: async () => '', token: undefined };
 
 const onApp = createApp({ ...parts, metrics, devices: deviceLedger(now), activity: activityCounter(now) });
 const offApp = createApp(parts);
-await Promise.all([onApp.ready(), offApp.ready()]);
 /** Takes what answers the requests of an app away from its server. */
 function handlerOf({ server }: typeof onApp): RequestListener {
   const [handler] = server.listeners('request');

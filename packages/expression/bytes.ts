@@ -51,7 +51,8 @@ export function decodeText(bytes: ByteString): string | null {
   return text;
 }
 
-function isAscii(text: string): boolean {
+/** Whether all are ASCII. */
+export function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
   return true;
 }

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withoutSecrets } from '../account/secrets.ts';
 import { statusOf } from './request-watch.ts';
-import { routeOf } from './routes.ts';
 
 /** What is logged of a request that was answered, or given up: then `status` is 0. */
 export interface AccessLine {
@@ -27,7 +26,7 @@ export interface AccessLog {
   /** The id of a request that has begun. */
   idOf(request: IncomingMessage): string | undefined;
   /** Writes the line. It took `ms`. */
-  end(request: IncomingMessage, response: ServerResponse, ms: number): void;
+  end(request: IncomingMessage, response: ServerResponse, ms: number, route: string): void;
 }
 
 /** Ids that proxies and clients give, and that a log takes as they are. */
@@ -48,11 +47,11 @@ export function accessLog(write: (line: AccessLine) => void, addressOf: (request
       if (known !== undefined) known.keyId = keyId;
     },
     idOf: (request) => requests.get(request)?.id,
-    end(request, response, ms) {
+    end(request, response, ms, route) {
       const { id, address, keyId } = requests.get(request)!;
       write({
         method: request.method!,
-        route: routeOf(request.url!),
+        route,
         status: statusOf(response),
         ms: Math.round(ms * 1000) / 1000,
         bytes: bodyBytes(request, response),

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
 import { errorBody, type Group, type HttpFault, statusIn } from './errors.ts';
 
 /** A whole answer. Its body is complete before the first byte is sent. */
@@ -8,17 +7,13 @@ export interface Answer {
   /** name, value, name, value, … */
   readonly headers: readonly string[];
   readonly body: Uint8Array | string | undefined;
+  /** Is called once all of it was sent. */
+  readonly onSent?: () => void;
 }
 
 /** Sends the answer with exactly these headers; Node leaves out the body on HEAD and 304. Does nothing when an answer was sent already. */
 export function write(response: ServerResponse, { status, headers, body }: Answer): void {
   if (!response.headersSent) response.writeHead(status, headers as string[]).end(body);
-}
-
-/** Sends the answer without Fastify's serialisation and its own headers. */
-export function send(reply: FastifyReply, answer: Answer): void {
-  reply.hijack();
-  write(reply.raw, answer);
 }
 
 /** A header of every answer: browsers take a body as what its type says, and as nothing else. */
@@ -31,6 +26,13 @@ export function jsonAnswer(status: number, json: string, headers: Readonly<Recor
   const own = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...NO_SNIFFING];
   return { status, headers: [...own, ...given], body: json };
 }
+
+/** Leads to another address of this service. */
+export const movedTo = (address: string): Answer => ({
+  status: 302,
+  headers: ['Location', address, 'Content-Length', '0', 'Cache-Control', 'no-store', 'Vary', 'Accept', ...NO_SNIFFING],
+  body: undefined,
+});
 
 /** An error in the shape of its group. Caches must not keep it. */
 export const errorAnswer = (group: Group, fault: HttpFault): Answer =>

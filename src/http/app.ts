@@ -1,55 +1,40 @@
-import type { IncomingMessage, Server } from 'node:http';
-import {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify';
-import type { ManagePorts } from '../manage/context.ts';
+/** The HTTP application of the roles that a process runs. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../clock.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
-import type { Readiness } from '../ports/health.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
 import type { AccessLog } from './access-log.ts';
-import { type AnswerAgent, agentRoutes } from './agent/answer.ts';
-import { errorAnswer, send } from './answer.ts';
-import type { Asker, Authenticator } from './auth/authenticator.ts';
-import { gate } from './auth/gate.ts';
+import type { Address } from './address.ts';
+import { ADDRESSES, METRICS } from './addresses.ts';
+import type { Authenticator } from './auth/authenticator.ts';
+import { type Gate, gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { bodyBudget } from './bodies/body-budget.ts';
-import type { BouncerEndpoints } from './bouncers/answer.ts';
-import { bouncerShortcut, registerBouncers } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
-import { registerConsole } from './console/routes.ts';
+import { consolePages } from './console/pages.ts';
 import { consoleSessions, identifyByEither } from './console/sessions.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
-import { registerDocs } from './docs.ts';
-import { handleError } from './error-handler.ts';
-import type { Group } from './errors.ts';
-import type { AnswerFeed } from './feeds/answer.ts';
-import { MALFORMED_LIST } from './feeds/refusals.ts';
-import { feedRoutes, type OnPoll, polledShortcut, registerPolled } from './feeds/routes.ts';
-import { registerHealth } from './health.ts';
+import { docs } from './docs/docs.ts';
+import { GROUPS, type Group } from './errors.ts';
+import type { FeedAnswer } from './feeds/headers.ts';
 import { identifyByKey } from './manage/identify.ts';
-import { registerManage } from './manage/routes.ts';
-import { type MetricsPage, registerMetrics } from './metrics.ts';
+import { type MetricsPage, readers } from './metrics.ts';
 import { requestCount } from './request-watch.ts';
-import { groupOf, unhandled } from './routes.ts';
-import { type AnswerRules, rulesRoutes } from './rules/answer.ts';
-import { closeServer, createHttpServer, refuseConnection } from './server.ts';
-import { registerSignals } from './signals/routes.ts';
-import type { SubmitSignals } from './signals/submit.ts';
+import { router } from './router.ts';
+import { type Gates, requestServer } from './serve.ts';
+import type { Served } from './served.ts';
+import { closeServer, createHttpServer } from './server.ts';
 import { clientAddress } from './source.ts';
 import { namedTrace, requestTraces } from './traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
-export interface AppParts {
+export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf'> {
   readonly settings: {
     /** Networks of proxies whose forwarded headers count. */
     readonly trustProxy: readonly string[];
@@ -68,16 +53,6 @@ export interface AppParts {
     readonly console: boolean;
   };
   readonly authenticator: Authenticator;
-  /** undefined where this process does not take signals. */
-  readonly submitSignals: SubmitSignals | undefined;
-  /** undefined where this process does not serve feeds; with them it serves rules, agents and bouncers. */
-  readonly answerFeed: AnswerFeed | undefined;
-  readonly answerRules: AnswerRules | undefined;
-  readonly answerAgent: AnswerAgent | undefined;
-  readonly bouncers: BouncerEndpoints | undefined;
-  /** undefined where this process does not manage. */
-  readonly manage?: ManagePorts | undefined;
-  readonly readiness: Readiness;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
   /** ms since 1970, and ms of the monotonic clock. */
@@ -97,61 +72,64 @@ export interface AppParts {
   readonly access?: AccessLog | undefined;
   /** undefined: requests are no steps of traces. */
   readonly tracer?: Tracer | undefined;
-  readonly logger: FastifyBaseLogger;
+  readonly logger: {
+    warn(line: string): void;
+    error(about: object, line: string): void;
+  };
+}
+
+/** A server and what it answers. */
+export interface App {
+  readonly server: Server;
+  /** Resolves with the URL once it listens; rejects when it cannot. */
+  listen(where: { readonly host: string; readonly port: number }): Promise<string>;
+  /** Resolves when the last answer is sent. */
+  close(): Promise<void>;
 }
 
 /** How long an open request may neither send nor take a byte, ms. */
 const STALLED = 30_000;
-/** A list name has 200 characters at most, each up to 12 when encoded. */
-const MAX_PARAM_LENGTH = 2400;
 
-/** No route has a schema of Fastify's: what would compile them is not loaded. */
-const unused = () => {
-  throw new Error('routes have no schemas');
-};
-const NO_SCHEMAS = { compilersFactory: { buildValidator: unused, buildSerializer: unused } };
-
-/** The HTTP application of the roles that this process runs: signals, feeds, management, health and the API documentation. */
-export function createApp(parts: AppParts): FastifyInstance {
-  const { settings, authenticator, submitSignals, answerFeed, answerRules, answerAgent, bouncers } = parts;
-  const { readiness, draining, now, monotonic, logger } = parts;
-  const { counts = newHttpCounts(), metrics, tls, manage, devices, access, tracer, activity } = parts;
-  const traces = tracer && requestTraces(tracer);
-  const watches = [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])];
+/** The application: signals, what is polled, management, the console, health and the API documentation. */
+export function createApp(parts: AppParts): App {
+  const { settings, now, monotonic, counts = newHttpCounts(), logger, metrics, tls, activity, devices, access, tracer } = parts;
   const addressOf = clientAddress(settings.trustProxy);
-  const identify = (request: IncomingMessage, keyId: string) => access?.identify(request, keyId);
-  const notePoll: OnPoll = (request, key, answered, at) => {
-    identify(request, key.keyId);
-    activity?.poll(key.workspaceId, answered.status);
-    devices?.note(key, pollOf(request, addressOf(request), answered), at?.wall);
-  };
-  const onKey = ({ raw }: Asker, keyId: string) => raw && identify(raw, keyId);
-  const gateOf = (group: Group, perMinute: number) => {
-    const onLimit = () => {
-      counts.limited[`${group}_requests`] += 1;
-    };
-    return gate(group, authenticator, rateLimiter(perMinute), monotonic, onLimit, onKey);
-  };
-  const report = (err: unknown) => logger.error({ err }, 'a request failed');
+  const traces = tracer && requestTraces(tracer);
   const budget = bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts);
-  const onBusy = () => {
-    counts.limited.body_bytes += 1;
-  };
-  const traceOf = traces?.traceOf ?? namedTrace;
-  const signals = submitSignals && { gate: gateOf('signal', settings.rateLimitSignals), budget, submit: submitSignals, onBusy, traceOf };
-  const polledGate = (group: Group) => gateOf(group, settings.rateLimitFeeds);
-  const feedGate = polledGate('feed');
-  const polled = [
-    answerFeed && feedRoutes(feedGate, answerFeed),
-    answerAgent && agentRoutes(polledGate('agent'), answerAgent),
-    answerRules && rulesRoutes(polledGate('rules'), answerRules),
-  ].filter((endpoint) => endpoint !== undefined);
 
-  const bouncerGate = polledGate('bouncer');
-  const shortcuts = [
-    ...(polled.length > 0 ? [polledShortcut(polled, report, notePoll)] : []),
-    ...(bouncers ? [bouncerShortcut(bouncerGate, bouncers, addressOf, report, identify)] : []),
-  ];
+  const groupGates = Object.fromEntries(GROUPS.map((group) => [group, gateOf(parts, group, counts)])) as Record<Group, Gate>;
+  const sessions = sessionsOf(parts, groupGates.manage);
+  const byKey = identifyByKey(groupGates.manage);
+  const gates: Gates = {
+    key: (call, { group }) => groupGates[group!].admit(call),
+    person: sessions === undefined ? byKey : identifyByEither(byKey, sessions),
+    reader: readers(metrics?.token),
+    all: () => null,
+  };
+  const served: Served = {
+    ...parts,
+    traceOf: traces?.traceOf ?? namedTrace,
+    console: sessions && consolePages(sessions),
+    docs: docs({ baseUrl: settings.baseUrl, console: sessions !== undefined }),
+    renderMetrics: metrics?.token === undefined ? undefined : metrics.render,
+  };
+  const handler = requestServer({
+    find: router(served, [...ADDRESSES, METRICS]),
+    gates,
+    budget,
+    clocks: { now, monotonic },
+    addressOf,
+    watches: [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])],
+    onBusy() {
+      counts.limited.body_bytes += 1;
+    },
+    onPoll(call, by, answered) {
+      activity?.poll(by.workspaceId, answered.status);
+      devices?.note(by, pollOf(call.request, call.ip, answered as FeedAnswer), call.at.wall);
+    },
+    report: (err, { method, route }) => logger.error({ err, method, route }, 'a request failed'),
+  });
+  const server = createHttpServer({ handler, draining: parts.draining, tls });
   const limitConnections = connectionLimiter(
     {
       most: settings.maxConnections,
@@ -162,78 +140,69 @@ export function createApp(parts: AppParts): FastifyInstance {
     seldom(monotonic, (line) => logger.warn(line)),
     counts,
   );
-  const servers: Server[] = [];
-  const app = fastify({
-    loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (parent) => parent,
-    trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
-    serverFactory(handler) {
-      const server = createHttpServer({ handler, shortcuts, draining, watches, clocks: { now, monotonic }, tls });
-      limitConnections(server);
-      servers.push(server);
-      return server;
-    },
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    schemaController: NO_SCHEMAS,
-    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
-      refuseAddress(error, request, reply).catch((failure) => handleError(failure, request, reply));
-    },
-    clientErrorHandler: refuseConnection,
-  });
-  /** Refuses an address that cannot be decoded; below that of feeds the key is judged first (spec 5.1). */
-  async function refuseAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { raw, headers, url } = request;
-    if (answerFeed === undefined || error.code !== 'FST_ERR_BAD_URL' || groupOf(url) !== 'feed') return handleError(error, request, reply);
-    const verdict = await feedGate.admit({ ip: addressOf(raw), headers, raw });
-    send(reply, errorAnswer('feed', 'status' in verdict ? verdict : MALFORMED_LIST));
-  }
-  app.addHook('preClose', async () => {
-    await Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
-  });
-
-  leaveBodies(app);
-  const own = [...(signals ? (['signal'] as const) : []), ...(manage ? (['manage'] as const) : [])];
-  const served = [...own, ...polled.map(({ group }) => group), ...(bouncers ? (['bouncer'] as const) : [])];
-  answerErrors(app, served);
-  if (signals !== undefined) registerSignals(app, signals);
-  registerPolled(app, polled, notePoll);
-  if (bouncers !== undefined) registerBouncers(app, { gate: bouncerGate, budget, endpoints: bouncers, addressOf, onBusy });
-  if (manage !== undefined) {
-    const manageGate = gateOf('manage', settings.rateLimitManage);
-    const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
-    const sessions = settings.console ? consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure }) : undefined;
-    if (sessions !== undefined) registerConsole(app, { sessions, budget });
-    const byKey = identifyByKey(manageGate);
-    registerManage(app, { identify: sessions ? identifyByEither(byKey, sessions) : byKey, budget, ports: manage, onBusy });
-  }
-  registerHealth(app, readiness);
-  registerDocs(app, {
-    baseUrl: settings.baseUrl,
-    console: manage !== undefined && settings.console,
-    prepare: (pages) => answerErrors(pages, served),
-  });
-  if (metrics?.token !== undefined) registerMetrics(app, metrics);
-  return app;
+  limitConnections(server);
+  return appOf(server, tls === undefined ? 'http' : 'https');
 }
 
-/** Bodies of any content type, or none, are left to the routes that read them. */
-function leaveBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _body, done) => done(null));
+/** The page of metrics and nothing else, for a port of its own. */
+export const metricsApp = (page: MetricsPage, draining: () => boolean, report: (error: unknown) => void): App =>
+  appOn({ renderMetrics: page.render }, [METRICS], { reader: readers(page.token), draining, report });
+
+interface OpenParts {
+  readonly reader?: Gates['reader'];
+  readonly draining?: () => boolean;
+  readonly report?: (error: unknown) => void;
 }
 
-/** Answers errors, and 404 and 405: at once to requests that no route takes, else when a route finds nothing (a file of the documentation). */
-function answerErrors(app: FastifyInstance, served: readonly Group[]): void {
-  app.setErrorHandler(handleError);
-  const answer = (request: FastifyRequest, reply: FastifyReply) =>
-    send(reply, errorAnswer(groupOf(request.url), unhandled(request.url, served)));
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) answer(request, reply);
-    else done();
+/** An application of a few addresses that need no key. */
+export function appOn(served: Served, addresses: readonly Address[], { reader, draining, report }: OpenParts = {}): App {
+  const nobody = () => ({ status: 401 });
+  const handler = requestServer({
+    find: router(served, addresses),
+    gates: { key: nobody, person: nobody, reader: reader ?? nobody, all: () => null },
+    budget: bodyBudget(0, 0),
+    clocks: systemClock,
+    addressOf: clientAddress([]),
+    report: report ?? (() => {}),
   });
-  app.setNotFoundHandler(answer);
+  return appOf(createHttpServer({ handler, draining: draining ?? (() => false) }), 'http');
+}
+
+const appOf = (server: Server, scheme: string): App => ({
+  server,
+  async listen({ host, port }) {
+    server.listen(port, host);
+    await once(server, 'listening');
+    const { address, family, port: bound } = server.address() as AddressInfo;
+    return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
+  },
+  close: async () => {
+    if (server.listening) await closeServer(server);
+  },
+});
+
+/** The settings of the groups' limits of requests. */
+const LIMIT_OF: Readonly<Record<Group, 'rateLimitSignals' | 'rateLimitFeeds' | 'rateLimitManage'>> = {
+  signal: 'rateLimitSignals',
+  feed: 'rateLimitFeeds',
+  rules: 'rateLimitFeeds',
+  agent: 'rateLimitFeeds',
+  bouncer: 'rateLimitFeeds',
+  manage: 'rateLimitManage',
+};
+
+function gateOf({ settings, authenticator, access }: AppParts, group: Group, counts: HttpCounts): Gate {
+  const onLimit = () => {
+    counts.limited[`${group}_requests`] += 1;
+  };
+  return gate(group, authenticator, rateLimiter(settings[LIMIT_OF[group]]), onLimit, ({ request }, keyId) => {
+    if (request !== undefined) access?.identify(request, keyId);
+  });
+}
+
+/** Who is signed in to the console; undefined where there is none. */
+function sessionsOf({ settings, manage, tls }: AppParts, manageGate: Gate) {
+  if (manage === undefined || !settings.console) return undefined;
+  const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
+  return consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure });
 }

@@ -3,7 +3,6 @@ import { newHistogram, observe } from '../histogram.ts';
 import type { EntryKind, EntryOutcome, HttpCounts } from '../ports/http-counts.ts';
 import { KINDS } from '../rule.ts';
 import type { Outcome } from '../signal/accept.ts';
-import { routeOf } from './routes.ts';
 
 /** Bounds of the times of requests, seconds: a 304 from memory takes less than the first, the body of a slow client more than the last. */
 const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
@@ -39,9 +38,8 @@ export const newHttpCounts = (): HttpCounts => ({
   connections: 0,
 });
 
-/** Counts a request that took `seconds`; `status` 0 when it was never answered. */
-export function countRequest({ requests }: Pick<HttpCounts, 'requests'>, url: string, status: number, seconds: number): void {
-  const route = routeOf(url);
+/** Counts a request at an address, by its name, that took `seconds`; `status` 0 when it was never answered. */
+export function countRequest({ requests }: Pick<HttpCounts, 'requests'>, route: string, status: number, seconds: number): void {
   let statuses = requests.get(route);
   if (statuses === undefined) {
     statuses = new Map();

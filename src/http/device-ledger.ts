@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { MOST_DOCUMENTS } from '../account/device.ts';
 import { withoutSecrets } from '../account/secrets.ts';
-import { nameOf } from '../feed/document.ts';
+import { nameOf } from '../document/document.ts';
 import type { SeenDevices } from '../ports/devices.ts';
 import type { HttpFault } from './errors.ts';
 import type { AnsweredContent, FeedAnswer } from './feeds/headers.ts';

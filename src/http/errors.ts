@@ -2,7 +2,8 @@ import type { ErrorCode } from '../errors.ts';
 import { type BatchFault, refusalText } from '../signal/faults.ts';
 
 /** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
-export type Group = 'signal' | 'feed' | 'rules' | 'agent' | 'bouncer' | 'manage';
+export const GROUPS = ['signal', 'feed', 'rules', 'agent', 'bouncer', 'manage'] as const;
+export type Group = (typeof GROUPS)[number];
 
 /** The name of each error status in the bodies of signals and management. */
 const NAMES: Record<number, string> = {
@@ -95,4 +96,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
 export const statusOf = (code: ErrorCode): number | undefined => STATUSES[code];
 
 /** The fault of a request that is not proper HTTP. */
-export const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
+const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
+
+/** The same in the shape of a group. */
+export const malformedIn = (group: Group): HttpFault => (isSignalShape(group) ? MALFORMED : { status: 400, message: 'Malformed request' });

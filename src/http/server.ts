@@ -1,15 +1,14 @@
 /** The sockets of the HTTP server: how connections are accepted, drained and closed, and what one reads that sends no HTTP. */
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Clocks, type Instant, instantOf, systemClock } from '../clock.ts';
 import type { TlsSource } from '../ports/tls.ts';
-import { errorAnswer, write } from './answer.ts';
-import { malformedIn } from './error-handler.ts';
-import { badRequest, type HttpFault, isSignalShape } from './errors.ts';
-import type { RequestWatch } from './request-watch.ts';
-import { groupOf, plainTarget } from './routes.ts';
+import { errorAnswer } from './answer.ts';
+import { badRequest, type HttpFault, malformedIn } from './errors.ts';
+import { groupOf } from './router.ts';
+import type { Serve } from './serve.ts';
+import { plainTarget } from './target.ts';
 
 // An import of values would load all that this module offers, such as the client of WebSockets: 40 ms of a start.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -32,29 +31,18 @@ const SHORT_TURN = 0.1;
 /** How often a server that closes looks for connections that have become idle, ms. */
 const CLOSE_IDLE = 50;
 
-/**
- * Answers a request before the router sees it; false leaves the request to the router. `arrived` is read once for each request, for all
- * that looks at a clock on its way: polls are so short that each reading counts.
- */
-export type Shortcut = (request: IncomingMessage, response: ServerResponse, arrived: Instant) => boolean;
-
 /** What a server is made of. */
 export interface ServerParts {
-  readonly handler: RequestListener;
-  /** Are offered each request first, in this order. */
-  readonly shortcuts?: readonly Shortcut[];
+  /** Answers requests; with `fault`, where HTTP itself refuses one, with that. */
+  readonly handler: Serve;
   /** While it says so, each answer ends its connection. */
   readonly draining: () => boolean;
-  /** Where nobody watches, nothing is measured. */
-  readonly watches?: readonly RequestWatch[];
-  /** The machine's when absent. */
-  readonly clocks?: Clocks;
   /** With these it speaks TLS, else plain HTTP. */
   readonly tls?: TlsSource | undefined;
 }
 
 /** A server with our limits of time, and our answers to what is no proper HTTP. */
-export function createHttpServer({ handler, shortcuts = [], draining, watches = [], clocks = systemClock, tls }: ServerParts): Server {
+export function createHttpServer({ handler, draining, tls }: ServerParts): Server {
   const options = {
     requestTimeout: REQUEST_TIMEOUT,
     headersTimeout: HEADERS_TIMEOUT,
@@ -65,23 +53,23 @@ export function createHttpServer({ handler, shortcuts = [], draining, watches = 
     // Node's own answer has no body.
     requireHostHeader: false,
   };
-  const answerNow: Answering = (request, response, arrived) => {
+  const answer = inTurn((request, response) => {
     // A client that sends its next request while its connection is being closed would lose it.
     if (draining()) response.shouldKeepAlive = false;
-    if (!namesOneHost(request)) return refuse(request, response, WRONG_HOST);
     request.url = plainTarget(request.url!);
-    for (const shortcut of shortcuts) if (shortcut(request, response, arrived)) return;
-    handler(request, response);
-  };
-  const answer = inTurn(watched(answerNow, watches, clocks));
+    handler(request, response, namesOneHost(request) ? undefined : WRONG_HOST);
+  });
   const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
   // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     answer(request, response);
   });
-  const refuseExpectation: Answering = (request, response) => refuse(request, response, UNKNOWN_EXPECTATION);
-  return server.on('checkExpectation', inTurn(watched(refuseExpectation, watches, clocks)));
+  server.on(
+    'checkExpectation',
+    inTurn((request, response) => handler(request, response, UNKNOWN_EXPECTATION)),
+  );
+  return server.on('clientError', refuseConnection);
 }
 
 /**
@@ -106,28 +94,6 @@ function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListen
   return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
 }
 
-type Answering = (request: IncomingMessage, response: ServerResponse, arrived: Instant) => void;
-
-/**
- * What answers requests as they arrive, watched. An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when
- * its last byte is.
- */
-function watched(answer: Answering, watches: readonly RequestWatch[], clocks: Clocks): RequestListener {
-  if (watches.length === 0) return (request, response) => answer(request, response, instantOf(clocks));
-  const beginners = watches.filter(({ begin }) => begin !== undefined);
-  const end = (request: IncomingMessage, response: ServerResponse, begun: number) => {
-    const ms = clocks.monotonic() - begun;
-    for (const watch of watches) watch.end(request, response, ms);
-  };
-  return (request, response) => {
-    const arrived = instantOf(clocks);
-    for (const { begin } of beginners) begin!(request, response);
-    answer(request, response, arrived);
-    if (response.writableEnded) end(request, response, arrived.monotonic);
-    else response.once('close', () => end(request, response, arrived.monotonic));
-  };
-}
-
 const WRONG_HOST = badRequest([{ field: 'Host', message: 'must be sent exactly once', value: null }]);
 const UNKNOWN_EXPECTATION: HttpFault = { status: 417 };
 
@@ -139,13 +105,6 @@ function namesOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolea
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
-}
-
-/** Answers a request that is wrong whatever it asks for, and ends its connection. */
-function refuse(request: IncomingMessage, response: ServerResponse, { status, message, details }: HttpFault): void {
-  const group = groupOf(request.url!);
-  response.shouldKeepAlive = false;
-  write(response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));
 }
 
 /** Closes a server without resetting any client that has connected. Resolves when the last answer is sent. */

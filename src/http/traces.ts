@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Span, Tracer } from '../ports/trace.ts';
 import { readTraceparent } from '../signal/traceparent.ts';
 import { type RequestWatch, statusOf } from './request-watch.ts';
-import { routeOf } from './routes.ts';
 
 /** Tells the step of a trace that a request belongs to, for what follows from it. */
 export type TraceOf = (request: IncomingMessage) => string | undefined;
@@ -17,17 +16,17 @@ export function requestTraces(tracer: Tracer): { readonly watch: RequestWatch; r
   return {
     traceOf: (request) => spans.get(request)?.traceparent,
     watch: {
-      begin(request) {
+      begin(request, _response, route) {
         const parent = namedTrace(request);
         if (parent === undefined && request.method !== 'POST') return;
-        spans.set(request, tracer.start(`${request.method} ${routeOf(request.url!)}`, { kind: 'server', parent }));
+        spans.set(request, tracer.start(`${request.method} ${route}`, { kind: 'server', parent }));
       },
-      end(request, response) {
+      end(request, response, _ms, route) {
         const status = statusOf(response);
         spans.get(request)?.end(
           {
             'http.request.method': request.method!,
-            'http.route': routeOf(request.url!),
+            'http.route': route,
             ...(status !== 0 && { 'http.response.status_code': status }),
           },
           { failed: status === 0 || status >= 500 },

@@ -2,9 +2,9 @@
 import type { Author, Caller } from '../account/caller.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
-import type { FeedMeasurer } from '../feed/builder.ts';
-import type { FeedCache } from '../feed/serve/cache.ts';
-import type { FeedWatch } from '../feed/serve/feed-watch.ts';
+import type { FeedMeasurer } from '../document/builder.ts';
+import type { DocumentCache } from '../document/serve/cache.ts';
+import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
@@ -50,7 +50,7 @@ export interface ManagePorts extends RuleManagement {
   /** What is known of the feeds that this process has built; undefined where it builds none. */
   readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
   /** Feeds as they are served, and how large others would be; undefined where this process builds none. */
-  readonly documents?: Pick<FeedCache, 'find' | 'body' | 'md5'> | undefined;
+  readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'md5'> | undefined;
   readonly measurer?: FeedMeasurer | undefined;
   /** What happened lately. */
   readonly activity?: ActivityReads | undefined;

@@ -1,6 +1,6 @@
 /** Why a target is in feeds, in the words of programs (SPEC D10). */
-import type { Explained, ExplainedTarget } from '../feed/explain/explain.ts';
-import type { ExplainedRule, FeedSource, Idle, Relation, Subtraction, Verdict } from '../feed/explain/explain-feed.ts';
+import type { Explained, ExplainedTarget } from '../document/explain/explain.ts';
+import type { ExplainedRule, FeedSource, Idle, Relation, Subtraction, Verdict } from '../document/explain/explain-feed.ts';
 import type { RuleOrigin } from '../ports/rule-store.ts';
 import type { AccessAction } from '../rule.ts';
 import { ruleJson } from '../signal/rule-json.ts';

@@ -1,9 +1,9 @@
 /** What the feed of a list, or one made of lists, is like now, as far as this process has built it. */
 
 import { isoTime } from '../clock.ts';
-import { FORMAT_NAMES, FORMATS } from '../feed/formats/table.ts';
-import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
-import { FAMILIES } from '../feed/variant.ts';
+import { FORMAT_NAMES, FORMATS } from '../document/formats/table.ts';
+import { FAMILIES } from '../document/variant.ts';
+import type { WatchedFeed } from '../document/watch/feed-watch.ts';
 import { nullable, Type } from '../json-schema.ts';
 import { ACCESS_ACTIONS } from '../rule.ts';
 import type { ManageContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** Importing a file of entries or signals, with what is wrong line by line (SPEC D11.1 to D11.4, D15.36, D15.41). */
 import type { Caller } from '../account/caller.ts';
+import type { ForecastFields } from '../document/watch/forecast-fields.ts';
 import { hasCode, WeirError } from '../errors.ts';
-import type { ForecastFields } from '../feed/serve/forecast-fields.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Accept, Batch, Refused } from '../signal/accept.ts';

@@ -1,7 +1,7 @@
 /** What management needs to read, explain and change rules. Types only. */
 import type { Schemes } from '@weir/expression/scheme.ts';
-import type { FeedExplainer } from '../feed/explain/explain.ts';
-import type { FeedForecast } from '../feed/serve/forecast.ts';
+import type { FeedExplainer } from '../document/explain/explain.ts';
+import type { FeedForecast } from '../document/watch/forecast.ts';
 import type { Message } from '../ports/stream.ts';
 import type { Accept } from '../signal/accept.ts';
 

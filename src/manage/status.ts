@@ -2,7 +2,7 @@
 
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
-import type { WatchedFeed } from '../feed/serve/feed-watch.ts';
+import type { WatchedFeed } from '../document/watch/feed-watch.ts';
 import type { Check } from '../ports/health.ts';
 
 /** What a process knows of itself. */

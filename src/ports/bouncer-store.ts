@@ -16,6 +16,9 @@ export interface NewToldRow {
   readonly at: number;
 }
 
+/** How many bouncers are known of one workspace, and in all: in each process, and in the store. */
+export const MOST_BOUNCERS = { ofWorkspace: 5_000, inAll: 20_000 };
+
 /** A bouncer: one client with a key, by what it calls itself and where it is. */
 export interface Bouncer {
   readonly workspaceId: string;
@@ -47,6 +50,9 @@ export interface BouncerReads {
 export interface BouncerWrites {
   /** Adds a row behind the others; returns its number. */
   recordTold(workspaceId: string, feedId: string | null, row: NewToldRow): Promise<number>;
-  /** Notes these bouncers, also with metrics null where there are older ones: those stay. Forgets those not seen since `before` (ms). */
-  recordBouncers(bouncers: readonly Bouncer[], before: number): Promise<void>;
+  /**
+   * Notes these bouncers, also with metrics null where there are older ones: those stay. Forgets those not seen since `before` (ms), and where
+   * they are more than `most` (MOST_BOUNCERS), of the workspaces and keys with most of them those that were seen longest ago.
+   */
+  recordBouncers(bouncers: readonly Bouncer[], before: number, most?: typeof MOST_BOUNCERS): Promise<void>;
 }

@@ -85,7 +85,7 @@ export interface FoundFeed extends FeedProfile {
 /**
  * Receives the active access rules of a snapshot, one call a rule, without an object a row.
  * `id` is the store's own primary key of the rule, `expires` the expiry in whole seconds (0 = none),
- * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
+ * `levels` is `levelCode(confidence, severity)` of document/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;

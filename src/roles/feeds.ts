@@ -2,10 +2,10 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { FeedBuilder } from '../feed/builder.ts';
-import { FeedCache } from '../feed/serve/cache.ts';
-import type { FeedWatch } from '../feed/serve/feed-watch.ts';
-import { type FeedForecast, feedForecast } from '../feed/serve/forecast.ts';
+import type { DocumentBuilder } from '../document/builder.ts';
+import { DocumentCache } from '../document/serve/cache.ts';
+import type { FeedWatch } from '../document/watch/feed-watch.ts';
+import { type FeedForecast, feedForecast } from '../document/watch/forecast.ts';
 import type { Log } from '../ports/log.ts';
 import type { Engine } from '../runtime/engines.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
@@ -16,16 +16,16 @@ import { caughtUp } from '../stream/lag.ts';
 export const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
 
 /** The documents that are served, and the builder behind them. */
-export function feedCache(
-  builder: FeedBuilder,
+export function documentCache(
+  builder: DocumentBuilder,
   config: Config,
   engine: Engine,
   geo: GeoInUse,
   watch: FeedWatch,
   keyRevision: () => number | undefined,
   logger: Logger,
-): FeedCache {
-  return new FeedCache({
+): DocumentCache {
+  return new DocumentCache({
     store: engine.store,
     builder,
     clock: systemClock,

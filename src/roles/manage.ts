@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { FeedCache } from '../feed/serve/cache.ts';
-import type { FeedWatch } from '../feed/serve/feed-watch.ts';
+import type { DocumentCache } from '../document/serve/cache.ts';
+import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { Activity } from '../http/activity.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -24,7 +24,7 @@ interface ManageParts {
   readonly judges: Pick<SignalJudges, 'schemes' | 'guardRails' | 'forecast'>;
   readonly activity: Activity | undefined;
   readonly watch: FeedWatch;
-  readonly cache: FeedCache | undefined;
+  readonly cache: DocumentCache | undefined;
   readonly feedThread: FeedThread | undefined;
   readonly geo: GeoInUse;
   readonly ownStatus: () => Promise<ProcessStatus>;

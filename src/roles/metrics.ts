@@ -1,7 +1,8 @@
 /** What is measured of a process, and where it is served. */
 import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
-import { type MetricsPage, startMetricsServer } from '../http/metrics.ts';
+import { metricsApp } from '../http/app.ts';
+import type { MetricsPage } from '../http/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import { urlOf } from '../runtime/address.ts';
 import { type BuildCounts, newBuildCounts } from '../runtime/metrics/builds.ts';
@@ -19,12 +20,14 @@ export async function serveMetrics(
   config: Config,
   draining: () => boolean,
   log: Log,
+  report: (error: unknown) => void,
 ): Promise<() => Promise<void> | void> {
   const { metricsHost: host, metricsPort: port } = config;
   if (port === undefined) return () => {};
-  const server = await startMetricsServer(page, { host, port }, draining).catch((error: Error) => {
+  const app = metricsApp(page, draining, report);
+  const url = await app.listen({ host, port }).catch((error: Error) => {
     throw new WeirError('USAGE', `cannot listen on ${host}:${port} for metrics: ${error.message}`);
   });
-  log('info', `metrics on ${urlOf(host, server.port)}/metrics`);
-  return server.close;
+  log('info', `metrics on ${urlOf(host, Number(new URL(url).port))}/metrics`);
+  return app.close;
 }

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { blockGuards, type ServiceGuardRails } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { FeedForecast } from '../feed/serve/forecast.ts';
+import type { FeedForecast } from '../document/watch/forecast.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { countBatch } from '../http/counts.ts';

@@ -5,9 +5,9 @@
 import { parentPort } from 'node:worker_threads';
 import { blockGuards } from '../account/guard-rails.ts';
 import { instantOf, systemClock } from '../clock.ts';
-import { feedBuilder } from '../feed/build/feed-builder.ts';
-import { feedMeasurer } from '../feed/build/measure.ts';
-import type { FeedPreviewer } from '../feed/builder.ts';
+import type { FeedPreviewer } from '../document/builder.ts';
+import { documentBuilder } from '../document/make/document-builder.ts';
+import { feedMeasurer } from '../document/make/measure.ts';
 import { geoDatabase } from '../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { openSqliteReads } from '../store/sqlite/store.ts';
@@ -32,21 +32,21 @@ const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails
 // Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
-  const { EXPLAIN_RULES: mostRules } = await import('../feed/explain/explain.ts');
+  const { EXPLAIN_RULES: mostRules } = await import('../document/explain/explain.ts');
   return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules };
 };
 const methods: FeedThreadMethods = {
-  ...feedBuilder({ ...shared, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...documentBuilder({ ...shared, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
   async preview(request) {
-    previewer ??= import('../feed/build/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
+    previewer ??= import('../document/make/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
     return (await previewer).preview(request);
   },
   async explain(asked) {
-    const { EXPLAIN_TOLD, explain } = await import('../feed/explain/explain.ts');
+    const { EXPLAIN_TOLD, explain } = await import('../document/explain/explain.ts');
     return explain(asked, { ...(await explaining()), mostTold: EXPLAIN_TOLD });
   },
   async keptBlocked(asked) {
-    const { keptBlocked } = await import('../feed/explain/kept-blocked.ts');
+    const { keptBlocked } = await import('../document/explain/kept-blocked.ts');
     return keptBlocked(asked, await explaining());
   },
   ...feedMeasurer(shared),

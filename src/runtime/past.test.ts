@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import type { SeenDevice } from '../account/device.ts';
-import { FeedSizes } from '../feed/serve/feed-sizes.ts';
+import { FeedSizes } from '../document/watch/feed-sizes.ts';
 import type { SeenDevices } from '../ports/devices.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { startAuditLog } from './audit-log.ts';

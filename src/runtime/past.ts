@@ -1,7 +1,7 @@
 /** Writes once a minute what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
 import type { SeenDevice } from '../account/device.ts';
 import { DAY, dayOf, within } from '../clock.ts';
-import type { FeedSizes } from '../feed/serve/feed-sizes.ts';
+import type { FeedSizes } from '../document/watch/feed-sizes.ts';
 import type { Device, SeenDevices } from '../ports/devices.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';

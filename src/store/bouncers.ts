@@ -1,8 +1,16 @@
 /** Bouncers and what they were told, the same in both dialects (D14). */
 import type { Page, PageRequest } from '../ports/account-store.ts';
-import type { Bouncer, BouncerReads, BouncerWrites, NewToldRow, ToldRow } from '../ports/bouncer-store.ts';
+import {
+  type Bouncer,
+  type BouncerReads,
+  type BouncerWrites,
+  MOST_BOUNCERS,
+  type NewToldRow,
+  type ToldRow,
+} from '../ports/bouncer-store.ts';
 import { pageOf } from './page.ts';
-import { WORKSPACE_PK } from './places.ts';
+import { WORKSPACE_PK, workspacePk } from './places.ts';
+import type { Row } from './rows.ts';
 import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
 const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
@@ -84,17 +92,66 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.metricsAt,
 ];
 
-const PLACES = COLUMNS.map((_, i) => `$${i + 2}`);
+/** Rows of one statement: databases take so many values. */
+const ROWS = 40;
 const CHANGED = COLUMNS.filter((column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at'].includes(column));
+const WIDTH = COLUMNS.length + 1;
 // A process that has not got their metrics leaves those that another one got.
-const NOTE = `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) SELECT pk, ${PLACES} FROM workspaces WHERE id = $1
+const note = (rows: number) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES
+  ${Array.from({ length: rows }, (_, row) => `(${Array.from({ length: WIDTH }, (_, n) => `$${row * WIDTH + n + 1}`)})`)}
   ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map((column) => `${column} = excluded.${column}`)},
     metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at)
   WHERE excluded.last_pull >= known.last_pull`;
 
-function* noteBouncers(bouncers: readonly Bouncer[], before: number): Work<void> {
-  for (const bouncer of bouncers) yield* run(NOTE, bouncer.workspaceId, ...valuesOf(bouncer));
+/** Processes that write the same rows take them in one order, so that none waits for another that waits for it. */
+const byName = (a: Bouncer, b: Bouncer) => (placeOf(a) < placeOf(b) ? -1 : 1);
+
+function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST_BOUNCERS): Work<void> {
+  for (const [workspaceId, its] of Map.groupBy(bouncers.toSorted(byName), (bouncer) => bouncer.workspaceId)) {
+    const workspace = yield* workspacePk(workspaceId);
+    if (workspace === undefined) continue;
+    for (let at = 0; at < its.length; at += ROWS) {
+      const rows = its.slice(at, at + ROWS);
+      yield* run(note(rows.length), ...rows.flatMap((bouncer) => [workspace, ...valuesOf(bouncer)]));
+    }
+    yield* forgetBouncers(workspace, most.ofWorkspace);
+  }
   yield* run('DELETE FROM bouncers WHERE last_pull < $1', before);
+  if (Number((yield* one('SELECT count(*) AS count FROM bouncers'))!.count) <= most.inAll) return;
+  const counts = yield* all('SELECT workspace_pk, count(*) AS count FROM bouncers GROUP BY workspace_pk');
+  const share = fairShare(counts, most.inAll);
+  for (const { workspace_pk, count } of counts) if (Number(count) > share) yield* forgetBouncers(Number(workspace_pk), share);
+}
+
+/** Forgets what a workspace has beyond so many bouncers, of the keys with most. */
+function* forgetBouncers(workspace: number, most: number): Work<void> {
+  const counts = yield* all('SELECT key_id, count(*) AS count FROM bouncers WHERE workspace_pk = $1 GROUP BY key_id', workspace);
+  const share = fairShare(counts, most);
+  let left = 0;
+  for (const { key_id, count } of counts) {
+    const over = Math.max(0, Number(count) - share);
+    if (over > 0) yield* run(OLDEST_OF_KEY, workspace, over, String(key_id));
+    left += Number(count) - over;
+  }
+  // More keys than there may be bouncers.
+  if (left > most) yield* run(OLDEST, workspace, left - most);
+}
+
+const oldest = (which: string) => `DELETE FROM bouncers WHERE workspace_pk = $1 AND (key_id, user_agent, address) IN
+  (SELECT key_id, user_agent, address FROM bouncers WHERE workspace_pk = $1${which} ORDER BY last_pull, key_id, user_agent, address LIMIT $2)`;
+const OLDEST = oldest('');
+const OLDEST_OF_KEY = oldest(' AND key_id = $3');
+
+/** How many each may have, so that all together have at most `most` and who has fewer keeps them; Infinity where that holds. At least one. */
+function fairShare(rows: readonly Row[], most: number): number {
+  const counts = rows.map(({ count }) => Number(count)).sort((a, b) => a - b);
+  let left = most;
+  for (const [place, count] of counts.entries()) {
+    const share = Math.floor(left / (counts.length - place));
+    if (count > share) return Math.max(1, share);
+    left -= count;
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
 /** The reads of the port; `read` runs their statements. */

@@ -1,7 +1,7 @@
 /** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
 import { feedRevision, type ProposedFeed } from '../account/feed.ts';
 import { type ListSettings, settingsOf } from '../account/list.ts';
-import { levelCode } from '../feed/levels.ts';
+import { levelCode } from '../document/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
 import { isStorableText } from '../signal/storable-text.ts';
 import { WORKSPACE_PK } from './places.ts';

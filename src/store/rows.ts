@@ -7,7 +7,7 @@ import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
-import { levelsOf } from '../feed/levels.ts';
+import { levelsOf } from '../document/levels.ts';
 import type { DeadLetter, NamedRule, RuleState, StoredRule } from '../ports/rule-store.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';

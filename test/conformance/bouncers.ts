@@ -7,6 +7,16 @@ import { allOf } from '../support/pages.ts';
 import { access, fixture, ip, type StoreDriver, T0, upsert } from './store.ts';
 
 const DAY = 86_400_000;
+const NO_BOUNCER = {
+  address: '192.0.2.1',
+  feedId: null,
+  decisions: 0,
+  networks: 0,
+  leftOutNetworks: 0,
+  leftOutAddresses: 0,
+  metrics: null,
+  metricsAt: null,
+};
 
 export function bouncerConformance({ name, open }: StoreDriver): void {
   test(`D14.6 store ${name}: what was told is read from any row on, until the whole replaces it; after three weeks it is swept`, async (t) => {
@@ -65,6 +75,28 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await store.bouncerPage(workspace.id, { after: null, limit: 100 }), { items: found, next: null });
     const named = ({ userAgent, address }: Bouncer) => `${userAgent} at ${address}`;
     assert.deepEqual(found.map(named).sort(), [bouncer, ...many].map(named).sort());
+  });
+
+  test(`D14.14 store ${name}: of too many bouncers those go that were seen longest ago, of the workspace and the key with most`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const other = await store.createWorkspace((await store.organizations())[0].id, 'other');
+    const most = { ofWorkspace: 6, inAll: 8 };
+    const seen = (workspaceId: string, keyId: string, names: readonly number[]): Bouncer[] =>
+      names.map((n) => ({ ...NO_BOUNCER, workspaceId, keyId, userAgent: `b/${n}`, firstSeen: T0 + n, lastPull: T0 + n }));
+    const names = async (id: string) =>
+      (await allOf((page) => store.bouncerPage(id, page))).map(({ keyId, userAgent }) => `${keyId} ${userAgent}`);
+    await store.recordBouncers(seen(workspace.id, 'quiet', [1, 2]), 0, most);
+    await store.recordBouncers([...seen(workspace.id, 'loud', [3, 4, 5, 6, 7]), ...seen(other.id, 'mine', [0])], 0, most);
+    assert.deepEqual(await names(workspace.id), ['loud b/4', 'loud b/5', 'loud b/6', 'loud b/7', 'quiet b/1', 'quiet b/2']);
+    const third = await store.createWorkspace((await store.organizations())[0].id, 'third');
+    await store.recordBouncers(seen(third.id, 'loud', [1, 2, 3, 4, 5, 6, 7, 8]), 0, most);
+    assert.deepEqual(await names(other.id), ['mine b/0']);
+    assert.deepEqual(await names(workspace.id), ['loud b/7', 'quiet b/2']);
+    assert.deepEqual(await names(third.id), ['loud b/6', 'loud b/7', 'loud b/8']);
+    // More than the bound of one key each.
+    const each = Array.from({ length: 9 }, (_, n) => seen(other.id, `key-${n}`, [n]));
+    await store.recordBouncers(each.flat(), 0, most);
+    assert.deepEqual(await names(other.id), ['key-6 b/6', 'key-7 b/7', 'key-8 b/8']);
   });
 
   test(`D14.2 store ${name}: the rules of a feed, and what follows them, tell of which list each rule is`, async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { filledLevels } from '../../src/feed/levels.ts';
+import { filledLevels } from '../../src/document/levels.ts';
 import { EXCEPTIONS_KEY, type KnownRules, type ListSink } from '../../src/ports/rule-store.ts';
 import type { RuleChange } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/signal-id.ts';

@@ -65,6 +65,10 @@ const MEANT: readonly RegExp[] = [
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The bouncers of a workspace: management.
   /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
+  // Whether there are too many of them, once a minute for each 200 that were seen.
+  /^SELECT count\(\*\) AS count FROM bouncers$/,
+  /^SELECT workspace_pk, count\(\*\) AS count FROM bouncers GROUP BY workspace_pk$/,
+  /^DELETE FROM bouncers WHERE workspace_pk = \S+ AND \(key_id, user_agent, address\) IN /,
   // The few records of one deleted list or feed, and its days.
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,

@@ -7,7 +7,7 @@ import type { SavedFeed } from '../../src/account/feed.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
-import { levelCode } from '../../src/feed/levels.ts';
+import { levelCode } from '../../src/document/levels.ts';
 import type { LandingItem, RuleMatch, RuleSink, StepFilter, StepPlace, StoredRule } from '../../src/ports/rule-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIST_SETTINGS } from '../../src/account/list.ts';
 import { PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../src/account/permission.ts';
-import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
-import { FAMILIES } from '../../src/feed/variant.ts';
+import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
+import { FAMILIES } from '../../src/document/variant.ts';
 import { ACCESS_ACTIONS, KINDS, LEVELS, RULE_KINDS } from '../../src/rule.ts';
 
 interface Choice {

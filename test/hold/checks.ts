@@ -21,7 +21,7 @@ type Check = (settings: Settings) => Promise<Figure[]>;
 const UNLIMITED = { RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0', RATE_LIMIT_FEEDS: '0', LOG_LEVEL: 'error' };
 
 /** Runs something on a server and ends it. */
-async function on(settings: Settings, work: (weir: Weir) => Promise<Figure[]>): Promise<Figure[]> {
+export async function on(settings: Settings, work: (weir: Weir) => Promise<Figure[]>): Promise<Figure[]> {
   const server = await startWeir({ BOOTSTRAP_API_KEY: KEY, ...UNLIMITED, ...settings });
   try {
     return await work(server);

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
+import { bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 
 interface Part {
@@ -57,6 +58,7 @@ const ON_POSTGRES = [
   check('flood of unknown keys', 'PostgreSQL', keyFlood),
   check('landing', 'PostgreSQL', whileLanding),
   check('slow posts', 'PostgreSQL', slowPosts),
+  check('names of bouncers', 'PostgreSQL', bouncerNames),
 ];
 const PARTS: readonly Part[] = [
   { ...check('clients that do not read', 'embedded', deafClients), waits: true },
@@ -66,6 +68,7 @@ const PARTS: readonly Part[] = [
   check('flood of unknown keys', 'embedded', keyFlood),
   check('landing', 'embedded', whileLanding),
   check('slow posts', 'embedded', slowPosts),
+  check('names of bouncers', 'embedded', bouncerNames),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 

@@ -15,7 +15,7 @@ import { copyTree } from '../support/tree-copy.ts';
 import { eventually } from '../support/weir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const TABLE = 'src/feed/formats/table.ts';
+const TABLE = 'src/document/formats/table.ts';
 const END_OF_TABLE = '} satisfies Readonly<Record<string, FeedFormat>>;';
 /** Own header line with the instant, own layout, own content type, two aliases. */
 const ROW = `

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
+import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
 import { type Deployment, deploy } from '../support/deployment.ts';
 import { getFeed, postSignals } from '../support/http.ts';
 import { startKafka } from '../support/kafka.ts';

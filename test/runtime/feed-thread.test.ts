@@ -6,8 +6,8 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
-import type { BuildResult } from '../../src/feed/builder.ts';
-import { DEFAULT_VARIANT } from '../../src/feed/variant.ts';
+import type { BuildResult } from '../../src/document/builder.ts';
+import { DEFAULT_VARIANT } from '../../src/document/variant.ts';
 import { combine } from '../../src/geo/load.ts';
 import type { AccessRule, Target } from '../../src/rule.ts';
 import { startFeedThread } from '../../src/runtime/feeds.ts';
@@ -62,7 +62,7 @@ const geoData = async (t: TestContext, netherlands: string) =>
     await compileFiles(t, 'asn', { 'asn.csv': '192.0.2.0,192.0.2.255,64500\n' }),
   );
 const address = (text: string): Target => ({ kind: 'ip', network: parseNetwork(text) as Network });
-const textOf = (result: BuildResult) => (result.kind === 'feed' ? Buffer.from(result.bytes).toString() : result.kind);
+const textOf = (result: BuildResult) => (result.kind === 'document' ? Buffer.from(result.bytes).toString() : result.kind);
 
 test('1.4 D5 the feed thread builds from the store, with the geo data it was given last', async (t) => {
   const { folder, source, request } = await fixture(t, [address('203.0.113.7'), { kind: 'country', country: 'NL' }]);
@@ -74,7 +74,10 @@ test('1.4 D5 the feed thread builds from the store, with the geo data it was giv
   const second = await thread.build({ ...request, sequence: 0 });
   assert.equal(textOf(second), '198.51.100.0/25\n203.0.113.7/32\n');
   assert.ok(
-    first.kind === 'feed' && second.kind === 'feed' && first.geoVersion !== second.geoVersion && first.at.monotonic === second.at.monotonic,
+    first.kind === 'document' &&
+      second.kind === 'document' &&
+      first.geoVersion !== second.geoVersion &&
+      first.at.monotonic === second.at.monotonic,
   );
   assert.equal((await thread.build({ ...request, feedId: randomUUID() })).kind, 'gone');
 });
@@ -103,7 +106,7 @@ test('D5.21 a build that throws rejects alone: the thread goes on with the snaps
   await assert.rejects(thread.build({ ...request, variant: nonsense }), /undefined/);
   const second = await thread.build({ ...request, sequence: 0 });
   assert.equal(textOf(second), '203.0.113.7/32\n');
-  assert.ok(first.kind === 'feed' && second.kind === 'feed' && first.at.monotonic === second.at.monotonic);
+  assert.ok(first.kind === 'document' && second.kind === 'document' && first.at.monotonic === second.at.monotonic);
   assert.equal(sources, 1);
 });
 

@@ -6,9 +6,9 @@ import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { instantOf } from '../../src/clock.ts';
-import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
-import { explain } from '../../src/feed/explain/explain.ts';
-import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/feed/variant.ts';
+import { explain } from '../../src/document/explain/explain.ts';
+import { documentBuilder } from '../../src/document/make/document-builder.ts';
+import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/document/variant.ts';
 import type { LandingItem } from '../../src/ports/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessRule, type Target } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -31,7 +31,7 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
   const met = { in: 0, partly: 0, out: 0 };
   for (let round = 0; round < ROUNDS; round++) {
     const { store, clock, workspace, geo, spans, options } = await world(random);
-    const builder = feedBuilder({
+    const builder = documentBuilder({
       ...options,
       recordTold: store.recordTold,
       geo: () => geo,
@@ -47,8 +47,8 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
           const feedId = source?.id ?? null;
           const request = { workspaceId: workspace.id, feedId, variant, sequence, offline: false, before: undefined };
           const built = await builder.build(request);
-          assert.equal(built.kind, 'feed');
-          const lines = built.kind === 'feed' ? new TextDecoder().decode(built.bytes).split('\n').filter(Boolean) : [];
+          assert.equal(built.kind, 'document');
+          const lines = built.kind === 'document' ? new TextDecoder().decode(built.bytes).split('\n').filter(Boolean) : [];
           published.set(feedId, flags(lines.map((line) => spanOf(parseNetwork(line) as Network))));
         }
         const check = async (target: Target, of: readonly Span[]) => {

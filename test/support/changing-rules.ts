@@ -3,9 +3,9 @@
 import { addressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import fc from 'fast-check';
-import { ruleTables, type SharedRules, type SnapshotPart } from '../../src/feed/build/snapshot.ts';
-import { levelCode } from '../../src/feed/levels.ts';
-import { FAMILIES } from '../../src/feed/variant.ts';
+import { ruleTables, type SharedRules, type SnapshotPart } from '../../src/document/held/snapshot.ts';
+import { levelCode } from '../../src/document/levels.ts';
+import { FAMILIES } from '../../src/document/variant.ts';
 import type { GeoDatabase } from '../../src/ports/geo.ts';
 import { RULE_ROLES } from '../../src/rule.ts';
 

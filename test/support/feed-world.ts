@@ -8,19 +8,19 @@ import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/a
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
-import { feedBuilder } from '../../src/feed/build/feed-builder.ts';
-import { levelCode } from '../../src/feed/levels.ts';
-import { FeedCache } from '../../src/feed/serve/cache.ts';
-import type { FeedCacheOptions } from '../../src/feed/serve/context.ts';
-import { FeedWatch } from '../../src/feed/serve/feed-watch.ts';
-import { agentEndpoint, agentRoutes } from '../../src/http/agent/answer.ts';
-import type { Gate } from '../../src/http/auth/gate.ts';
+import { levelCode } from '../../src/document/levels.ts';
+import { documentBuilder } from '../../src/document/make/document-builder.ts';
+import { DocumentCache } from '../../src/document/serve/cache.ts';
+import type { DocumentCacheOptions } from '../../src/document/serve/context.ts';
+import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
+import { agentEndpoint } from '../../src/http/agent/answer.ts';
+import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
-import { type Answered, type DocumentHeaders, documentEndpoint } from '../../src/http/feeds/document.ts';
+import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { FeedAnswer } from '../../src/http/feeds/headers.ts';
-import { feedRoutes } from '../../src/http/feeds/routes.ts';
-import { rulesEndpoint, rulesRoutes } from '../../src/http/rules/answer.ts';
+import { router } from '../../src/http/router.ts';
+import { rulesEndpoint } from '../../src/http/rules/answer.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import {
@@ -397,10 +397,6 @@ export interface Reply {
   readonly fault: HttpFault | undefined;
 }
 
-const REFUSED = { status: 500 };
-/** Callers are known here. */
-const NO_GATE: Gate = { admit: () => REFUSED, admitKey: () => REFUSED, refuse: () => REFUSED, admitRecognised: () => undefined };
-
 interface ReplicaOptions {
   readonly geo?: () => GeoDatabase;
   /** Of the service. */
@@ -409,19 +405,19 @@ interface ReplicaOptions {
 
 /** One replica: its own snapshots and cache over a store that it may share. */
 export class Replica {
-  readonly cache: FeedCache;
+  readonly cache: DocumentCache;
   readonly errors: Error[] = [];
   /** Lines of the log, each with its level before it. */
   readonly log: string[] = [];
-  readonly #read: (target: string) => ((caller: Caller, headers: DocumentHeaders) => Answered) | undefined;
+  readonly #find: ReturnType<typeof router>;
 
-  constructor(clock: Clock, store: MemoryStore, options: Partial<FeedCacheOptions> & ReplicaOptions = {}) {
+  constructor(clock: Clock, store: MemoryStore, options: Partial<DocumentCacheOptions> & ReplicaOptions = {}) {
     const geo = options.geo ?? (() => GEO);
     const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
-    this.cache = new FeedCache({
+    this.cache = new DocumentCache({
       store,
-      builder: feedBuilder({
+      builder: documentBuilder({
         store,
         recordTold: (...args) => store.recordTold(...args),
         geo,
@@ -444,12 +440,7 @@ export class Replica {
       ...options,
     });
     const answer = documentEndpoint(this.cache, () => clock.now(), report);
-    const routes = [
-      feedRoutes(NO_GATE, feedEndpoint(answer)),
-      rulesRoutes(NO_GATE, rulesEndpoint(answer)),
-      agentRoutes(NO_GATE, agentEndpoint(answer)),
-    ];
-    this.#read = (target) => routes.map(({ read }) => read(target)).find((found) => found !== undefined);
+    this.#find = router({ answerFeed: feedEndpoint(answer), answerRules: rulesEndpoint(answer), answerAgent: agentEndpoint(answer) });
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */
@@ -459,8 +450,8 @@ export class Replica {
 
   /** GET of any address that is polled. */
   async getDocument(target: string, headers: Record<string, string> = {}, listId: string | null = null): Promise<Reply> {
-    const answer = this.#read(target);
-    if (answer === undefined) throw new Error(`nothing is polled there: ${target}`);
+    const { endpoint, ...found } = this.#find('GET', target);
+    if ('status' in endpoint) throw new Error(`nothing is polled there: ${target}`);
     const caller: Caller = {
       keyId: 'k',
       workspaceId: WORKSPACE,
@@ -472,7 +463,9 @@ export class Replica {
       guardRails: NO_GUARD_RAILS,
       expiresAt: null,
     };
-    return replyOf(await answer(caller, headers));
+    const asked = endpoint.row.read({ ...found, request: { headers }, at: undefined } as unknown as Call, caller, Buffer.alloc(0));
+    const isRefused = asked !== null && typeof asked === 'object' && 'status' in asked;
+    return replyOf((isRefused ? asked : await endpoint.answer(asked)) as FeedAnswer | HttpFault);
   }
 }
 

@@ -9,14 +9,12 @@ import { type Atom, lexEscape } from './escape.ts';
 import { lexGroup } from './group.ts';
 import {
   type Alternation,
-  ASSERTION,
   addBranch,
   append,
-  BYTE,
+  assertion,
   capture,
   charClass,
   DIRECTIVE,
-  FOLDED_BYTE,
   finishAlternation,
   finishSequence,
   literal,
@@ -30,12 +28,15 @@ import {
   startSequence,
   unicodeClass,
 } from './node.ts';
-import { atEnd, bump, bumpSpace, peek, refuse, type Scanner, skipIgnored } from './scanner.ts';
+import { atEnd, bump, bumpSpace, type Flags, flagsOf, peek, refuse, type Scanner, skipIgnored } from './scanner.ts';
+import { range, type SetTree, type Tree } from './tree.ts';
 
 /** The result of a check. */
 interface RegexVerdict {
   /** What is wrong, on one line; null when nothing is. */
   readonly fault: string | null;
+  /** What it matches; undefined when something is wrong. */
+  readonly tree: Tree | undefined;
   /** Characters read: the measure of the work. */
   readonly steps: number;
 }
@@ -51,21 +52,21 @@ interface Parts {
 interface OpenGroup {
   readonly start: number;
   readonly capturing: boolean;
-  readonly verbose: boolean;
-  readonly unicode: boolean;
-  readonly fold: boolean;
+  readonly flags: Flags;
   readonly sequence: Sequence;
   readonly alternation: Alternation | null;
 }
 
-/** Checks a pattern. Never throws. */
+const NO_FLAGS: Flags = { verbose: false, unicode: false, fold: false, multiLine: false, dotAll: false, crlf: false };
+
+/** Reads and checks a pattern. Never throws. */
 export function checkRegex(pattern: string): RegexVerdict {
-  const s: Scanner = { text: pattern, pos: 0, steps: 0, fault: null, verbose: false, unicode: false, fold: false, names: new Set() };
+  const s: Scanner = { text: pattern, pos: 0, steps: 0, fault: null, ...NO_FLAGS, names: new Set() };
   const node = read(s);
   if (node !== null && node.height > MAX_HEIGHT) s.fault = `the regular expression is nested deeper than ${MAX_HEIGHT} levels`;
   else if (node !== null && node.bytes > MAX_BYTES)
     s.fault = 'the regular expression is too large once its repetitions are written out (10 MiB)';
-  return { fault: s.fault, steps: s.steps + 1 };
+  return { fault: s.fault, steps: s.steps + 1, tree: s.fault === null ? node?.tree : undefined };
 }
 
 function read(s: Scanner): Node | null {
@@ -106,13 +107,14 @@ function appendUnlessNull(sequence: Sequence, node: Node | null): boolean {
 }
 
 function openGroup(s: Scanner, parts: Parts): boolean {
-  const { pos: start, verbose, unicode, fold } = s;
+  const { pos: start } = s;
+  const flags = flagsOf(s);
   const group = lexGroup(s);
   if (group === null) return false;
   const { groups, sequence, alternation } = parts;
   if (group === 'flags') append(sequence, DIRECTIVE);
   else {
-    groups.push({ start, capturing: group === 'capture', verbose, unicode, fold, sequence, alternation });
+    groups.push({ start, capturing: group === 'capture', flags, sequence, alternation });
     parts.sequence = startSequence();
     parts.alternation = null;
   }
@@ -125,9 +127,7 @@ function closeGroup(s: Scanner, parts: Parts): boolean {
   const inner = finish(parts);
   parts.sequence = group.sequence;
   parts.alternation = group.alternation;
-  s.verbose = group.verbose;
-  s.unicode = group.unicode;
-  s.fold = group.fold;
+  Object.assign(s, group.flags);
   bump(s);
   append(parts.sequence, group.capturing ? capture(inner) : nest(inner));
   return true;
@@ -206,18 +206,29 @@ function lexPrimitive(s: Scanner): Node | null {
     return atom === null ? null : atomNode(s, atom);
   }
   bump(s);
-  if (code === 0x5e || code === 0x24) return ASSERTION;
-  if (code === 0x2e) return s.unicode ? unicodeClass(1_000) : charClass(2);
-  return code < 0x80 && !s.fold ? BYTE : atomNode(s, { kind: 'character', code, byte: false });
+  if (code === 0x5e) return assertion(s.multiLine ? (s.crlf ? 'crlf start' : 'line start') : 'start');
+  if (code === 0x24) return assertion(s.multiLine ? (s.crlf ? 'crlf end' : 'line end') : 'end');
+  if (code === 0x2e) return dot(s);
+  return code < 0x80 && !s.fold ? literal(String.fromCharCode(code)) : atomNode(s, { kind: 'character', code, byte: false });
+}
+
+/** `.`: everything but the ends of lines, or everything. */
+function dot(s: Scanner): Node {
+  const ends = s.dotAll ? [] : s.crlf ? [range(0x0a), range(0x0d)] : [range(0x0a)];
+  const set: SetTree = { kind: 'class', of: { kind: 'union', items: ends }, negated: true, fold: false };
+  const tree: Tree = { kind: 'set', set, unicode: s.unicode };
+  return s.unicode ? unicodeClass(tree, 1_000) : charClass(tree, 2);
 }
 
 function atomNode(s: Scanner, atom: Atom): Node {
   if (atom.kind !== 'character') return atom.node;
+  const tree: Tree = { kind: 'set', set: { kind: 'class', of: range(atom.code), negated: false, fold: true }, unicode: s.unicode };
   const lower = atom.code | 0x20;
   if (s.fold && lower >= 0x61 && lower <= 0x7a && atom.code < 0x80) {
     // K and S have a third form beyond ASCII: the Kelvin sign and the long s.
-    return s.unicode && (lower === 0x6b || lower === 0x73) ? unicodeClass(236) : FOLDED_BYTE;
+    return s.unicode && (lower === 0x6b || lower === 0x73) ? unicodeClass(tree, 236) : charClass(tree, 2);
   }
-  if (atom.byte && !s.unicode) return literal(1);
-  return literal(encodeCodePoint(atom.code).length);
+  if (atom.byte && !s.unicode) return literal(String.fromCharCode(atom.code));
+  const node = literal(encodeCodePoint(atom.code));
+  return s.fold && s.unicode ? { ...node, tree } : node;
 }

@@ -1,15 +1,20 @@
 /** Bracketed classes. They nest and have the operators &&, -- and ~~. */
 import { type Atom, lexEscape } from './escape.ts';
-import { BYTE, charClass, type Node, nest, unicodeClass } from './node.ts';
+import { charClass, literal, type Node, nest, unicodeClass } from './node.ts';
 import { atEnd, bump, bumpSpace, peek, peekNext, peekNextSpace, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
+import { range, type SetOperator, type SetTree, type Tree } from './tree.ts';
 
-const ASCII_CLASS = /\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/y;
+const ASCII_CLASS = /\[:(\^?)(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/y;
 /** The number of ranges of the largest named class. */
 const ASCII_CLASS_RANGES = 4;
+/** The operators by their character. */
+const OPERATORS: Readonly<Record<number, SetOperator>> = { 38: '&&', 45: '--', 126: '~~' };
 const NOT_CLOSED = 'the class is not closed';
 
 /** What the checker knows of the set that it is reading. */
 interface Members {
+  /** What has been read, or what an operator has made of it. */
+  readonly sets: SetTree[];
   /** The number of members, and how many of them are single characters. */
   items: number;
   characters: number;
@@ -26,13 +31,16 @@ interface Level {
   readonly negated: boolean;
   readonly parent: Members;
   left: Members | null;
+  /** The operator behind the left side. */
+  op: SetOperator;
 }
 
 function startSet(): Members {
-  return { items: 0, characters: 0, height: 0, ranges: 0, beyond: 0 };
+  return { sets: [], items: 0, characters: 0, height: 0, ranges: 0, beyond: 0 };
 }
 
-function add(set: Members, height: number, ranges: number, beyond: number): void {
+function add(set: Members, member: SetTree, height: number, ranges: number, beyond: number): void {
+  set.sets.push(member);
   set.items++;
   set.height = Math.max(set.height, height);
   set.ranges += ranges;
@@ -53,43 +61,63 @@ export function lexClass(s: Scanner): Node | null {
     if (atEnd(s)) return refuse(s, levels[levels.length - 1].start, NOT_CLOSED);
     const code = peek(s);
     if (code === 0x5b) {
-      if (levels.length > 0 && lexAsciiClass(s)) {
-        add(set, 0, ASCII_CLASS_RANGES, 0);
+      const ascii = levels.length > 0 ? lexAsciiClass(s) : null;
+      if (ascii !== null) {
+        add(set, ascii, 0, ASCII_CLASS_RANGES, 0);
         continue;
       }
       const inner = open(s, levels, set);
       if (inner === null) return null;
       set = inner;
     } else if (code === 0x5d) {
-      const { negated, parent, left } = levels.pop()!;
+      const { negated, parent, left, op } = levels.pop()!;
       bump(s);
-      const whole = left === null ? set : combine(left, set);
+      const whole = left === null ? set : combine(left, op, set, s.fold);
       if (levels.length === 0) return classNode(s, whole, left !== null, negated);
-      add(parent, (left === null ? unionHeight(whole) : whole.height) + 1, whole.ranges + 1, whole.beyond);
+      add(parent, classTree(s, whole, negated), (left === null ? unionHeight(whole) : whole.height) + 1, whole.ranges + 1, whole.beyond);
       set = parent;
     } else if ((code === 0x26 || code === 0x2d || code === 0x7e) && peekNext(s) === code) {
       takeText(s, String.fromCharCode(code, code));
       const level = levels[levels.length - 1];
-      level.left = level.left === null ? { ...set, height: unionHeight(set) } : combine(level.left, set);
+      level.left = level.left === null ? { ...set, height: unionHeight(set) } : combine(level.left, level.op, set, s.fold);
+      level.op = OPERATORS[code];
       set = startSet();
     } else if (!lexMember(s, set, levels)) return null;
   }
 }
 
 /** Both sides of an operator, which is one level above them. */
-function combine(left: Members, right: Members): Members {
+function combine(left: Members, op: SetOperator, right: Members, fold: boolean): Members {
+  const sets: SetTree[] = [{ kind: 'operation', op, left: unionOf(left), right: unionOf(right), fold }];
   const height = Math.max(left.height, unionHeight(right)) + 1;
-  return { items: left.items + right.items, characters: 0, height, ranges: left.ranges + right.ranges, beyond: left.beyond + right.beyond };
+  return {
+    sets,
+    items: left.items + right.items,
+    characters: 0,
+    height,
+    ranges: left.ranges + right.ranges,
+    beyond: left.beyond + right.beyond,
+  };
+}
+
+function unionOf({ sets }: Members): SetTree {
+  return sets.length === 1 ? sets[0] : { kind: 'union', items: sets };
+}
+
+function classTree(s: Scanner, set: Members, negated: boolean): SetTree {
+  return { kind: 'class', of: unionOf(set), negated, fold: s.fold };
 }
 
 function classNode(s: Scanner, set: Members, operator: boolean, negated: boolean): Node {
   const height = (operator ? set.height : unionHeight(set)) + 1;
-  if (set.items === 1 && set.characters === 1 && set.beyond === 0 && !negated && !s.fold) return nest(BYTE, height);
+  const tree: Tree = { kind: 'set', set: classTree(s, set, negated), unicode: s.unicode };
+  // The engine makes a literal of one character.
+  if (set.items === 1 && set.characters === 1 && set.beyond === 0 && !negated && !s.fold) return nest({ ...literal('-'), tree }, height);
   const ranges = (s.fold ? 2 * set.ranges : set.ranges) + (negated ? 1 : 0);
-  const node = charClass(ranges);
+  const node = charClass(tree, ranges);
   // With Unicode, a negation contains almost all characters beyond ASCII.
   const beyond = set.beyond + (s.unicode && negated ? 930 : 0);
-  return nest(beyond === 0 ? node : unicodeClass(node.bytes + beyond), height);
+  return nest(beyond === 0 ? node : unicodeClass(tree, node.bytes + beyond), height);
 }
 
 /** Reads the beginning of a class: its bracket, `^` and the characters that are literal only there. */
@@ -101,27 +129,27 @@ function open(s: Scanner, levels: Level[], parent: Members): Members | null {
   if (negated && !bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
   // Leading hyphens are literal, and so is a closing bracket before any other member.
   while (peek(s) === 0x2d) {
-    add(set, 0, 1, 0);
+    add(set, range(0x2d), 0, 1, 0);
     set.characters++;
     if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
   }
   if (set.items === 0 && peek(s) === 0x5d) {
-    add(set, 0, 1, 0);
+    add(set, range(0x5d), 0, 1, 0);
     set.characters++;
     if (!bumpSpace(s)) return refuse(s, start, NOT_CLOSED);
   }
-  levels.push({ start, negated, parent, left: null });
+  levels.push({ start, negated, parent, left: null, op: '&&' });
   return set;
 }
 
-/** Reads a named class such as `[:digit:]`; returns whether there is one. */
-function lexAsciiClass(s: Scanner): boolean {
+/** Reads a named class such as `[:digit:]`; null when there is none. */
+function lexAsciiClass(s: Scanner): SetTree | null {
   ASCII_CLASS.lastIndex = s.pos;
   const found = ASCII_CLASS.exec(s.text);
   s.steps += 10;
-  if (found === null) return false;
+  if (found === null) return null;
   s.pos += found[0].length;
-  return true;
+  return { kind: 'ascii', name: found[2], negated: found[1] !== '', fold: s.fold };
 }
 
 /** Reads one member or a range of characters into `set`. */
@@ -142,7 +170,7 @@ function lexMember(s: Scanner, set: Members, levels: readonly Level[]): boolean 
   if (to.kind !== 'character') return refuse(s, second, 'a range must end with one character') !== null;
   if (from.code > to.code) return refuse(s, start, 'the range ends before it begins') !== null;
   if (!checkCharacter(s, from, start) || !checkCharacter(s, to, second)) return false;
-  add(set, 0, 1, to.code > 0x7f && s.unicode ? 300 : 0);
+  add(set, range(from.code, to.code), 0, 1, to.code > 0x7f && s.unicode ? 300 : 0);
   return true;
 }
 
@@ -156,10 +184,10 @@ function lexAtom(s: Scanner): Atom | null {
 function addAtom(s: Scanner, set: Members, atom: Atom, start: number): boolean {
   if (atom.kind === 'assertion') return refuse(s, start, 'an assertion cannot stand in a class') !== null;
   if (atom.kind === 'class') {
-    add(set, 0, atom.node.ranges, atom.node.ranges === 0 ? atom.node.bytes : 0);
+    add(set, atom.set, 0, atom.node.ranges, atom.node.ranges === 0 ? atom.node.bytes : 0);
     return true;
   }
-  add(set, 0, 1, atom.code > 0x7f && s.unicode ? 64 : 0);
+  add(set, range(atom.code), 0, 1, atom.code > 0x7f && s.unicode ? 64 : 0);
   set.characters++;
   return checkCharacter(s, atom, start);
 }

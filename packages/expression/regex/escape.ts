@@ -1,12 +1,13 @@
 /** Escapes in a pattern. */
-import { ASSERTION, charClass, type Node, unicodeClass } from './node.ts';
+import { assertion, charClass, type Node, unicodeClass } from './node.ts';
 import { atEnd, bump, bumpSpace, peek, refuse, type Scanner } from './scanner.ts';
+import type { SetTree, Tree, WordAssertion } from './tree.ts';
 import { unicodeClassFault, unicodeClassSize } from './unicode.ts';
 
 /** What one escape or character stands for; `byte` marks a bare byte, not a character of UTF-8. */
 export type Atom =
   | { readonly kind: 'character'; readonly code: number; readonly byte: boolean }
-  | { readonly kind: 'class'; readonly node: Node }
+  | { readonly kind: 'class'; readonly node: Node; readonly set: SetTree }
   | { readonly kind: 'assertion'; readonly node: Node };
 
 const CONTROLS: ReadonlyMap<string, number> = new Map([
@@ -31,7 +32,17 @@ const PERL: ReadonlyMap<string, readonly [ranges: number, unicodeSize: number]> 
   ['w', [4, 50_000]],
   ['W', [5, 47_000]],
 ]);
-const BOUNDARIES = new Set(['start', 'end', 'start-half', 'end-half']);
+const BOUNDARIES: ReadonlyMap<string, WordAssertion> = new Map([
+  ['start', 'word start'],
+  ['end', 'word end'],
+  ['start-half', 'word start half'],
+  ['end-half', 'word end half'],
+]);
+const SHORT_BOUNDARIES: ReadonlyMap<string, WordAssertion> = new Map([
+  ['B', 'not word boundary'],
+  ['<', 'word start'],
+  ['>', 'word end'],
+]);
 
 /** Reads an escape from its backslash on. */
 export function lexEscape(s: Scanner): Atom | null {
@@ -41,14 +52,21 @@ export function lexEscape(s: Scanner): Atom | null {
   const code = peek(s);
   if (code >= 0x30 && code <= 0x39) return refuse(s, start, 'backreferences and octal escapes are not supported');
   if (HEX_DIGITS.has(letter)) return lexHex(s, start, letter);
-  if (letter === 'p' || letter === 'P') return lexProperty(s, start);
+  if (letter === 'p' || letter === 'P') return lexProperty(s, start, letter === 'P');
   bump(s);
   const perl = PERL.get(letter);
-  if (perl !== undefined) return { kind: 'class', node: s.unicode ? unicodeClass(perl[1]) : charClass(perl[0]) };
+  if (perl !== undefined) {
+    const name = letter.toLowerCase() as 'd' | 's' | 'w';
+    const set: SetTree = { kind: 'perl', name, negated: name !== letter };
+    const tree: Tree = { kind: 'set', set, unicode: s.unicode };
+    return { kind: 'class', set, node: s.unicode ? unicodeClass(tree, perl[1]) : charClass(tree, perl[0]) };
+  }
   const control = CONTROLS.get(letter);
   if (control !== undefined) return character(control, false);
   if (letter === 'b') return lexBoundary(s, start);
-  if ('ABz<>'.includes(letter)) return { kind: 'assertion', node: ASSERTION };
+  const word = SHORT_BOUNDARIES.get(letter);
+  if (word !== undefined) return wordAssertion(s, word);
+  if (letter === 'A' || letter === 'z') return { kind: 'assertion', node: assertion(letter === 'A' ? 'start' : 'end') };
   // All other ASCII characters except letters may be escaped.
   if (code < 0x80 && !/[A-Za-z]/.test(letter)) return character(code, false);
   return refuse(s, start, `the escape \\${String.fromCodePoint(code)} is unknown`);
@@ -101,7 +119,7 @@ function hexDigit(code: number): number {
 }
 
 /** Reads `\pL`, `\p{Greek}` or `\P{…}`, which need the flag u. */
-function lexProperty(s: Scanner, start: number): Atom | null {
+function lexProperty(s: Scanner, start: number, negated: boolean): Atom | null {
   if (!bumpSpace(s)) return refuse(s, start, 'the escape is not complete');
   let name = '';
   if (peek(s) === 0x7b) {
@@ -116,12 +134,13 @@ function lexProperty(s: Scanner, start: number): Atom | null {
   if (!s.unicode) return refuse(s, start, 'Unicode properties need the flag u, as in (?u)');
   const fault = unicodeClassFault(name);
   if (fault !== null) return refuse(s, start, fault);
-  return { kind: 'class', node: unicodeClass(unicodeClassSize(name)) };
+  const set: SetTree = { kind: 'property', name, negated, fold: s.fold };
+  return { kind: 'class', set, node: unicodeClass({ kind: 'set', set, unicode: true }, unicodeClassSize(name)) };
 }
 
 /** Reads `\b`, `\b{start}` and the like. Braces without a letter or hyphen are a repetition. */
 function lexBoundary(s: Scanner, start: number): Atom | null {
-  const boundary: Atom = { kind: 'assertion', node: ASSERTION };
+  const boundary = wordAssertion(s, 'word boundary');
   if (peek(s) !== 0x7b) return boundary;
   const brace = s.pos;
   if (!bumpSpace(s)) return refuse(s, start, 'the braces are not closed');
@@ -136,7 +155,12 @@ function lexBoundary(s: Scanner, start: number): Atom | null {
   }
   if (peek(s) !== 0x7d) return refuse(s, brace, 'the braces are not closed');
   bump(s);
-  return BOUNDARIES.has(name) ? boundary : refuse(s, brace, 'a word boundary is one of: start, end, start-half, end-half');
+  const named = BOUNDARIES.get(name);
+  return named !== undefined ? wordAssertion(s, named) : refuse(s, brace, 'a word boundary is one of: start, end, start-half, end-half');
+}
+
+function wordAssertion(s: Scanner, name: WordAssertion): Atom {
+  return { kind: 'assertion', node: assertion(s.unicode ? `unicode ${name}` : name) };
 }
 
 function isBoundaryLetter(code: number): boolean {

@@ -1,9 +1,18 @@
 /** The beginnings of groups, and flags. */
-import { atEnd, bump, peek, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
+import { atEnd, bump, type Flags, peek, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
 
 /** `flags`, as in `(?i)`, is not a group: it changes the flags up to the end of the enclosing group. */
 type Group = 'capture' | 'plain' | 'flags';
 
+/** The flags that matter; U only says which of several matches is meant. */
+const FLAGS: ReadonlyMap<string, keyof Flags> = new Map([
+  ['x', 'verbose'],
+  ['u', 'unicode'],
+  ['i', 'fold'],
+  ['m', 'multiLine'],
+  ['s', 'dotAll'],
+  ['R', 'crlf'],
+]);
 const LOOK_AROUND = ['?=', '?!', '?<=', '?<!'];
 
 /** Reads from `(` to the content of the group, or past the `)` of flags. Sets the flags. */
@@ -52,9 +61,8 @@ function lexFlags(s: Scanner): boolean {
     if (!'imsUuRx-'.includes(flag)) return refuse(s, s.pos, 'the flag is unknown; flags are i, m, s, R, U, u and x') !== null;
     if (seen.includes(flag)) return refuse(s, s.pos, flag === '-' ? 'flags are cleared twice' : 'the flag stands twice') !== null;
     const set = !seen.includes('-');
-    if (flag === 'x') s.verbose = set;
-    else if (flag === 'u') s.unicode = set;
-    else if (flag === 'i') s.fold = set;
+    const name = FLAGS.get(flag);
+    if (name !== undefined) s[name] = set;
     seen += flag;
     if (!bump(s)) return refuse(s, s.pos, 'expected a flag') !== null;
   }

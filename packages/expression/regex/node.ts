@@ -1,8 +1,12 @@
+import type { ByteString } from '../bytes.ts';
+import { type Assertion, bytesTree, EMPTY_TREE, type Tree } from './tree.ts';
+
 /**
- * What the checker knows of a part of a pattern: the height of its syntax tree and the estimated size of the engine's
- * automaton. There is no tree, so nothing can recurse over one.
+ * What is known of a part of a pattern: its syntax tree with its height, and the estimated size of the engine's
+ * automaton. A tree may be far too deep while it is being read, so nothing recurses over it before its height is judged.
  */
 export interface Node {
+  readonly tree: Tree;
   /** Levels of the syntax tree above the leaves, as the engine counts them. */
   readonly height: number;
   /** The estimated size of the automaton, in bytes; can be Infinity. */
@@ -28,35 +32,34 @@ const TRANSITION = 8;
 const BRANCH = 4;
 const MAX_RANGES = 128;
 
-function leaf(bytes: number, ranges: number, empty: boolean): Node {
-  return { height: 0, bytes, ranges, nullable: empty, empty, directive: false };
+function leaf(tree: Tree, bytes: number, ranges: number, empty: boolean): Node {
+  return { tree, height: 0, bytes, ranges, nullable: empty, empty, directive: false };
 }
 
 /** Matches the empty string. */
-const EMPTY = leaf(STATE, 0, true);
-/** An assertion, such as `^` or `\b`. */
-export const ASSERTION = EMPTY;
-/** One byte. */
-export const BYTE = leaf(STATE, 1, false);
-/** An ASCII letter that matches both cases. */
-export const FOLDED_BYTE = charClass(2);
-/** Flags such as `(?i)`. */
+const EMPTY = leaf(EMPTY_TREE, STATE, 0, true);
+/** Flags such as `(?i)`, which cannot be repeated. */
 export const DIRECTIVE: Node = { ...EMPTY, bytes: 0, directive: true };
 
-/** A character of `bytes` bytes. */
-export function literal(bytes: number): Node {
-  return bytes === 1 ? BYTE : leaf(bytes * STATE, 0, false);
+/** An assertion, such as `^` or `\b`. */
+export function assertion(assertion: Assertion): Node {
+  return { ...EMPTY, tree: { kind: 'assertion', assertion } };
+}
+
+/** A character: its bytes. */
+export function literal(bytes: ByteString): Node {
+  return leaf(bytesTree(bytes), bytes.length * STATE, bytes.length === 1 ? 1 : 0, false);
 }
 
 /** A set of `ranges` ranges of bytes. */
-export function charClass(ranges: number): Node {
+export function charClass(tree: Tree, ranges: number): Node {
   const most = Math.min(Math.max(ranges, 1), MAX_RANGES);
-  return leaf(2 * STATE + most * TRANSITION, most, false);
+  return leaf(tree, 2 * STATE + most * TRANSITION, most, false);
 }
 
 /** A set with characters beyond ASCII; its automaton takes about `bytes` bytes. */
-export function unicodeClass(bytes: number): Node {
-  return leaf(bytes, 0, false);
+export function unicodeClass(tree: Tree, bytes: number): Node {
+  return leaf(tree, bytes, 0, false);
 }
 
 /** A node with another level around it. */
@@ -74,6 +77,7 @@ export function repeat(node: Node, min: number, max: number): Node {
   // Repeating what matches only the empty string adds nothing.
   const [least, most] = node.empty ? [Math.min(min, 1), Math.min(max, 1)] : [min, max];
   return {
+    tree: most === 0 ? EMPTY_TREE : { kind: 'repeat', item: node.tree, min: least, max: most },
     height: node.height + 1,
     bytes: repeatedBytes(node, least, most),
     ranges: 0,
@@ -95,6 +99,7 @@ export interface Sequence {
   count: number;
   last: Node;
   /** These are of all parts but the last. */
+  readonly trees: Tree[];
   height: number;
   bytes: number;
   nullable: boolean;
@@ -103,13 +108,14 @@ export interface Sequence {
 
 /** A sequence without parts. */
 export function startSequence(): Sequence {
-  return { count: 0, last: EMPTY, height: 0, bytes: 0, nullable: true, empty: true };
+  return { count: 0, last: EMPTY, trees: [], height: 0, bytes: 0, nullable: true, empty: true };
 }
 
 /** Adds a part to the end of a sequence. */
 export function append(sequence: Sequence, node: Node): void {
   if (sequence.count > 0) {
     const { last } = sequence;
+    sequence.trees.push(last.tree);
     sequence.height = Math.max(sequence.height, last.height);
     sequence.bytes += last.bytes;
     sequence.nullable &&= last.nullable;
@@ -124,6 +130,7 @@ export function finishSequence(sequence: Sequence): Node {
   const { last } = sequence;
   if (sequence.count <= 1) return last;
   return {
+    tree: { kind: 'sequence', items: [...sequence.trees, last.tree] },
     height: 1 + Math.max(sequence.height, last.height),
     bytes: sequence.bytes + last.bytes,
     ranges: 0,
@@ -135,7 +142,7 @@ export function finishSequence(sequence: Sequence): Node {
 
 /** An alternation that is being read: all branches so far. */
 export interface Alternation {
-  count: number;
+  readonly trees: Tree[];
   height: number;
   bytes: number;
   /** 0 when a branch is not a class. */
@@ -146,12 +153,19 @@ export interface Alternation {
 
 /** An alternation with its first branch. */
 export function startAlternation(first: Node): Alternation {
-  return { count: 1, height: first.height, bytes: first.bytes, ranges: first.ranges, nullable: first.nullable, empty: first.empty };
+  return {
+    trees: [first.tree],
+    height: first.height,
+    bytes: first.bytes,
+    ranges: first.ranges,
+    nullable: first.nullable,
+    empty: first.empty,
+  };
 }
 
 /** Adds a branch to an alternation. */
 export function addBranch(alternation: Alternation, node: Node): void {
-  alternation.count++;
+  alternation.trees.push(node.tree);
   alternation.height = Math.max(alternation.height, node.height);
   alternation.bytes += node.bytes;
   alternation.ranges = alternation.ranges === 0 || node.ranges === 0 ? 0 : alternation.ranges + node.ranges;
@@ -162,8 +176,9 @@ export function addBranch(alternation: Alternation, node: Node): void {
 /** The node of an alternation. */
 export function finishAlternation(alternation: Alternation): Node {
   const height = alternation.height + 1;
+  const { trees: items, nullable, empty } = alternation;
+  const tree: Tree = { kind: 'alternation', items };
   // If all branches are classes, the engine makes one class of them.
-  if (alternation.ranges > 0) return nest(charClass(alternation.ranges), height);
-  const { count, nullable, empty } = alternation;
-  return { height, bytes: alternation.bytes + 2 * STATE + count * BRANCH, ranges: 0, nullable, empty, directive: false };
+  if (alternation.ranges > 0) return nest(charClass(tree, alternation.ranges), height);
+  return { tree, height, bytes: alternation.bytes + 2 * STATE + items.length * BRANCH, ranges: 0, nullable, empty, directive: false };
 }

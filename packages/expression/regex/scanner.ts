@@ -13,8 +13,20 @@ export interface Scanner {
   unicode: boolean;
   /** The flag i: letters match in both cases. */
   fold: boolean;
+  /** The flags m, s and R: `^` and `$` match at lines, `.` matches their ends, which are also CR and CRLF. */
+  multiLine: boolean;
+  dotAll: boolean;
+  crlf: boolean;
   /** The names of the groups so far. */
   readonly names: Set<string>;
+}
+
+/** The flags, which end with the group that they stand in. */
+export type Flags = Pick<Scanner, 'verbose' | 'unicode' | 'fold' | 'multiLine' | 'dotAll' | 'crlf'>;
+
+/** The flags as they are now. */
+export function flagsOf({ verbose, unicode, fold, multiLine, dotAll, crlf }: Scanner): Flags {
+  return { verbose, unicode, fold, multiLine, dotAll, crlf };
 }
 
 /** Notes the fault and the character of the pattern it is at (from 1). */

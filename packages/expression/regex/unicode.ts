@@ -84,21 +84,22 @@ const LARGE =
 export function unicodeClassFault(written: string): string | null {
   const separator = /!=|:/.exec(written) ?? /=/.exec(written);
   if (separator === null) {
-    const name = normalize(written);
+    const name = normalizeProperty(written);
     return BINARY.has(name) || GENERAL_CATEGORY.has(name) || SCRIPT.has(name) ? null : 'the Unicode property is unknown';
   }
-  const values = BY_VALUE.get(normalize(written.slice(0, separator.index)));
+  const values = BY_VALUE.get(normalizeProperty(written.slice(0, separator.index)));
   if (values === undefined) return 'the Unicode property is unknown';
-  const value = normalize(written.slice(separator.index + separator[0].length));
+  const value = normalizeProperty(written.slice(separator.index + separator[0].length));
   return values.has(value) ? null : 'the value of the Unicode property is unknown';
 }
 
 /** The estimated size of the automaton of a property, in bytes. */
 export function unicodeClassSize(written: string): number {
-  return LARGE.has(normalize(written)) ? 45_000 : 6_000;
+  return LARGE.has(normalizeProperty(written)) ? 45_000 : 6_000;
 }
 
-function normalize(name: string): string {
+/** A name in loose form (UAX #44, LM3). */
+export function normalizeProperty(name: string): string {
   const loose = name
     .replace(/^is/i, '')
     .replace(/[ _-]|[^\0-\x7f]/g, '')

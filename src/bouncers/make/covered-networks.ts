@@ -3,9 +3,9 @@ import { type AddressSet, addressSet, intersection } from '@weir/network/address
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { sortPairs } from '@weir/network/radix.ts';
-import type { ActiveRules } from '../../feed/build/active-rules.ts';
-import type { ActivePart } from '../../feed/build/feed-ranges.ts';
-import type { RuleTable } from '../../feed/build/rule-table.ts';
+import type { ActiveRules } from '../../document/held/active-rules.ts';
+import type { ActivePart } from '../../document/held/feed-ranges.ts';
+import type { RuleTable } from '../../document/held/rule-table.ts';
 import { type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
 
 /** Networks of both families, sorted, IPv4 first, with what holds for each. */

@@ -1,9 +1,9 @@
 /** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
 import { type AddressSet, addressSet, pushNetworks, subtract } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
-import { exceptionsOf, feedContent, takenOut } from '../../feed/build/content.ts';
-import { activeParts } from '../../feed/build/feed-ranges.ts';
-import type { Snapshot } from '../../feed/build/snapshot.ts';
+import { activeParts } from '../../document/held/feed-ranges.ts';
+import type { Snapshot } from '../../document/held/snapshot.ts';
+import { exceptionsOf, feedContent, takenOut } from '../../document/make/content.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
 import {

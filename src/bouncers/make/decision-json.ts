@@ -47,9 +47,14 @@ export function heldText(texts: DecisionTexts, places: Iterable<number>): string
 }
 
 function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
-  const names = [ORIGIN, ...listNames];
-  const scenarios = names.map((name) => JSON.stringify(name));
-  const isWanted = names.map((name) => wantsScenario(filter, name));
+  // A workspace may have thousands of lists, and a look-up concerns one.
+  const scenarios = new Map<number, { readonly text: string; readonly isWanted: boolean }>();
+  const scenarioOf = (list: number) => {
+    const name = list === 0 ? ORIGIN : listNames[list - 1];
+    const scenario = scenarios.get(list) ?? { text: JSON.stringify(name), isWanted: wantsScenario(filter, name) };
+    scenarios.set(list, scenario);
+    return scenario;
+  };
   const durations = new Map<number, string>();
   const text = (key: NetworkKey, duration: string, scenario: string) => {
     const network = networkOf(key);
@@ -61,17 +66,18 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
     /** The decision of a network that is held; undefined when it is not wanted. */
     held(index: number, key: NetworkKey): string | undefined {
       const list = networks.lists[index] === SEVERAL ? 0 : networks.lists[index];
-      if (!isWanted[list] || !filter.scopes.includes(scopeOf(key))) return undefined;
+      const scenario = scenarioOf(list);
+      if (!scenario.isWanted || !filter.scopes.includes(scopeOf(key))) return undefined;
       const until = networks.until[index];
       let duration = durations.get(until);
       if (duration === undefined) {
         duration = durationText(Math.min(until - now / 1000, LONGEST_TOLD));
         durations.set(until, duration);
       }
-      return text(key, duration, scenarios[list]);
+      return text(key, duration, scenario.text);
     },
     /** The decision of a network that is gone; none when its scope is not wanted. */
-    gone: (key: NetworkKey): string[] => (filter.scopes.includes(scopeOf(key)) ? [text(key, GONE, scenarios[0])] : []),
+    gone: (key: NetworkKey): string[] => (filter.scopes.includes(scopeOf(key)) ? [text(key, GONE, `"${ORIGIN}"`)] : []),
   };
 }
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
-import type { Snapshot } from '../../feed/build/snapshot.ts';
-import { DEFAULT_ENTRY_LIMIT } from '../../feed/variant.ts';
+import type { Snapshot } from '../../document/held/snapshot.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../../document/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';

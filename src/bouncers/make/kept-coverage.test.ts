@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GEO, GUARDED, whateverChanges } from '../../../test/support/changing-rules.ts';
-import { feedContent } from '../../feed/build/content.ts';
-import { activeParts } from '../../feed/build/feed-ranges.ts';
+import { activeParts } from '../../document/held/feed-ranges.ts';
+import { feedContent } from '../../document/make/content.ts';
 import { blockingNetworks, blockingRules, coveredBy } from './covered-networks.ts';
 import { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';

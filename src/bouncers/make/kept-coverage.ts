@@ -2,9 +2,9 @@
 import { addressSet, pushNetworks } from '@weir/network/address-set.ts';
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
-import type { ActiveRules } from '../../feed/build/active-rules.ts';
-import type { ActivePart } from '../../feed/build/feed-ranges.ts';
-import type { RuleTable } from '../../feed/build/rule-table.ts';
+import type { ActiveRules } from '../../document/held/active-rules.ts';
+import type { ActivePart } from '../../document/held/feed-ranges.ts';
+import type { RuleTable } from '../../document/held/rule-table.ts';
 import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks, type ListOf } from './covered-networks.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
 

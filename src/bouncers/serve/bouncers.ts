@@ -1,6 +1,7 @@
 /** What this process knows of each bouncer: which versions it was told lately (SPEC D14.3), and what `weir bouncer ls` shows. */
-import type { Bouncer } from '../../ports/bouncer-store.ts';
+import { type Bouncer, MOST_BOUNCERS } from '../../ports/bouncer-store.ts';
 import type { DecisionAnswer, DecisionMark } from '../decisions.ts';
+import { FairMap } from './fair-map.ts';
 
 /** A bouncer: a client with a key, by what it calls itself and where it is. */
 export type BouncerName = Pick<Bouncer, 'workspaceId' | 'feedId' | 'keyId' | 'userAgent' | 'address'>;
@@ -10,8 +11,6 @@ export type BouncerName = Pick<Bouncer, 'workspaceId' | 'feedId' | 'keyId' | 'us
  * several answers in a row may be lost.
  */
 const REACH = 60_000;
-/** Bouncers that are known; the one that has not pulled for longest is forgotten first, and is told everything when it comes back. */
-const MOST_BOUNCERS = 10_000;
 
 interface Pull {
   readonly mark: DecisionMark;
@@ -25,15 +24,15 @@ interface Known {
   filter: string;
   /** Pulls whose answers were sent whole, oldest first. */
   pulls: readonly Pull[];
-  isSaved: boolean;
 }
 
 /** Is told of each sign of a bouncer, and what it was like before; undefined for one that this process has not seen. */
 export type BouncerWatch = (bouncer: Bouncer, before: Bouncer | undefined) => void;
 
 export class Bouncers {
-  /** By when they pulled last, oldest first. */
-  readonly #known = new Map<string, Known>();
+  /** Who is forgotten is told everything when it comes back. */
+  readonly #known = new FairMap<Known>(MOST_BOUNCERS);
+  readonly #unsaved = new Set<Known>();
   readonly #watch: BouncerWatch;
 
   constructor(watch: BouncerWatch = () => {}) {
@@ -42,7 +41,7 @@ export class Bouncers {
 
   /** The version from which on a bouncer has to be told what has changed; null: everything. */
   since(name: BouncerName, filter: string): DecisionMark | null {
-    const known = this.#known.get(keyOf(name));
+    const known = this.#known.get(name, keyOf(name));
     return known === undefined || known.filter !== filter || known.pulls.length < 2 ? null : known.pulls[0].mark;
   }
 
@@ -69,23 +68,23 @@ export class Bouncers {
     this.#touch(name, wall, { metrics, metricsAt: wall });
   }
 
-  /** The bouncers that were seen since the last call. */
+  /** The bouncers that were seen since the last call. Their metrics are not kept here any longer. */
   takeSeen(): Bouncer[] {
-    const seen = [...this.#known.values()].filter(({ isSaved }) => !isSaved);
-    for (const known of seen) known.isSaved = true;
-    return seen.map(({ info }) => info);
+    const seen = [...this.#unsaved].map(({ info }) => info);
+    for (const known of this.#unsaved) known.info = { ...known.info, metrics: null, metricsAt: null };
+    this.#unsaved.clear();
+    return seen;
   }
 
   #touch(name: BouncerName, wall: number, change: Partial<Bouncer>): Known {
     const key = keyOf(name);
-    const before = this.#known.get(key);
+    const before = this.#known.get(name, key);
     const info = before?.info;
-    const known: Known = before ?? { info: { ...NEW, ...name, firstSeen: wall, lastPull: wall }, filter: '', pulls: [], isSaved: false };
+    const known: Known = before ?? { info: { ...NEW, ...name, firstSeen: wall, lastPull: wall }, filter: '', pulls: [] };
     known.info = { ...known.info, ...change, lastPull: wall };
-    known.isSaved = false;
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    if (this.#known.size > MOST_BOUNCERS) this.#known.delete(this.#known.keys().next().value!);
+    this.#unsaved.add(known);
+    const forgotten = this.#known.put(name, key, known);
+    if (forgotten !== undefined) this.#unsaved.delete(forgotten);
     this.#watch(known.info, info);
     return known;
   }
@@ -93,11 +92,16 @@ export class Bouncers {
 
 const NEW = { decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0, metrics: null, metricsAt: null };
 
-const keyOf = ({ keyId, feedId, userAgent, address }: BouncerName) => JSON.stringify([keyId, feedId, userAgent, address]);
+const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 
-/** The pulls without those that the next answer need not reach back to. */
+/** The pulls without those that the next answer need not reach back to, or that end with the same version as the one before and the one after. */
 function reaching(pulls: readonly Pull[], now: number): readonly Pull[] {
   let from = 0;
   while (from < pulls.length - 2 && pulls[from + 1].at <= now - REACH) from += 1;
-  return pulls.slice(from);
+  const kept = pulls.slice(from);
+  const [before, middle, last] = kept.slice(-3);
+  if (last !== undefined && isSame(before.mark, middle.mark) && isSame(middle.mark, last.mark)) kept.splice(-2, 1);
+  return kept;
 }
+
+const isSame = (one: DecisionMark, other: DecisionMark) => one.builder === other.builder && one.version === other.version;

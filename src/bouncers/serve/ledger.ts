@@ -8,6 +8,9 @@ import type { Bouncers, BouncerWatch } from './bouncers.ts';
 /** How long a bouncer is kept that does not come back, ms. */
 const KEPT = 30 * DAY;
 
+/** Bouncers of one write: landing waits for no more than these. */
+const SLICE = 200;
+
 /** Writes which bouncers were seen since the last write: to be called once a minute, and in the end. */
 export const writeBouncers =
   (
@@ -18,15 +21,37 @@ export const writeBouncers =
   ): (() => Promise<void>) =>
   async () => {
     const seen = bouncers.takeSeen();
-    if (seen.length > 0) await store.recordBouncers(seen, now() - KEPT).catch(onError);
+    try {
+      for (let at = 0; at < seen.length; at += SLICE) await store.recordBouncers(seen.slice(at, at + SLICE), now() - KEPT);
+    } catch (error) {
+      onError(error as Error);
+    }
   };
 
-/** Says in the log which bouncers come, and once what they cannot enforce; `before` is undefined where this process has not seen it yet. */
-export const bouncerLog =
-  (log: Log): BouncerWatch =>
-  (bouncer, before) => {
-    const called = `the bouncer "${bouncer.userAgent}" at ${bouncer.address} (key ${bouncer.keyId})`;
-    if (before === undefined) log('info', `${called} is seen for the first time since the start`);
-    const gap = gapOf(bouncer);
-    if (gap !== undefined && gap.kind !== (before && gapOf(before)?.kind)) log('warn', `${called} ${gap.text}`);
+/** Lines about one workspace in a minute; the others are in `weir bouncer ls`. */
+const LINES = 20;
+const MINUTE = 60_000;
+
+/**
+ * Says in the log which bouncers come, and once what they cannot enforce; `before` is undefined where this process has not seen it yet.
+ * `now`: ms.
+ */
+export function bouncerLog(log: Log, now: () => number): BouncerWatch {
+  const said = new Map<string, number>();
+  let minute = 0;
+  const say = (workspaceId: string, level: 'info' | 'warn', text: string) => {
+    if (Math.floor(now() / MINUTE) !== minute) said.clear();
+    minute = Math.floor(now() / MINUTE);
+    const lines = (said.get(workspaceId) ?? 0) + 1;
+    said.set(workspaceId, lines);
+    if (lines <= LINES) log(level, text);
+    if (lines === LINES)
+      log('warn', `no more is said of the bouncers of the workspace ${workspaceId} in this minute: \`weir bouncer ls\` has all`);
   };
+  return (bouncer, before) => {
+    const called = `the bouncer "${bouncer.userAgent}" at ${bouncer.address} (key ${bouncer.keyId})`;
+    if (before === undefined) say(bouncer.workspaceId, 'info', `${called} is seen for the first time since the start`);
+    const gap = gapOf(bouncer);
+    if (gap !== undefined && gap.kind !== (before && gapOf(before)?.kind)) say(bouncer.workspaceId, 'warn', `${called} ${gap.text}`);
+  };
+}

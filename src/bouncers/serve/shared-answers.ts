@@ -1,4 +1,4 @@
-import { gzipBody } from '../../feed/serve/gzip.ts';
+import { gzipBody } from '../../document/serve/gzip.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 
 /** An answer for all bouncers that know the same. */

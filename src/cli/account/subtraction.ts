@@ -1,8 +1,8 @@
 /** What it costs to cut never-block rules out of a block feed (SPEC D7.9). */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, secondOf, systemClock } from '../../clock.ts';
-import { countWithoutSubtraction, feedContent } from '../../feed/build/content.ts';
-import { readSnapshot } from '../../feed/build/snapshot.ts';
+import { readSnapshot } from '../../document/held/snapshot.ts';
+import { countWithoutSubtraction, feedContent } from '../../document/make/content.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import type { StoreReads } from '../../ports/store.ts';

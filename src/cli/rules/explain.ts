@@ -1,9 +1,9 @@
 /** `weir explain`: which feeds have an address, and why (SPEC D10). */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, systemClock } from '../../clock.ts';
+import { explain } from '../../document/explain/explain.ts';
+import type { FeedSource, Idle, Relation } from '../../document/explain/explain-feed.ts';
 import { WeirError } from '../../errors.ts';
-import { explain } from '../../feed/explain/explain.ts';
-import type { FeedSource, Idle, Relation } from '../../feed/explain/explain-feed.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/explanation.ts';

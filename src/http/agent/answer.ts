@@ -1,13 +1,11 @@
 import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
-import { CONFIG } from '../../feed/document.ts';
+import { CONFIG } from '../../document/document.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Gate } from '../auth/gate.ts';
+import type { Call } from '../call.ts';
 import type { AnswerDocument, Answered, DocumentHeaders } from '../feeds/document.ts';
 import { oneOf, readParameters } from '../feeds/parameters.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import type { PolledEndpoint } from '../feeds/routes.ts';
-import { splitTarget } from '../routes.ts';
 import { belongsToWorkspace } from '../rules/answer.ts';
 
 /** An authenticated GET or HEAD of an agent. */
@@ -24,8 +22,7 @@ export interface AgentRequest {
 export type AnswerAgent = (request: AgentRequest) => Answered;
 
 /** What an agent asks for: its configuration, and whether its key is good. */
-const ENDPOINTS = ['config', 'authcheck'] as const;
-type AgentEndpoint = (typeof ENDPOINTS)[number];
+type AgentEndpoint = 'config' | 'authcheck';
 
 const PARAMETERS = { expand: oneOf(['0', '1']) };
 const AUTHENTICATED = { ...jsonAnswer(200, '{"success":true}', { 'Cache-Control': 'no-store' }), status: 200 as const };
@@ -44,19 +41,7 @@ export function agentEndpoint(answer: AnswerDocument): AnswerAgent {
   };
 }
 
-/** Agents are given an address that may have a path of its own: both forms are served. */
-const ADDRESSES = new Map<string, AgentEndpoint>(
-  ENDPOINTS.flatMap((endpoint) => ['', '/v1'].map((base) => [`${base}/${endpoint}`, endpoint] as const)),
-);
-
-/** The addresses of agents. */
-export const agentRoutes = (gate: Gate, answer: AnswerAgent): PolledEndpoint => ({
-  group: 'agent',
-  gate,
-  urls: [...ADDRESSES.keys()],
-  read(target) {
-    const [path, query = ''] = splitTarget(target);
-    const endpoint = ADDRESSES.get(path);
-    return endpoint && ((caller, headers, at) => answer({ caller, endpoint, query, headers, at }));
-  },
-});
+/** Reads a request of an agent. */
+export const readAgent =
+  (endpoint: AgentEndpoint) =>
+  ({ request: { headers }, query, at }: Call, caller: Caller): AgentRequest => ({ caller, endpoint, query, headers, at });

@@ -1,7 +1,7 @@
 import { Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, RULE_KINDS } from '../../rule.ts';
+import { type ApiGroup, BEARER, header, json, methods } from '../docs/openapi.ts';
 import { condition, ETAG, FEED_HEADERS, FeedError } from '../feeds/openapi.ts';
-import { type ApiGroup, BEARER, header, json, methods } from '../openapi.ts';
 import { documentResponses } from '../rules/openapi.ts';
 
 const text = { type: 'string' };

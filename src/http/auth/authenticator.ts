@@ -11,34 +11,32 @@ import { failureLimiter } from './failures.ts';
 import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
 import { lookUps } from './look-ups.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
-import { shownKeys } from './shown-keys.ts';
 import { unknownKeys } from './unknown-keys.ts';
 
-/** The parts of a request that authentication reads. */
+/** Who asks, as authentication notes it. */
 export interface Asker {
+  /** The address of the client. */
   readonly ip: string;
-  /** The request itself. */
-  readonly raw?: IncomingMessage;
-  readonly headers: { readonly authorization?: string };
+  readonly request?: IncomingMessage;
 }
 
 /** Tells who sends a request. */
 export interface Authenticator {
   /**
-   * The caller, or why the request is refused (spec 5.1). Answers at once for a remembered key while the key revision was read
-   * less than a second ago. Only a store that was read says 401; while it cannot be read, remembered keys are honoured. A request
-   * without credentials is challenged, and never counted.
+   * The caller behind an Authorization header, or why the request is refused (spec 5.1). Answers at once, as of `at`, for a remembered
+   * key while the key revision was read less than a second ago. Only a store that was read says 401; while it cannot be read, remembered
+   * keys are honoured. A request without credentials is challenged, and never counted.
    */
-  authenticate(group: Group, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  authenticate(
+    group: Group,
+    authorization: string | undefined,
+    asker: Asker,
+    at?: Instant,
+  ): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** The same for who proves otherwise whose key he uses, such as by a session: `digest` is the SHA-256 of the key, latin1. */
-  authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault>;
+  authenticateKey(group: Group, digest: string, asker: Asker, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** Counts a failed proof that is no key, and says how it is answered. */
   refuse(group: Group, asker: Asker): HttpFault;
-  /**
-   * The caller, where `authenticate` would admit it at once; undefined otherwise, and no failure is counted. `connection` stands for the
-   * one that the request came on.
-   */
-  recognise(group: Group, authorization: string | undefined, connection: object, at: Instant): Caller | undefined;
   /** The store's key revision as it was last read; undefined until it was. */
   keyRevision(): number | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
@@ -76,7 +74,6 @@ const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed au
 export function authenticator({ store, now, monotonic, counts = newHttpCounts(), onInvalid }: AuthenticatorOptions): Authenticator {
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
-  const shown = shownKeys();
   const unknown = unknownKeys(MOST_UNKNOWN);
   const asked = lookUps<Caller | undefined>(MOST_LOOK_UPS);
   const failures = failureLimiter();
@@ -91,16 +88,6 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
       isHonoured(key, revision, monotonic)
       ? admit(key, wall)
       : undefined;
-  }
-
-  /** The remembered key in a header: without hashing it, where the connection has shown the same before. */
-  function keyIn(group: Group, authorization: string, connection: object): RememberedKey | undefined {
-    const before = shown.find(connection, group, authorization);
-    if (before !== undefined && keys.isKept(before)) return before;
-    const digest = digestOf(group, authorization);
-    const key = digest === undefined ? undefined : keys.find(digest);
-    if (key !== undefined) shown.note(connection, group, authorization, key);
-    return key;
   }
 
   /** Whether memory alone tells that a key is unknown. */
@@ -155,24 +142,25 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     return TOO_MANY_FAILURES;
   }
 
-  function authenticateKey(group: Group, digest: string, asker: Asker): Caller | HttpFault | Promise<Caller | HttpFault> {
-    if (isUnknown(digest)) return refuse(group, asker, digest);
-    return (
-      recall(keys.find(digest), instantOf({ now, monotonic })) ?? lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest))
-    );
+  function authenticateKey(
+    group: Group,
+    digest: string,
+    asker: Asker,
+    at = instantOf({ now, monotonic }),
+  ): Caller | HttpFault | Promise<Caller | HttpFault> {
+    const known = recall(keys.find(digest), at);
+    if (known !== undefined) return known;
+    return isUnknown(digest) ? refuse(group, asker, digest) : lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest));
   }
 
   return {
-    authenticate(group, asker) {
-      const { authorization = '' } = asker.headers;
+    authenticate(group, authorization = '', asker, at) {
       if (authorization === '') return challenge(group);
       const digest = digestOf(group, authorization);
-      return digest === undefined ? refuse(group, asker, digest) : authenticateKey(group, digest, asker);
+      return digest === undefined ? refuse(group, asker, digest) : authenticateKey(group, digest, asker, at);
     },
     authenticateKey,
     refuse: (group, asker) => refuse(group, asker, undefined),
-    recognise: (group, authorization, connection, at) =>
-      authorization === undefined ? undefined : recall(keyIn(group, authorization, connection), at),
     keyRevision: () => revision.current,
     takeUsed() {
       const taken = [...used].map(([id, at]) => ({ id, at }));

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Group } from '../errors.ts';
 
 const BEARER = /^bearer +([\x21-\x7e]{8,64}) *$/i;
@@ -14,6 +15,10 @@ export const CHALLENGES: Record<Group, string[]> = {
   manage: ['Bearer'],
   feed: ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer'],
 };
+
+/** What a request to a group shows, as an Authorization header has it: bouncers send their key in a header of their own. */
+export const shownIn = (group: Group, { authorization, 'x-api-key': key }: IncomingHttpHeaders): string | undefined =>
+  group === 'bouncer' && key !== undefined ? `Bearer ${key}` : authorization;
 
 /** The API key in an Authorization header; undefined when it holds none in a form that the group accepts. */
 export function readKey(group: Group, authorization = ''): string | undefined {

@@ -5,8 +5,6 @@ import type { Caller } from '../../account/caller.ts';
 export interface RememberedKey {
   /** SHA-256 of the key text. */
   readonly digest: Buffer;
-  /** Where it is kept. */
-  readonly slot: string;
   readonly caller: Caller;
   /** The key revision before the caller was read: while the store has the same one, nothing has changed. */
   readonly revision: number;
@@ -20,9 +18,7 @@ export interface RememberedKey {
  */
 export interface RememberedKeys {
   find(digest: string): RememberedKey | undefined;
-  /** Whether this is what is remembered of its key now: neither forgotten nor replaced. */
-  isKept(key: RememberedKey): boolean;
-  remember(digest: string, key: Omit<RememberedKey, 'digest' | 'slot'>): RememberedKey;
+  remember(digest: string, key: Omit<RememberedKey, 'digest'>): RememberedKey;
   forget(digest: string): void;
 }
 
@@ -34,10 +30,9 @@ export function rememberedKeys(): RememberedKeys {
       const key = keys.get(slotOf(digest));
       return key !== undefined && timingSafeEqual(key.digest, bytesOf(digest)) ? key : undefined;
     },
-    isKept: (key) => keys.get(key.slot) === key,
     remember(digest, { caller, revision, confirmedAt }) {
-      const key = { digest: bytesOf(digest), slot: slotOf(digest), caller, revision, confirmedAt };
-      keys.set(key.slot, key);
+      const key = { digest: bytesOf(digest), caller, revision, confirmedAt };
+      keys.set(slotOf(digest), key);
       return key;
     },
     forget(digest) {

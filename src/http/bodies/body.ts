@@ -1,6 +1,5 @@
 /** The bytes of a request: read within the budget, or let go of when the request is refused. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, write } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import type { BodyHolding } from './body-budget.ts';
@@ -60,7 +59,7 @@ function refuseBody(request: IncomingMessage, holding: BodyHolding, { bytes, too
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
   if (length !== undefined && length > bytes) return tooLarge;
-  return holding.hold(length ?? FIRST_ROOM) ? undefined : BUSY;
+  return holding.hold(length ?? Math.min(FIRST_ROOM, bytes)) ? undefined : BUSY;
 }
 
 /** Reads a body that `refuseBody` has let pass. */
@@ -73,7 +72,7 @@ function readBody(
   if (length === 0) return Promise.resolve(Buffer.alloc(0));
   if (request.destroyed) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    let room: Buffer = Buffer.allocUnsafe(length ?? FIRST_ROOM);
+    let room: Buffer = Buffer.allocUnsafe(length ?? Math.min(FIRST_ROOM, most));
     let used = 0;
 
     function take(piece: Buffer): void {
@@ -118,23 +117,11 @@ export function freeBytes(bytes: Buffer): void {
   if (bytes.length === memory.byteLength || bytes.length > FIRST_ROOM) memory.transfer(0);
 }
 
-/** Bodies are judged by their bytes, and Fastify would refuse a malformed content type: an `onRequest` hook. */
-export function anyType({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  delete raw.headers['content-type'];
-  done();
-}
-
-/** Answers a request whose body nobody will read to its end. */
-export function turnAway({ raw }: FastifyRequest, reply: FastifyReply, answer: Answer): void {
-  reply.hijack();
-  answerEarly(raw, reply.raw, answer);
-}
-
 /**
- * Answers before the body is read to its end. A long rest is not waited for: the answer says that the connection ends, and what comes
+ * Answers, also before the body is read to its end. A long rest is not waited for: the answer says that the connection ends, and what comes
  * for a short while is dropped piece by piece, so that a client that sends first and reads later is not reset before it has read.
  */
-function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+export function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const length = lengthOf(request) ?? Number.POSITIVE_INFINITY;
   // A client that has sent something waits no more.
   const waits = awaitsContinue(request) && !request.readableDidRead;

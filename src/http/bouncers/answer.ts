@@ -1,10 +1,11 @@
 import type { Caller } from '../../account/caller.ts';
 import type { DecisionRequest } from '../../bouncers/decisions.ts';
 import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
+import { keptMetrics } from '../../bouncers/serve/metrics.ts';
 import type { SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
+import type { DocumentCache, Found } from '../../document/serve/cache.ts';
+import type { Representation } from '../../document/serve/representation.ts';
 import { hasCode } from '../../errors.ts';
-import type { FeedCache, Found } from '../../feed/serve/cache.ts';
-import type { Representation } from '../../feed/serve/representation.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
@@ -35,7 +36,7 @@ export interface BouncerEndpoints {
 }
 
 interface BouncerOptions {
-  readonly cache: FeedCache;
+  readonly cache: DocumentCache;
   readonly bouncers: Bouncers;
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -83,7 +84,9 @@ export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: Bo
   return {
     async stream({ caller, query, acceptEncoding, ...who }) {
       const name = nameOf(caller, who);
-      const { startup, filter, filtered } = readStreamQuery(query);
+      const asked = readStreamQuery(query);
+      if ('status' in asked) return asked;
+      const { startup, filter, filtered } = asked;
       const since = startup ? null : bouncers.since(name, filtered);
       const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } });
       if ('status' in found) return found;
@@ -101,7 +104,7 @@ export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: Bo
       return isEmpty ? { answer: NOTHING, onSent } : sent(found, acceptEncoding, onSent);
     },
     usage({ caller, ...who }, body) {
-      const metrics = jsonText(body);
+      const metrics = keptMetrics(body);
       if (metrics === undefined) return NO_OBJECT;
       bouncers.reported(nameOf(caller, who), metrics, now());
       return TAKEN;
@@ -113,16 +116,6 @@ const nameOf = (
   { workspaceId, keyId, listId, feedId }: Caller,
   { userAgent, address }: Pick<BouncerRequest, 'userAgent' | 'address'>,
 ): BouncerName => ({ workspaceId, keyId, feedId: listId ?? feedId, userAgent: userAgent.slice(0, LONGEST_NAME), address });
-
-/** A body as JSON text without white space; undefined when it is no object. */
-function jsonText(body: Buffer): string | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value) : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 export const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key is gone' };
 

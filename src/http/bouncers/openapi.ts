@@ -1,8 +1,8 @@
 import { SCOPES } from '../../bouncers/decisions.ts';
 import { Type } from '../../json-schema.ts';
 import { BUSY, ENCODED } from '../bodies/body.ts';
+import { type ApiGroup, errorResponse, header, json, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
-import { type ApiGroup, errorResponse, header, json, reference } from '../openapi.ts';
 import { NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readHeldQuery } from './query.ts';
 import { USAGE_BODY } from './routes.ts';

@@ -1,5 +1,6 @@
 /** What bouncers ask for (SPEC D14.8, D14.9). Parameters are as lenient as the clients are different: unknown ones are ignored. */
 
+import { createHash } from 'node:crypto';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { type DecisionFilter, ORIGIN, SCOPES, type Scope } from '../../bouncers/decisions.ts';
@@ -9,7 +10,7 @@ import type { HttpFault } from '../errors.ts';
 export interface StreamQuery {
   readonly startup: boolean;
   readonly filter: DecisionFilter;
-  /** The filter as text, to compare it by. */
+  /** The filter as a short text, to compare it by: it is kept for each bouncer. */
   readonly filtered: string;
 }
 
@@ -20,9 +21,19 @@ export interface HeldQuery {
   readonly filter: DecisionFilter;
 }
 
+/** Words of one parameter, and characters of one word: each is looked for in the names of all lists. */
+const MOST_WORDS = 20;
+const LONGEST_WORD = 100;
+
 const words = (text: string | null): string[] => (text ?? '').split(',').filter((word) => word !== '');
 
-function filterOf(query: URLSearchParams): DecisionFilter {
+/** The filter of a query, or what is wrong with it. */
+function filterOf(query: URLSearchParams): DecisionFilter | HttpFault {
+  for (const name of ['scopes', 'origins', 'scenarios_containing', 'scenarios_not_containing']) {
+    const given = words(query.get(name));
+    if (given.length <= MOST_WORDS && given.every((word) => word.length <= LONGEST_WORD)) continue;
+    return { status: 400, message: `${name} has at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters each` };
+  }
   const scopes = words(query.get('scopes'));
   const origins = words(query.get('origins'));
   const isWanted = (scope: Scope) => scopes.length === 0 || scopes.some((word) => word.toLowerCase() === scope.toLowerCase());
@@ -34,27 +45,21 @@ function filterOf(query: URLSearchParams): DecisionFilter {
   };
 }
 
-/** Reads the raw query of a stream (without its question mark). */
-export function readStreamQuery(query: string): StreamQuery {
-  let read = known.get(query);
-  if (read === undefined) {
-    const given = new URLSearchParams(query);
-    const filter = filterOf(given);
-    read = { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), filter, filtered: JSON.stringify(filter) };
-    if (known.size >= REMEMBERED) known.clear();
-    known.set(query, read);
-  }
-  return read;
+/** Reads the raw query of a stream (without its question mark), or tells what is wrong with it. */
+export function readStreamQuery(query: string): StreamQuery | HttpFault {
+  const given = new URLSearchParams(query);
+  const filter = filterOf(given);
+  if ('status' in filter) return filter;
+  const text = JSON.stringify(filter);
+  const filtered = text.length <= 100 ? text : createHash('sha256').update(text).digest('base64');
+  return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), filter, filtered };
 }
-
-/** Queries that were read: bouncers send one of a few with every pull. */
-const known = new Map<string, StreamQuery>();
-const REMEMBERED = 100;
 
 /** Reads the raw query of a look-up (without its question mark), or tells what is wrong with it. */
 export function readHeldQuery(query: string): HeldQuery | HttpFault {
   const given = new URLSearchParams(query);
   const filter = filterOf(given);
+  if ('status' in filter) return filter;
   const scope = given.get('scope')?.toLowerCase();
   const text = given.get('ip') ?? given.get('range') ?? given.get('value');
   const isEmpty = (given.get('type') ?? 'ban').toLowerCase() !== 'ban' || (scope !== undefined && !/^(ip|range)$/.test(scope));

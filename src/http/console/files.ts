@@ -3,15 +3,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
-
-/** One file as it is sent. */
-export interface ConsoleFile {
-  readonly type: string;
-  readonly bytes: Buffer;
-  /** Made at the first call. */
-  gzip(): Buffer;
-}
+import { type File, fileOf } from '../files.ts';
 
 /** What a browser paints first: the frame of the pages, or the form to sign in. */
 export type Opening = 'shell' | 'sign-in';
@@ -21,9 +13,9 @@ export interface ConsoleFiles {
   /** Of all files together. */
   readonly version: string;
   /** By path below the address of the version. */
-  readonly files: ReadonlyMap<string, ConsoleFile>;
+  readonly files: ReadonlyMap<string, File>;
   /** The one page, at every address of the console: what is to be seen of it before its scripts run, for whoever is signed in or not. */
-  readonly page: Readonly<Record<Opening, ConsoleFile>>;
+  readonly page: Readonly<Record<Opening, File>>;
   /** The CSP source of the page's import map. */
   readonly scriptHash: string;
 }
@@ -90,18 +82,6 @@ export function readConsole(): ConsoleFiles {
     files: new Map([...contents].map(([path, bytes]) => [path, fileOf(TYPES[extname(path)]!, bytes)])),
     page: { shell: fileOf(html, page('shell')), 'sign-in': fileOf(html, page('sign-in')) },
     scriptHash: `'sha256-${hash('sha256', importMap, 'base64')}'`,
-  };
-}
-
-function fileOf(type: string, bytes: Buffer): ConsoleFile {
-  let compressed: Buffer | undefined;
-  return {
-    type,
-    bytes,
-    gzip() {
-      compressed ??= gzipSync(bytes, { level: 9 });
-      return compressed;
-    },
   };
 }
 

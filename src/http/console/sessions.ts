@@ -1,11 +1,11 @@
 /** Who is signed in to the console: a cookie that stands for an API key for half a day (SPEC D18.2 to D18.6). */
 import { hash, randomBytes } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
 import { within } from '../../clock.ts';
 import type { Session, SessionReads, SessionWrites } from '../../ports/session-store.ts';
 import type { Gate } from '../auth/gate.ts';
+import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import type { Identify, Identity } from '../manage/identify.ts';
 
@@ -38,13 +38,13 @@ export interface SessionParts {
 /** Sessions as HTTP has them. */
 export interface Sessions {
   /** Signs in with the text of a key and a person's name: who that is and the cookie, or the fault. */
-  open(request: FastifyRequest, key: string, actor: string): Promise<OpenSession | HttpFault>;
+  open(call: Call, key: string, actor: string): Promise<OpenSession | HttpFault>;
   /** Ends the session of a request: the cookie that forgets it, or the fault. */
-  close(request: FastifyRequest): Promise<string | HttpFault>;
+  close(call: Call): Promise<string | HttpFault>;
   /** Who is signed in; a 401 when nobody is. */
-  identify(request: FastifyRequest): Promise<OpenSession | HttpFault>;
+  identify(call: Call): Promise<OpenSession | HttpFault>;
   /** Whether a request has a session's cookie, valid or not. */
-  claims(request: FastifyRequest): boolean;
+  claims(call: Call): boolean;
 }
 
 /** Somebody who is signed in. */
@@ -61,46 +61,47 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
   const name = secure ? '__Host-weir_session' : 'weir_session';
   const pattern = new RegExp(`(?:^|;\\s*)${name}=([\\w-]{43})(?:;|$)`);
   const attributes = `; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
-  const hashOf = ({ headers }: FastifyRequest) => {
+  const hashOf = ({ request: { headers } }: Call) => {
     const id = pattern.exec(headers.cookie ?? '')?.[1];
     return id === undefined ? undefined : digest(id);
   };
 
   return {
-    claims: ({ headers }) => headers.cookie?.includes(`${name}=`) ?? false,
-    async open(request, key, actor) {
-      const refusal = foreign(request);
+    claims: ({ request: { headers } }) => headers.cookie?.includes(`${name}=`) ?? false,
+    async open(call, key, actor) {
+      const refusal = foreign(call);
       if (refusal !== undefined) return refusal;
-      const caller = await gate.admit({ ip: request.ip, raw: request.raw, headers: { authorization: `Bearer ${key}` } });
+      const caller = await gate.admit(call, `Bearer ${key}`);
       if ('status' in caller) return caller;
       if (!mayRead(caller)) return MAY_NOT_READ;
       const id = randomBytes(32).toString('base64url');
       const expiresAt = now() + SESSION_LIFE;
       await store.openSession(digest(id), { keyHash: digest(key), actor, expiresAt }, MOST_SESSIONS);
-      const before = hashOf(request);
+      const before = hashOf(call);
       if (before !== undefined) await store.closeSession(before);
       return { caller, actor, expiresAt, cookie: `${name}=${id}; Max-Age=${SESSION_LIFE / 1000}${attributes}` };
     },
-    async close(request) {
-      const refusal = foreign(request);
+    async close(call) {
+      const refusal = foreign(call);
       if (refusal !== undefined) return refusal;
-      const known = hashOf(request);
+      const known = hashOf(call);
       if (known !== undefined) await store.closeSession(known);
       return `${name}=; Max-Age=0${attributes}`;
     },
-    async identify(request) {
-      const refusal = request.method === 'GET' || request.method === 'HEAD' ? undefined : foreign(request);
+    async identify(call) {
+      const { method } = call.request;
+      const refusal = method === 'GET' || method === 'HEAD' ? undefined : foreign(call);
       if (refusal !== undefined) return refusal;
-      const id = hashOf(request);
+      const id = hashOf(call);
       if (id === undefined) return NOT_SIGNED_IN;
       const session = await within(store.findSession(id), STORE_LIMIT, 'the store');
-      if (session === undefined) return ended(gate.refuse(request));
-      return session.expiresAt <= now() ? NOT_SIGNED_IN : identityOf(session, request);
+      if (session === undefined) return ended(gate.refuse(call));
+      return session.expiresAt <= now() ? NOT_SIGNED_IN : identityOf(session, call);
     },
   };
 
-  async function identityOf({ keyHash, actor, expiresAt }: Session, request: FastifyRequest): Promise<OpenSession | HttpFault> {
-    const caller = await gate.admitKey(Buffer.from(keyHash).toString('latin1'), request);
+  async function identityOf({ keyHash, actor, expiresAt }: Session, call: Call): Promise<OpenSession | HttpFault> {
+    const caller = await gate.admitKey(Buffer.from(keyHash).toString('latin1'), call);
     return 'status' in caller ? ended(caller) : { caller, actor, expiresAt };
   }
 }
@@ -108,8 +109,8 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
 /** By a session where the request has one and no key, else by key. */
 export const identifyByEither =
   (byKey: Identify, sessions: Sessions): Identify =>
-  (request) =>
-    request.headers.authorization === undefined && sessions.claims(request) ? sessions.identify(request) : byKey(request);
+  (call) =>
+    call.request.headers.authorization === undefined && sessions.claims(call) ? sessions.identify(call) : byKey(call);
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
@@ -120,7 +121,7 @@ const mayRead = ({ listId, feedId, permissions }: Caller): boolean =>
   listId === null && feedId === null && allows(permissions, 'rules:read');
 
 /** The fault of a request that may not come from the console: the cookie alone proves nothing, browsers send it for others too. */
-function foreign({ headers }: FastifyRequest): HttpFault | undefined {
+function foreign({ request: { headers } }: Call): HttpFault | undefined {
   const site = headers['sec-fetch-site'];
   const { origin, host } = headers;
   const isOwn = site === undefined ? origin !== undefined && origin.replace(/^https?:\/\//, '') === host : site === 'same-origin';

@@ -1,9 +1,9 @@
 /** Answering a request for a document, whichever it is: 200 with its bytes, 304, 412, or the fault that says why there is none. */
 import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
+import type { DocumentCache, DocumentQuery, Found } from '../../document/serve/cache.ts';
+import type { Representation } from '../../document/serve/representation.ts';
 import { hasCode } from '../../errors.ts';
-import type { DocumentQuery, FeedCache, Found } from '../../feed/serve/cache.ts';
-import type { Representation } from '../../feed/serve/representation.ts';
 import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';
@@ -36,7 +36,7 @@ export type AnswerDocument = (asked: DocumentRequest) => Answered;
  * Answers requests for documents, behind authentication: find the document, evaluate the conditions, send it. `report` gets the errors
  * that clients see only as 500.
  */
-export function documentEndpoint(cache: FeedCache, now: () => number, report: (error: Error) => void): AnswerDocument {
+export function documentEndpoint(cache: DocumentCache, now: () => number, report: (error: Error) => void): AnswerDocument {
   return (asked) => {
     const ready = cache.hit(asked.query, asked.at);
     return (ready && answerFound(ready, asked)) ?? findAndAnswer(asked).catch(failed);
@@ -54,7 +54,7 @@ export function documentEndpoint(cache: FeedCache, now: () => number, report: (e
   function answerFound(found: Found, asked: DocumentRequest): Answered | undefined {
     if (found.kind === 'forbidden') return otherFeed(asked.caller);
     if (asked.fault !== undefined) return asked.fault;
-    if (found.kind !== 'feed') return asked.refusalOf(found);
+    if (found.kind !== 'document') return asked.refusalOf(found);
     const form = asked.checksum ? 'md5' : negotiateCoding(asked.headers['accept-encoding']);
     switch (conditionalStatus(found, form, asked.headers, now)) {
       case 304:

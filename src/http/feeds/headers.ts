@@ -1,7 +1,7 @@
 /** The headers of the answers of a feed or another document, made once for each representation and form. */
-import type { DocumentVariant } from '../../feed/document.ts';
-import { FORMATS } from '../../feed/formats/table.ts';
-import type { Representation } from '../../feed/serve/representation.ts';
+import type { DocumentVariant } from '../../document/document.ts';
+import { FORMATS } from '../../document/formats/table.ts';
+import type { Representation } from '../../document/serve/representation.ts';
 import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
 

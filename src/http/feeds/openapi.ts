@@ -1,10 +1,10 @@
-import { exampleBody } from '../../feed/formats/example.ts';
-import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../feed/formats/table.ts';
-import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../feed/variant.ts';
+import { exampleBody } from '../../document/formats/example.ts';
+import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../document/formats/table.ts';
+import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../document/variant.ts';
 import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
-import { type ApiGroup, BASIC, BEARER, errorResponse, header, methods } from '../openapi.ts';
+import { type ApiGroup, BASIC, BEARER, errorResponse, header, methods } from '../docs/openapi.ts';
 import { readFeedQuery } from './query.ts';
 import { otherFeed } from './refusals.ts';
 

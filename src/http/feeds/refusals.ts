@@ -1,7 +1,7 @@
 /** What is answered when there is no feed to send (spec 7.3). */
 import type { Caller } from '../../account/caller.ts';
-import type { Found } from '../../feed/serve/cache.ts';
-import type { Representation } from '../../feed/serve/representation.ts';
+import type { Found } from '../../document/serve/cache.ts';
+import type { Representation } from '../../document/serve/representation.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import type { HttpFault } from '../errors.ts';
 import { entryHeaders } from './headers.ts';

@@ -1,7 +1,7 @@
 /** Who sends a request to the management API: by key here, by the console's cookie in `http/console/sessions.ts`. */
-import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
 import type { Gate } from '../auth/gate.ts';
+import type { Call } from '../call.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
 
 /** Who asks: what he may do, and the name of the person. */
@@ -12,14 +12,14 @@ export interface Identity {
 }
 
 /** Authenticates a request, or says why it is refused (401, 402, 429). */
-export type Identify = (request: FastifyRequest) => Promise<Identity | HttpFault>;
+export type Identify = (call: Call) => Promise<Identity | HttpFault>;
 
 /** By API key; the person is whom the header X-Actor names. */
 export const identifyByKey =
   (gate: Gate): Identify =>
-  async (request) => {
-    const caller = await gate.admit(request);
-    return 'status' in caller ? caller : { caller, actor: readActor(request.headers['x-actor']) };
+  async (call) => {
+    const caller = await gate.admit(call);
+    return 'status' in caller ? caller : { caller, actor: readActor(call.request.headers['x-actor']) };
   };
 
 /** Characters that a name of a person has at most. */

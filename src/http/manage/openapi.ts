@@ -6,12 +6,11 @@ import { OPERATIONS } from '../../manage/table.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import { missing } from '../auth/gate.ts';
 import { BUSY, ENCODED } from '../bodies/body.ts';
+import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, reference } from '../docs/openapi.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
-import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, reference } from '../openapi.ts';
-import { MANAGE } from '../routes.ts';
 import { BatchRefusal, SignalError } from '../signals/schema.ts';
 import { BOUND, OTHER_REQUEST, tooLarge, WHICH_STATE } from './faults.ts';
-import { USUAL_BODY } from './routes.ts';
+import { MANAGE, USUAL_BODY } from './routes.ts';
 
 const DESCRIPTION = `Everything that can be managed in the workspace of a key. Send the API key as a Bearer token, and the name of the
 person in X-Actor. What is edited has an ETag, and every change of it names the one that it was made from in If-Match; what is created

@@ -1,104 +1,73 @@
-/** The operations of management as routes: who asks, may he, what does he ask for, in this order (SPEC D15.1 to D15.12). */
+/** What the operations of management read and answer (SPEC D15.1 to D15.12). */
 import { hash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parse } from 'node:querystring';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { inTurn } from '../../manage/turns.ts';
 import { ANSWER_KEPT } from '../../ports/account-store.ts';
-import { type Answer, errorAnswer, jsonAnswer, send } from '../answer.ts';
-import { anyType, BUSY, takeBody, turnAway } from '../bodies/body.ts';
-import type { BodyBudget, BodyHolding } from '../bodies/body-budget.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
+import type { BodyLimit } from '../bodies/body.ts';
+import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
-import { MANAGE } from '../routes.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
-import type { Identify, Identity } from './identify.ts';
-import { inputReader, type ReadInput } from './input.ts';
+import type { Identity } from './identify.ts';
+import { inputReader } from './input.ts';
 
-/** What the management API needs. */
-export interface ManageRouteParts {
-  readonly identify: Identify;
-  readonly budget: BodyBudget;
-  readonly ports: ManagePorts;
-  /** Called for each request for whose body there is no room. */
-  readonly onBusy: () => void;
-}
-
+/** Where the operations are. */
+export const MANAGE = '/v1/manage';
 /** Bytes of a body, where an operation says nothing. */
 export const USUAL_BODY = 64 * 1024;
 const TOKEN = /^[\x21-\x7e]{1,200}$/;
 
-/** Registers every operation at its path below /v1/manage. */
-export function registerManage(app: FastifyInstance, parts: ManageRouteParts): void {
-  for (const operation of OPERATIONS) {
-    const read = inputReader(operation);
-    app.route({
-      method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
-      url: MANAGE + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      onRequest: anyType,
-      handler: (request, reply) => answer(operation, read, parts, request, reply),
-    });
-  }
+/** Why somebody may not do an operation; undefined when he may. */
+export const mayNot =
+  (operation: Operation) =>
+  ({ caller, actor }: Identity): HttpFault | undefined =>
+    refusalOf(caller, operation) ?? (typeof actor === 'object' && actor !== null ? actor : undefined);
+
+/** The body of an operation; undefined for one that takes none. */
+export const bodyOf = ({ method, bodyBytes = USUAL_BODY }: Operation): BodyLimit | undefined =>
+  method === 'GET' ? undefined : { bytes: bodyBytes, tooLarge: tooLarge(bodyBytes) };
+
+/** A request for an operation, as it was understood. */
+interface Asked {
+  readonly given: GivenInput;
+  readonly about: About;
+}
+type About = Pick<ManageContext, 'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'ifMatch' | 'once'>;
+
+/** Reads requests for an operation. */
+export function readOperation(operation: Operation): (call: Call, who: Identity, bytes: Buffer) => Asked | HttpFault {
+  const read = inputReader(operation);
+  return (call, who, bytes) => {
+    const given = read({ params: call.params, query: parse(call.query, '&', '=', ALL), bytes });
+    const about = aboutOf(operation, who, call, bytes);
+    if ('status' in given) return given as HttpFault;
+    return 'status' in about ? about : { given, about };
+  };
 }
 
-async function answer(
-  operation: Operation,
-  read: ReadInput,
-  parts: ManageRouteParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const identity = await parts.identify(request);
-  if ('status' in identity) return refuse(request, reply, identity);
-  const refusal = refusalOf(identity.caller, operation) ?? actorFault(identity);
-  if (refusal !== undefined) return refuse(request, reply, refusal);
-  const holding = parts.budget.open(identity.caller.keyId);
-  try {
-    const bytes = await bodyOf(operation, holding, parts.onBusy, request, reply);
-    if (bytes === undefined) return;
-    const given = read({ params: request.params as Record<string, string>, query: request.query as Record<string, unknown>, bytes });
-    const context = contextOf(operation, parts.ports, identity, request, bytes);
-    const done = 'status' in given ? (given as HttpFault) : await perform(operation, context, given);
-    send(reply, 'body' in done ? outcomeAnswer(done) : errorAnswer('manage', done));
-  } finally {
-    holding.release();
-  }
-}
+/** Every parameter is read, however many there are. */
+const ALL = { maxKeys: 0 };
 
-const actorFault = ({ actor }: Identity): HttpFault | undefined => (typeof actor === 'object' && actor !== null ? actor : undefined);
-
-/** The bytes of the body, none for an operation that takes none; undefined when the request is answered already, or its client gone. */
-async function bodyOf(
-  { method, bodyBytes = USUAL_BODY }: Operation,
-  holding: BodyHolding,
-  onBusy: () => void,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Buffer | undefined> {
-  if (method === 'GET') return Buffer.alloc(0);
-  const body = await takeBody(request.raw, reply.raw, holding, { bytes: bodyBytes, tooLarge: tooLarge(bodyBytes) });
-  if (body === undefined) reply.hijack();
-  if (body === undefined || Buffer.isBuffer(body)) return body;
-  if (body === BUSY) onBusy();
-  refuse(request, reply, body);
-  return undefined;
-}
+/** Does an operation. */
+export const done =
+  (operation: Operation, ports: ManagePorts) =>
+  async ({ given, about }: Asked): Promise<Answer | HttpFault> => {
+    const outcome = await perform(operation, { ...ports, ...about }, given);
+    return 'body' in outcome ? outcomeAnswer(outcome) : outcome;
+  };
 
 /** What the operation is told of the request, or the fault of a header. */
-function contextOf(
-  operation: Operation,
-  ports: ManagePorts,
-  { caller, actor }: Identity,
-  { headers, method, url }: FastifyRequest,
-  bytes: Buffer,
-): ManageContext | HttpFault {
+function aboutOf(operation: Operation, { caller, actor }: Identity, { request }: Call, bytes: Buffer): About | HttpFault {
+  const { headers, method, url } = request;
   const ifMatch = headers['if-match'];
   if (operation.edits && ifMatch === undefined) return WHICH_STATE;
   const token = operation.creates === undefined ? undefined : headers['idempotency-key'];
   if (token !== undefined && (typeof token !== 'string' || !TOKEN.test(token))) return NO_TOKEN;
   return {
-    ...ports,
     workspaceId: caller.workspaceId,
     caller,
     by: { keyId: caller.keyId, actor: actor as string | null },
@@ -114,8 +83,7 @@ function contextOf(
 
 type GivenInput = Parameters<Operation['run']>[1];
 
-async function perform(operation: Operation, context: ManageContext | HttpFault, given: GivenInput): Promise<Outcome | HttpFault> {
-  if ('status' in context) return context;
+async function perform(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome | HttpFault> {
   const { once } = context;
   const work = () => doOrRefuse(operation, context, given);
   // Only the store's own transactions find out that another request is doing the same.
@@ -170,5 +138,3 @@ const outcomeAnswer = ({ status = 200, body, tag, location }: Outcome): Answer =
     ...(tag !== undefined && { ETag: tag }),
     ...(location !== undefined && { Location: MANAGE + location }),
   });
-
-const refuse = (request: FastifyRequest, reply: FastifyReply, fault: HttpFault) => turnAway(request, reply, errorAnswer('manage', fault));

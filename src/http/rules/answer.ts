@@ -1,13 +1,11 @@
 import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
-import { isExpressionKind, KINDS, type Kind } from '../../rule.ts';
-import type { Gate } from '../auth/gate.ts';
+import { isExpressionKind, type Kind } from '../../rule.ts';
+import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import type { AnswerDocument, Answered, DocumentHeaders } from '../feeds/document.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import type { PolledEndpoint } from '../feeds/routes.ts';
-import { splitTarget } from '../routes.ts';
-import { calledRules, pathOfKind, readRulesQuery } from './query.ts';
+import { calledRules, readRulesQuery } from './query.ts';
 
 /** An authenticated GET or HEAD of the rules of a kind. */
 export interface RulesRequest {
@@ -42,16 +40,7 @@ export const belongsToWorkspace = (what: string): HttpFault => ({
   message: `The API key is bound to one list or feed; ${what} belong to the workspace`,
 });
 
-const ADDRESSES = new Map<string, Kind>(KINDS.map((kind) => [`/v1/rules/${pathOfKind(kind)}`, kind] as const));
-
-/** The rules of each kind. */
-export const rulesRoutes = (gate: Gate, answer: AnswerRules): PolledEndpoint => ({
-  group: 'rules',
-  gate,
-  urls: [...ADDRESSES.keys()],
-  read(target) {
-    const [path, query = ''] = splitTarget(target);
-    const kind = ADDRESSES.get(path);
-    return kind && ((caller, headers, at) => answer({ caller, kind, query, headers, at }));
-  },
-});
+/** Reads a request for the rules of a kind. */
+export const readRules =
+  (kind: Kind) =>
+  ({ request: { headers }, query, at }: Call, caller: Caller): RulesRequest => ({ caller, kind, query, headers, at });

@@ -1,10 +1,10 @@
 import { Type } from '../../json-schema.ts';
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS, RULE_TYPES } from '../../rule.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
+import { type ApiGroup, BEARER, errorResponse, header, json, methods } from '../docs/openapi.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import { condition, DATE, ETAG, FEED_HEADERS, FeedError, LIMIT_HEADERS } from '../feeds/openapi.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import { type ApiGroup, BEARER, errorResponse, header, json, methods } from '../openapi.ts';
 import { belongsToWorkspace } from './answer.ts';
 import { calledRules, pathOfKind, readRulesQuery } from './query.ts';
 

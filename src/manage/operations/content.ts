@@ -3,11 +3,11 @@
 import { type ProposedFeed, workspaceProfile } from '../../account/feed.ts';
 import { NO_SETTINGS } from '../../account/list.ts';
 import { isoTime, within } from '../../clock.ts';
+import type { FeedMeasure } from '../../document/builder.ts';
+import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
+import type { Representation, TooLarge } from '../../document/serve/representation.ts';
+import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
-import type { FeedMeasure } from '../../feed/builder.ts';
-import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
-import type { Representation, TooLarge } from '../../feed/serve/representation.ts';
-import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../feed/variant.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
@@ -94,7 +94,7 @@ async function readContent(
   // Once more when the bytes were dropped meanwhile.
   for (let tries = 0; tries < 3; tries += 1) {
     const found = await documents.find({ workspaceId, list: feedId, variant, boundTo: null }, true);
-    if (found.kind !== 'feed' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
+    if (found.kind !== 'document' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
     if (found.kind === 'too_large') {
       const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
       return { ...sizeOf(feedId, found, of), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };

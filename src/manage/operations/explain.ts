@@ -1,8 +1,8 @@
 /** Why an address is in feeds, or is not (SPEC D10, D15.38). */
 
 import { within } from '../../clock.ts';
+import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
-import type { WatchedFeed } from '../../feed/serve/feed-watch.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';

@@ -1,5 +1,5 @@
 /** How long builds of feeds take and how large they are. */
-import type { BuildResult, FeedBuilder } from '../../feed/builder.ts';
+import type { BuildResult, DocumentBuilder } from '../../document/builder.ts';
 import { type Histogram, newHistogram, observe } from '../../histogram.ts';
 
 /** Bounds of the times of builds, seconds: a small feed takes milliseconds, one of 131,072 rules a quarter of a second. */
@@ -22,7 +22,7 @@ export interface BuildCounts {
 export const newBuildCounts = (): BuildCounts => ({ seconds: new Map(), bytes: newHistogram(BYTES) });
 
 /** The same builder, counting what it builds. `monotonic`: ms. */
-export function countBuilds(builder: FeedBuilder, { seconds, bytes }: BuildCounts, monotonic: () => number): FeedBuilder {
+export function countBuilds(builder: DocumentBuilder, { seconds, bytes }: BuildCounts, monotonic: () => number): DocumentBuilder {
   const count = (outcome: BuildOutcome, begun: number) => {
     const times = seconds.get(outcome) ?? newHistogram(SECONDS);
     seconds.set(outcome, times);
@@ -36,7 +36,7 @@ export function countBuilds(builder: FeedBuilder, { seconds, bytes }: BuildCount
       try {
         const result = await builder.build(request);
         count(result.kind, begun);
-        if (result.kind === 'feed') observe(bytes, result.bytes.length);
+        if (result.kind === 'document') observe(bytes, result.bytes.length);
         return result;
       } catch (error) {
         count('failed', begun);

@@ -1,6 +1,6 @@
 /** The metrics of a process: what each is called, what it means, and where it is read (SPEC D12.3). */
 import { within } from '../../clock.ts';
-import type { HeldFeed } from '../../feed/serve/cache.ts';
+import type { HeldFeed } from '../../document/serve/cache.ts';
 import type { GeoData } from '../../geo/data.ts';
 import { GEO_KINDS } from '../../geo/kind.ts';
 import type { Check, Readiness } from '../../ports/health.ts';

@@ -1,5 +1,5 @@
 /** The statements that write rules, many at a time: each takes its rows as one JSON array. */
-import { levelCode } from '../../feed/levels.ts';
+import { levelCode } from '../../document/levels.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type Kind } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { levelCode } from '../../feed/levels.ts';
+import { levelCode } from '../../document/levels.ts';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
 import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';

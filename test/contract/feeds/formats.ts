@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { FORMAT_NAMES, FORMATS } from '../../../src/feed/formats/table.ts';
+import { FORMAT_NAMES, FORMATS } from '../../../src/document/formats/table.ts';
 import { eventually } from '../../support/weir.ts';
 import { type FeedWorld, lastModified, upsert } from './world.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packagedSchemes } from '@weir/expression/scheme.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { fastify } from 'fastify';
-import { registerDocs } from '../../../src/http/docs.ts';
 import { validateBatch } from '../../../src/signal/batch.ts';
+import { docsApp } from '../../support/docs-app.ts';
+import { inject } from '../../support/inject.ts';
 
 interface Media {
   readonly schema: object;
@@ -21,21 +21,20 @@ interface Document {
   readonly components: { readonly schemas: Record<string, object>; readonly securitySchemes: object };
 }
 
-const app = fastify();
-registerDocs(app, { baseUrl: undefined });
-const document = async (group: string): Promise<Document> => (await app.inject(`/docs/${group}/swagger/json`)).json();
+const app = docsApp();
+const document = async (group: string): Promise<Document> => (await inject(app, `/docs/${group}/swagger/json`)).json();
 const operations = ({ paths }: Document) => Object.values(paths).flatMap((path) => Object.values(path));
 
 test('1 interactive documentation at /docs/signal/swagger/ and /docs/feeds/swagger/, with and without the slash', async () => {
   for (const group of ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage']) {
     for (const path of [`/docs/${group}/swagger`, `/docs/${group}/swagger/`]) {
-      const page = await app.inject(path);
+      const page = await inject(app, path);
       assert.equal(page.statusCode, 200);
       assert.match(page.headers['content-type'] as string, /^text\/html/);
       assert.doesNotMatch(page.body, /https?:\/\/|<script>|onload=/);
       const base = `http://x${path}`;
       for (const [, url] of page.body.matchAll(/(?:src|href)="([^"]+)"/g)) {
-        assert.equal((await app.inject(new URL(url!, base).pathname)).statusCode, 200, url);
+        assert.equal((await inject(app, new URL(url!, base).pathname)).statusCode, 200, url);
       }
     }
   }
@@ -44,7 +43,7 @@ test('1 interactive documentation at /docs/signal/swagger/ and /docs/feeds/swagg
 test('1 HEAD of the documentation is GET without the body', async () => {
   for (const path of ['', '/', '/json', '/static/swagger-ui.css']) {
     const url = `/docs/feeds/swagger${path}`;
-    const [get, head] = [await app.inject(url), await app.inject({ method: 'HEAD', url })];
+    const [get, head] = [await inject(app, url), await inject(app, { method: 'HEAD', url })];
     assert.deepEqual(
       [head.statusCode, head.headers['content-length'], head.body],
       [get.statusCode, get.headers['content-length'], ''],
@@ -54,12 +53,12 @@ test('1 HEAD of the documentation is GET without the body', async () => {
 });
 
 test('1 the documentation loads nothing from elsewhere', async () => {
-  const { headers } = await app.inject('/docs/signal/swagger/');
+  const { headers } = await inject(app, '/docs/signal/swagger/');
   const policy = String(headers['content-security-policy']);
   assert.match(policy, /default-src 'none'; script-src 'self';/);
   assert.doesNotMatch(policy, /https?:|unsafe-eval|upgrade-insecure/);
   for (const file of ['swagger-ui.css', 'index.css']) {
-    const css = await app.inject(`/docs/signal/swagger/static/${file}`);
+    const css = await inject(app, `/docs/signal/swagger/static/${file}`);
     assert.doesNotMatch(css.body, /url\(['"]?https?:/);
   }
 });
@@ -163,7 +162,6 @@ test('D6 the fields of every body are snake_case', async () => {
 
 test('D1 BASE_URL is the server of the documents', async () => {
   assert.deepEqual((await document('signal')).servers, [{ url: '/' }]);
-  const other = fastify();
-  registerDocs(other, { baseUrl: 'https://weir.example' });
-  assert.deepEqual((await other.inject('/docs/feeds/swagger/json')).json().servers, [{ url: 'https://weir.example' }]);
+  const other = docsApp('https://weir.example');
+  assert.deepEqual((await inject(other, '/docs/feeds/swagger/json')).json().servers, [{ url: 'https://weir.example' }]);
 });

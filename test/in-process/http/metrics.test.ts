@@ -1,25 +1,30 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { row } from '../../../src/http/address.ts';
+import { metricsApp } from '../../../src/http/app.ts';
+import { bodyBudget } from '../../../src/http/bodies/body-budget.ts';
+import type { Answered, Call } from '../../../src/http/call.ts';
 import { countBatch, countRequest, newHttpCounts } from '../../../src/http/counts.ts';
-import { metricsListener, startMetricsServer } from '../../../src/http/metrics.ts';
+import type { MetricsPage } from '../../../src/http/metrics.ts';
 import { statusOf } from '../../../src/http/request-watch.ts';
-import { routeOf } from '../../../src/http/routes.ts';
+import { router } from '../../../src/http/router.ts';
+import { requestServer } from '../../../src/http/serve.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
 
 const TOKEN = 'a-token-of-some-length';
+const NOBODY = { status: 401 };
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 
-async function listening(t: TestContext, page: Partial<Parameters<typeof metricsListener>[0]> = {}) {
+async function listening(t: TestContext, page: Partial<MetricsPage> = {}) {
   const reported: unknown[] = [];
   const report = (error: unknown) => void reported.push(error);
-  const server = createServer(metricsListener({ render: async () => 'weir_up 1\n', token: TOKEN, report, ...page }));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, reported };
+  const app = metricsApp({ render: async () => 'weir_up 1\n', token: TOKEN, ...page }, () => false, report);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(app.close);
+  return { url, reported };
 }
 
 test('D12.2 metrics ask for their token alone: 401 without it, with another, and with a part of it; without a token nothing is asked', async (t) => {
@@ -63,28 +68,44 @@ test('D12.1 the port of metrics serves them and nothing else: 404 elsewhere, 405
 });
 
 test('D12.1 the server of metrics tells its port, and ends', async () => {
-  const page = { render: async () => '', token: undefined, report: () => {} };
-  const server = await startMetricsServer(page, { host: '127.0.0.1', port: 0 }, () => false);
-  assert.equal((await fetch(`http://127.0.0.1:${server.port}/metrics`)).status, 200);
-  await assert.rejects(
-    startMetricsServer(page, { host: '127.0.0.1', port: server.port }, () => false),
-    /EADDRINUSE/,
-  );
-  await server.close();
+  const page = { render: async () => '', token: undefined };
+  const app = () =>
+    metricsApp(
+      page,
+      () => false,
+      () => {},
+    );
+  const first = app();
+  const url = await first.listen({ host: '127.0.0.1', port: 0 });
+  assert.equal((await fetch(`${url}/metrics`)).status, 200);
+  await assert.rejects(app().listen({ host: '127.0.0.1', port: Number(new URL(url).port) }), /EADDRINUSE/);
+  await first.close();
 });
 
 test('D12.3 each request counts once: refused ones, and those whose client went away before the answer, with status 0', async (t) => {
   const counted: string[] = [];
   const left = Promise.withResolvers<void>();
-  const server = createHttpServer({
-    handler: (request, response) => {
-      if (request.url === '/now') response.end();
-      else if (request.url === '/later') setImmediate(() => response.writeHead(404).end());
-      else response.once('close', left.resolve);
+  const answers: Record<string, (call: Call) => Answered> = {
+    '/now': () => ({ status: 200, headers: [], body: undefined }),
+    '/later': async () => ({ status: 404 }),
+    '/never': ({ response }) => {
+      response.once('close', left.resolve);
+      return new Promise(() => {});
     },
-    draining: () => false,
-    watches: [{ end: ({ url }, response) => void counted.push(`${url} ${statusOf(response)}`) }],
+  };
+  const rows = Object.entries(answers).map(([path, answer]) =>
+    row({ path, method: 'GET', group: undefined, gate: 'all', read: (call) => call, answer: () => answer }),
+  );
+  const handler = requestServer({
+    find: router({}, rows),
+    gates: { all: () => null, key: () => NOBODY, person: () => NOBODY, reader: () => NOBODY },
+    budget: bodyBudget(0, 0),
+    clocks: systemClock,
+    addressOf: () => '',
+    watches: [{ end: (_request, response, _ms, route) => void counted.push(`${route} ${statusOf(response)}`) }],
+    report: assert.ifError,
   });
+  const server = createHttpServer({ handler, draining: () => false });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -121,7 +142,8 @@ test('D12.3 every address counts under one of a few routes', () => {
     '': 'other',
     '*': 'other',
   };
-  assert.deepEqual(Object.fromEntries(Object.keys(routes).map((url) => [url, routeOf(url)])), routes);
+  const find = router({});
+  assert.deepEqual(Object.fromEntries(Object.keys(routes).map((url) => [url, find('GET', url).name])), routes);
 });
 
 test('D12.4 a thousand lists count by themselves, all further ones together', () => {

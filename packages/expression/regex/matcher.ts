@@ -1,0 +1,71 @@
+/**
+ * Whether a regular expression matches somewhere in a value: by bytes, in linear time, whatever the pattern. Where the
+ * match is, and which of several, is never asked, so groups and greediness do not matter.
+ */
+import { type ByteString, isAscii } from '../bytes.ts';
+import { checkRegex } from './check.ts';
+import { lazyDfa } from './run/lazy-dfa.ts';
+import { isLocal } from './run/look.ts';
+import { UnknownProperty } from './run/members.ts';
+import { type Program, programOf, shortest, TooLarge, takesCharacters, trimmed } from './run/program.ts';
+import { simulate } from './run/simulate.ts';
+import type { Tree } from './tree.ts';
+
+/** Whether a value, as its bytes, has a match. */
+export type Matcher = (value: ByteString) => boolean;
+
+/** Most states of a pattern that is run. */
+const MAX_STATES = 100_000;
+
+/** The matcher of a pattern that `checkRegex` accepts, or why it cannot be run. */
+export function compileMatcher(pattern: string): Matcher | string {
+  const { tree, fault } = checkRegex(pattern);
+  if (tree === undefined) return fault!;
+  const least = shortest(tree);
+  try {
+    const matcher = plainMatcher(tree) ?? automaton(tree);
+    // A value that is too short needs no look.
+    return least < 2 ? matcher : (value) => value.length >= least && matcher(value);
+  } catch (error) {
+    if (error instanceof TooLarge) return 'the regular expression is too large to be run';
+    if (error instanceof UnknownProperty) return `the Unicode property ${error.message} cannot be run`;
+    throw error;
+  }
+}
+
+function automaton(tree: Tree): Matcher {
+  const useful = trimmed(tree);
+  const whole = runner(programOf(useful, MAX_STATES));
+  if (!takesCharacters(useful)) return whole;
+  const ascii = runner(programOf(useful, MAX_STATES, true));
+  return (value) => (isAscii(value) ? ascii(value) : whole(value));
+}
+
+const runner = (program: Program): Matcher => dfaOf(program) ?? ((value) => simulate(program, value));
+
+function dfaOf(program: Program): Matcher | undefined {
+  // Assertions are bits of one word.
+  if (program.assertions.length > 30 || !program.assertions.every(isLocal)) return undefined;
+  try {
+    return lazyDfa(program);
+  } catch (error) {
+    if (error instanceof TooLarge) return undefined;
+    throw error;
+  }
+}
+
+/** A pattern that is mere text, maybe at the start or the end of the value, needs no automaton. */
+function plainMatcher(tree: Tree): Matcher | undefined {
+  const items = tree.kind === 'sequence' ? tree.items : [tree];
+  const isEdge = (item: Tree | undefined, edge: 'start' | 'end') => item?.kind === 'assertion' && item.assertion === edge;
+  const [atStart, atEnd] = [isEdge(items[0], 'start'), isEdge(items.at(-1), 'end')];
+  const inner = items.slice(atStart ? 1 : 0, atEnd ? -1 : undefined);
+  let text = '';
+  for (const item of inner.flatMap((each) => (each.kind === 'sequence' ? each.items : [each]))) {
+    if (item.kind !== 'byte') return undefined;
+    text += String.fromCharCode(item.byte);
+  }
+  if (atStart && atEnd) return (value) => value === text;
+  if (atStart) return (value) => value.startsWith(text);
+  return atEnd ? (value) => value.endsWith(text) : (value) => value.includes(text);
+}

@@ -1,0 +1,218 @@
+/** Why addresses are in a feed, or are not (SPEC D10): the feed's own content, made from the rules that concern them. */
+
+import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
+import type { FeedKind, FeedProfile } from '../../account/feed.ts';
+import type { BlockGuard } from '../../account/guard-rails.ts';
+import type { SubtractAllow } from '../../account/list.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoredRule } from '../../ports/rule-store.ts';
+import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';
+import { formatTarget } from '../../signal/target.ts';
+import { expiryOf, ruleTables } from '../held/snapshot.ts';
+import { exceptionsOf, feedContent } from '../make/content.ts';
+import { type Family, storedVariant } from '../variant.ts';
+
+/** A feed with its stored settings, and the lists whose rules it holds (null: all of the workspace). */
+export interface FeedSource {
+  readonly kind: FeedKind;
+  /** null: the workspace's. */
+  readonly id: string | null;
+  readonly profile: FeedProfile;
+  readonly lists: ReadonlySet<string> | null;
+}
+
+/** An access rule as the store has it. */
+export interface StoredAccessRule extends StoredRule {
+  readonly rule: AccessRule;
+}
+
+/** What is asked about which feeds, and with what they are made. */
+export interface Question {
+  readonly target: Target;
+  readonly action: AccessAction;
+  /** Whole seconds: rules that expire at this second or before count no more. */
+  readonly asOf: number;
+  readonly geo: GeoDatabase;
+  /** Of the feeds' workspace. */
+  readonly guard: BlockGuard;
+}
+
+/** Whether all addresses asked for are in a feed, some, or none. */
+export type Verdict = 'in' | 'partly' | 'out';
+
+/**
+ * How a rule's target lies to the one that is asked for: the same, a network around it, one inside it, a country or an ASN with
+ * addresses of it; `overlapping`: a network with addresses of the country or ASN that is asked for.
+ */
+export type Relation = 'exact' | 'covering' | 'covered' | 'country' | 'asn' | 'overlapping';
+
+/**
+ * Why a rule on what is asked for changes nothing of a feed: never-block rules are not cut out of it, the geo data have no ranges for the
+ * rule's target, or the feed has no address of its family.
+ */
+export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family';
+
+export interface ExplainedRule {
+  readonly stored: StoredAccessRule;
+  /** Whether it puts addresses that are asked for into the feed, keeps them out, or does neither. */
+  readonly effect: 'in' | 'out' | 'none';
+  /** Why it does neither; null where it does. */
+  readonly idle: Idle | null;
+  readonly relation: Relation;
+}
+
+/** A value of `subtract_allow` that a feed does not have, and whether the addresses would be in it with that. */
+export interface Subtraction {
+  readonly value: Exclude<SubtractAllow, 'off'>;
+  readonly verdict: Verdict;
+}
+
+export interface FeedExplanation {
+  readonly verdict: Verdict;
+  /** The families that the feed publishes where a request says nothing; others are not explained. */
+  readonly family: Family;
+  readonly rules: readonly ExplainedRule[];
+  /** Protected networks that keep addresses out. */
+  readonly protectedBy: readonly string[];
+  /** What removing the rules on exactly this target, from all lists of the feed, would do: how many there are, and the verdict then. */
+  readonly unblock: { readonly removes: readonly StoredAccessRule[]; readonly verdict: Verdict };
+  /** What cutting never-block rules out would do, of a block feed that has addresses which such a rule names; else null. */
+  readonly subtract: Subtraction | null;
+}
+
+/** The addresses behind a target, of these families. */
+export function addressesOf(target: Target, family: Family, geo: GeoDatabase): AddressSet {
+  const isAsked = (of: Family) => family === 'both' || family === of;
+  if (target.kind === 'ip') return addressSet(isAsked(target.network.family === 4 ? 'v4' : 'v6') ? [target.network] : []);
+  const found = geo.ranges(target);
+  const set = addressSet([]);
+  if (isAsked('v4')) set.v4.pushAll(found.v4);
+  if (isAsked('v6')) set.v6.pushAll(found.v6);
+  return set;
+}
+
+/** Whether a target has an address of the set. */
+export const touches = (target: Target, set: AddressSet, geo: GeoDatabase): boolean =>
+  target.kind === 'ip' ? overlaps(set, target.network) : !isEmpty(intersection(set, addressesOf(target, 'both', geo)));
+
+/**
+ * Explains one feed. `rules` are all rules of the workspace that have an address in common with the target, or are on this very target,
+ * whatever their action.
+ */
+export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[], question: Question): FeedExplanation {
+  const { target, action, geo, guard } = question;
+  const { family } = storedVariant(feed.profile);
+  const asked = addressesOf(target, family, geo);
+  const active = rules.filter((stored) => isActive(stored, question.asOf));
+  const touching = active.filter(({ rule }) => touches(rule.target, asked, geo));
+  const given = roled(touching, feed, action);
+  const verdictOf = (of: readonly RoledRule[]) => (of.length === 0 ? 'out' : verdict(asked, contentOf(feed, of, question, family)));
+  const now = verdictOf(given);
+  const isExact = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === formatTarget(target);
+  const isOwn = ({ listId }: StoredAccessRule) => holds(feed, listId);
+
+  const used = new Set(given.map(({ stored }) => stored.id));
+  const without = active.filter(({ id }) => !used.has(id));
+  const uncut = action === 'block' ? touching.filter(({ id, rule }) => rule.action === 'allow' && !used.has(id)) : [];
+  // Rules of other lists are told where they would help.
+  const told = uncut.filter((stored) => isOwn(stored) || now !== 'out');
+  const empty = without.filter((stored) => stored.rule.action === action && isExact(stored) && isOwn(stored));
+  const explained = [
+    ...given.map(({ stored, role }) => ({ stored, effect: role === action ? ('in' as const) : ('out' as const), idle: null })),
+    ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
+    ...told.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
+  ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
+
+  const [removed, left] = [true, false].map((isRemoved) =>
+    given.filter(({ stored, role }) => isRemoved === (role === action && isExact(stored))),
+  );
+  return {
+    verdict: now,
+    family,
+    rules: explained,
+    protectedBy: action === 'block' ? guard.within(asked) : [],
+    unblock: {
+      removes: [...removed.map(({ stored }) => stored), ...empty],
+      verdict: removed.length === 0 ? now : verdictOf(left),
+    },
+    subtract: now === 'out' || uncut.length === 0 ? null : subtractionOf(feed, touching, { ...question, asked, family }),
+  };
+}
+
+const emptyBecause = (target: Target, geo: GeoDatabase): Idle => (isEmpty(addressesOf(target, 'both', geo)) ? 'no_ranges' : 'other_family');
+
+/** A rule, and what it is for a feed. */
+interface RoledRule {
+  readonly stored: StoredAccessRule;
+  readonly role: RuleRole;
+}
+
+/** The rules that a feed of this action is made of. */
+export function roled(rules: readonly StoredAccessRule[], feed: FeedSource, action: AccessAction): RoledRule[] {
+  const exceptions = action === 'block' ? exceptionsOf({ head: feed }) : undefined;
+  return rules.flatMap((stored) =>
+    rolesOf(stored, feed)
+      .filter((role) => role === action || role === exceptions)
+      .map((role) => ({ stored, role })),
+  );
+}
+
+/** The smallest value of `subtract_allow` that takes the addresses asked for out of a block feed, else that which leaves least of them. */
+export function subtractionOf(
+  feed: FeedSource,
+  rules: readonly StoredAccessRule[],
+  { asked, family, ...question }: Question & { readonly asked: AddressSet; readonly family: Family },
+): Subtraction | null {
+  const now = feed.profile.subtractAllow ?? 'off';
+  const values = (feed.kind === 'workspace' ? (['on'] as const) : (['on', 'workspace'] as const)).filter((value) => value !== now);
+  const tried = values.map((value) => {
+    const set = { ...feed, profile: { ...feed.profile, subtractAllow: value } };
+    return { value, verdict: verdict(asked, contentOf(set, roled(rules, set, 'block'), question, family)) };
+  });
+  return tried.find((each) => each.verdict === 'out') ?? tried.findLast((each) => each.verdict === 'partly') ?? null;
+}
+
+const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
+
+/** What a rule is for a feed: nothing, when it is of none of its lists. */
+function rolesOf({ listId, rule }: StoredAccessRule, feed: FeedSource): RuleRole[] {
+  const isException = feed.profile.subtractAllow === 'workspace' && rule.action === 'allow';
+  return [...(holds(feed, listId) ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];
+}
+
+export function isActive(stored: StoredAccessRule, asOf: number): boolean {
+  const expires = expiryOf(stored);
+  return expires === 0 || expires > asOf;
+}
+
+/** What these rules publish in the feed. */
+export function contentOf(
+  { profile }: FeedSource,
+  rules: readonly RoledRule[],
+  { action, asOf, geo, guard }: Omit<Question, 'target'>,
+  family: Family,
+): AddressSet {
+  const tables = ruleTables(
+    rules.map(({ stored, role }) => ({ id: stored.id, role, target: stored.rule.target, expires: expiryOf(stored) })),
+    asOf,
+  );
+  const query = { family, action, asOf, classes: undefined, guarded: guard.protected };
+  const { classes } = feedContent({ parts: [{ rules: tables, levels: 0 }], head: { profile } }, query, geo);
+  const set = addressSet([]);
+  for (const networks of classes) pushNetworks(set, networks);
+  return set;
+}
+
+/** Whether a content has all of the addresses asked for. */
+export function verdict(asked: AddressSet, content: AddressSet): Verdict {
+  const found = intersection(asked, content);
+  if (isEmpty(found)) return 'out';
+  return isEmpty(difference(asked, found)) ? 'in' : 'partly';
+}
+
+function relationOf(rule: Target, asked: Target): Relation {
+  if (formatTarget(rule) === formatTarget(asked)) return 'exact';
+  if (rule.kind !== 'ip') return rule.kind;
+  if (asked.kind !== 'ip') return 'overlapping';
+  return rule.network.prefix < asked.network.prefix ? 'covering' : 'covered';
+}

@@ -1,0 +1,90 @@
+/** Explains the feeds of a workspace: reads what concerns a target, and nothing else where that can be found (SPEC D10). */
+import type { Workspace } from '../../account/workspace.ts';
+import { secondOf } from '../../clock.ts';
+import type { RuleOrigin } from '../../ports/rule-store.ts';
+import type { AccessAction, Target } from '../../rule.ts';
+import { readSnapshot } from '../held/snapshot.ts';
+import { renderFeed } from '../make/render-feed.ts';
+import { storedVariant, variantOf } from '../variant.ts';
+import { explainFeed, type FeedExplanation, type FeedSource } from './explain-feed.ts';
+import type { KeptBlocked, NeverBlocked } from './kept-blocked.ts';
+import { type ExplainOptions, feedSources, touchingRules } from './sources.ts';
+
+/** What is asked; without `feedIds` about every feed. */
+export interface Asked {
+  readonly workspace: Workspace;
+  readonly target: Target;
+  readonly action: AccessAction;
+  /** Feeds by their id. */
+  readonly feedIds?: readonly string[];
+  /** Whether to count entries, which reads every rule of the feeds that the target concerns. */
+  readonly counts: boolean;
+}
+
+/** How many entries a feed has, and how many it may have. */
+export interface FeedSize {
+  readonly entries: number;
+  readonly limit: number;
+}
+
+export interface Explained {
+  readonly source: FeedSource;
+  readonly explanation: FeedExplanation;
+  /** Undefined where it was not counted. */
+  readonly size: FeedSize | undefined;
+  /** How many more rules concern the target than are told. */
+  readonly leftOut: number;
+}
+
+export interface ExplainedTarget {
+  readonly feeds: readonly Explained[];
+  /** By `seq` of the rules, as far as it is known. */
+  readonly origins: ReadonlyMap<number, RuleOrigin>;
+}
+
+/** Explains on the feed thread, where the serving of requests does not wait for it. */
+export interface FeedExplainer {
+  /** Rejects with REFUSED where more than EXPLAIN_RULES rules would have to be looked at. */
+  explain(asked: Asked): Promise<ExplainedTarget>;
+  /** The block feeds that have what shall never be blocked. Rejects as `explain` does. */
+  keptBlocked(asked: NeverBlocked): Promise<KeptBlocked>;
+}
+
+/** Rules that are looked at for one request at most, and that are told of each feed. */
+export const EXPLAIN_RULES = 100_000;
+export const EXPLAIN_TOLD = 20;
+
+/** Explains the workspace's feed, those of its lists and the composed ones, in this order. */
+export async function explain({ workspace, target, action, feedIds, counts }: Asked, options: ExplainOptions): Promise<ExplainedTarget> {
+  const { store, geo, now } = options;
+  const guard = options.guard(workspace);
+  const rules = await touchingRules(workspace.id, target, options);
+  const sources = (await feedSources(store, workspace)).filter(({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)));
+  const question = { target, action, asOf: secondOf(now.wall), geo, guard };
+  const feeds: Explained[] = [];
+  for (const source of sources) {
+    const explanation = explainFeed(source, rules, question);
+    const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
+    const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
+    const told = explanation.rules.slice(0, options.mostTold);
+    feeds.push({ source, explanation: { ...explanation, rules: told }, size, leftOut: explanation.rules.length - told.length });
+  }
+  const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
+  return { feeds, origins: await store.origins(workspace.id, [...shown]) };
+}
+
+/** The size of what a request gets that names the action only. */
+async function feedSize(
+  source: FeedSource,
+  workspace: Workspace,
+  action: AccessAction,
+  options: ExplainOptions,
+): Promise<FeedSize | undefined> {
+  const { store, geo, guard, now } = options;
+  const snapshot = await readSnapshot(store, { workspaceId: workspace.id, feedId: source.id }, now);
+  if (snapshot === undefined) return undefined;
+  const { profile, guardRails } = snapshot.head;
+  const variant = variantOf({ action }, storedVariant(profile));
+  const { entryCount, entryLimit } = renderFeed(snapshot, variant, secondOf(now.wall), geo, guard(guardRails).protected);
+  return { entries: entryCount, limit: entryLimit };
+}

@@ -1,0 +1,91 @@
+import { type AddressSet, united } from '@weir/network/address-set.ts';
+import { coalesceV6 } from '@weir/network/coalesce.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import { recoalesceV4 } from '@weir/network/recoalesce.ts';
+import type { SubtractAllow } from '../../account/list.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { AccessAction, RuleRole } from '../../rule.ts';
+import type { FeedNetworks } from '../formats/format.ts';
+import { activeParts, type CoalescedClass, type FeedPart, FeedRanges, untilOf } from '../held/feed-ranges.ts';
+import type { ClassRanges } from '../held/kept-ranges.ts';
+import type { Family } from '../variant.ts';
+
+/** Rules that a feed is made of, and which never-block rules are cut out of them. */
+export interface ContentRules {
+  readonly parts: readonly FeedPart[];
+  /** What builds of these rules share; none for rules that are built once. */
+  readonly ranges?: FeedRanges;
+  readonly head: { readonly profile: { readonly subtractAllow: SubtractAllow | null } };
+}
+
+/** Which of a snapshot's rules make a feed, and when. */
+interface ContentQuery {
+  readonly family: Family;
+  readonly action: AccessAction;
+  /** Whole seconds: rules that expire at this second or before are left out. */
+  readonly asOf: number;
+  /** Level code → class; undefined puts all networks in one class. */
+  readonly classes: Uint8Array | undefined;
+  /** Addresses that no block feed contains (SPEC D7.4). */
+  readonly guarded: AddressSet | undefined;
+}
+
+/** What a feed publishes (spec 4.3, content of the feed), not yet as text. */
+export interface Content extends FeedNetworks {
+  /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
+  readonly until: number;
+}
+
+/** The rules that `subtract_allow` cuts out of a block feed (SPEC D7.6). */
+const EXCEPTIONS: Record<SubtractAllow, RuleRole | undefined> = { on: 'allow', workspace: 'exception', off: undefined };
+
+/** How many entries a feed would have if no never-block rules were cut out of it. */
+export const countWithoutSubtraction = (snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): number =>
+  contentOf(snapshot, query, geo, undefined).count;
+
+/** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
+export function feedContent(snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): Content {
+  return contentOf(snapshot, query, geo, exceptionsOf(snapshot));
+}
+
+function contentOf(
+  snapshot: ContentRules,
+  { family, action, asOf, classes, guarded }: ContentQuery,
+  geo: GeoDatabase,
+  exceptions: RuleRole | undefined,
+): Content {
+  const kept = snapshot.ranges ?? new FeedRanges();
+  const parts = activeParts(snapshot.parts, { asOf, family }, geo);
+  const ranges = kept.ranges(parts, { role: action, classes, family }, geo);
+  const isCut = action === 'block';
+  const allowed = isCut && exceptions !== undefined ? kept.ranges(parts, { role: exceptions, classes: undefined, family }, geo) : undefined;
+  const made = kept.content(
+    `content ${action} ${exceptions} ${classes !== undefined} ${family}`,
+    [ranges.v4.length, ...ranges.v4, ...ranges.v6, allowed?.v4[0], allowed?.v6[0], isCut ? guarded : undefined],
+    (before) => {
+      const taken = isCut ? takenOut(allowed, guarded) : undefined;
+      return Array.from({ length: Math.max(ranges.v4.length, ranges.v6.length) }, (_, index): CoalescedClass => {
+        const { v4 = new V4Ranges(), v6 = new V6Ranges() } = { v4: ranges.v4[index], v6: ranges.v6[index] };
+        const rangesV4 = taken === undefined ? v4 : v4.without(taken.v4);
+        const known = before.find((each) => each.index === index);
+        return {
+          index,
+          rangesV4,
+          v4: recoalesceV4(rangesV4, known && { ranges: known.rangesV4, networks: known.v4 }),
+          v6: coalesceV6(taken === undefined ? v6 : v6.without(taken.v6)),
+        };
+      }).filter(({ v4, v6 }) => v4.length + v6.length > 0);
+    },
+  );
+  return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until: untilOf(parts) };
+}
+
+/** What a block feed does not contain; undefined for nothing. */
+export function takenOut(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
+  const [v4, v6] = [allowed?.v4[0], allowed?.v6[0]];
+  const set = v4 === undefined && v6 === undefined ? undefined : { v4: v4 ?? new V4Ranges(), v6: v6 ?? new V6Ranges() };
+  return set !== undefined && guarded !== undefined ? united(set, guarded) : (set ?? guarded);
+}
+
+/** The never-block rules that the settings of a feed cut out of its block feed. */
+export const exceptionsOf = ({ head }: Pick<ContentRules, 'head'>): RuleRole | undefined => EXCEPTIONS[head.profile.subtractAllow ?? 'off'];

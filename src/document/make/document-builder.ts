@@ -1,0 +1,221 @@
+/**
+ * The work of the feed thread. A build reads the feed's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
+ * that expire (`renewal.ts`) and renders the variant (`render-document.ts`).
+ */
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import { FeedDecisions } from '../../bouncers/make/feed-decisions.ts';
+import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { BuildRequest, BuildResult, DocumentBuilder } from '../builder.ts';
+import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
+import { FeedRanges } from '../held/feed-ranges.ts';
+import { type RenewalReads, renewDueRules } from '../held/renewal.ts';
+import { readSnapshot, type Snapshot } from '../held/snapshot.ts';
+import { WorkspaceRules } from '../held/workspace-rules.ts';
+import { exceptionsOf } from './content.ts';
+import { render } from './render-document.ts';
+import type { OverCap, RenderedDocument } from './render-feed.ts';
+import type { PhaseOf } from './render-rules.ts';
+
+/** What builds are made with. */
+export interface DocumentBuilderOptions {
+  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById' | 'told'>;
+  readonly recordTold: StoreWrites['recordTold'];
+  /** The geo data to use now; a reload makes it another. */
+  readonly geo: () => GeoDatabase;
+  /** The service's guard rails and a workspace's together. */
+  readonly guard: (own: GuardRails) => BlockGuard;
+  /** The phase of a WAF rule that does not say it, by its expression. */
+  readonly phaseOf: PhaseOf;
+  readonly clock: Clock;
+}
+
+/** How long the store may take to read a snapshot, and to answer the small questions beside it, ms. */
+const READ_LIMIT = 60_000;
+const ASK_LIMIT = 2_000;
+
+/** What the feed thread holds of one document. */
+interface DocumentState {
+  snapshot: Snapshot | undefined;
+  /** The rules of its workspace, of which those of its snapshot are a part. */
+  readonly rules: WorkspaceRules;
+  /** What its bouncers are told, once they are. */
+  decisions: FeedDecisions | undefined;
+  /** Resolves when the last build that was asked for is over: the builds of a feed run one after the other. */
+  lastBuild: Promise<unknown>;
+}
+
+/** Holds the snapshots of documents in the calling thread, and builds variants from them. */
+export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilder {
+  const feeds = new Map<string, DocumentState>();
+  const workspaces = new Map<string, WorkspaceRules>();
+  const rulesOf = (workspaceId: string): WorkspaceRules => {
+    const rules = workspaces.get(workspaceId) ?? new WorkspaceRules(options.clock);
+    workspaces.set(workspaceId, rules);
+    return rules;
+  };
+  return {
+    async build(request) {
+      const key = feedKey(request.workspaceId, request.variant.document, request.feedId);
+      const feed = feeds.get(key) ?? newFeed(rulesOf(request.workspaceId));
+      feeds.set(key, feed);
+      if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed, feed.snapshot, request, options);
+      const build = feed.lastBuild.then(() => buildFeed(feed, request, options));
+      feed.lastBuild = build.catch(() => undefined);
+      return build;
+    },
+    async decisions(request) {
+      const feed = feeds.get(feedKey(request.workspaceId, DECISIONS.document, request.feedId));
+      return feed?.decisions?.answer(request, options.clock.now());
+    },
+    async forget(workspaceId, document, feedId) {
+      const key = feedKey(workspaceId, document, feedId);
+      const feed = feeds.get(key);
+      feeds.delete(key);
+      if (feed === undefined) return;
+      // A build that is under way would give it a snapshot again.
+      await feed.lastBuild;
+      feed.rules.release(feed.snapshot?.parts ?? []);
+      if (feed.rules.isIdle && workspaces.get(workspaceId) === feed.rules) workspaces.delete(workspaceId);
+    },
+  };
+}
+
+const newFeed = (rules: WorkspaceRules): DocumentState => ({
+  snapshot: undefined,
+  rules,
+  decisions: undefined,
+  lastBuild: Promise.resolve(),
+});
+const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
+
+/** Builds from the feed's snapshot, which is read first where it is older than what asks for it, or not of one moment any more. */
+async function buildFeed(feed: DocumentState, request: BuildRequest, options: DocumentBuilderOptions): Promise<BuildResult> {
+  const { store, clock } = options;
+  const { snapshot } = feed;
+  const { workspaceId, feedId, variant } = request;
+  const { document } = variant;
+  const isShared = DOCUMENTS[document].kinds.length === 0;
+  // A snapshot that was read before the clock was set back lacks rules that have not expired now.
+  const isOld = snapshot === undefined || snapshot.at.sequence < request.sequence || clock.now() < snapshot.at.wall;
+  if (isOld || (isShared && isMixed(snapshot, feed.rules))) {
+    const sequence = Math.max(request.sequence, snapshot?.at.sequence ?? 0);
+    const read = isShared
+      ? sharedSnapshot(feed, request, sequence, options)
+      : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
+    feed.snapshot = await read;
+  }
+  return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed, feed.snapshot, request, options);
+}
+
+/**
+ * Whether the lists of a snapshot that cuts never-block rules out were moved on by the read of another feed: never-block rules of other
+ * lists, and which lists there are, were not. A rule that blocks more than it should would come before the one that was made to stop it.
+ */
+const isMixed = (snapshot: Snapshot, rules: WorkspaceRules): boolean =>
+  exceptionsOf(snapshot) !== undefined && snapshot.head.change !== rules.change;
+
+/** A snapshot whose lists are shared with the other feeds of the workspace. */
+async function sharedSnapshot(
+  { rules, snapshot }: DocumentState,
+  { workspaceId, feedId }: BuildRequest,
+  sequence: number,
+  { store, clock }: DocumentBuilderOptions,
+): Promise<Snapshot | undefined> {
+  // Reads wait for each other.
+  const deadline = clock.monotonic() + READ_LIMIT;
+  const isNewFeed = snapshot === undefined;
+  const found = await rules.read((now, known, sink) => {
+    const read = store.follow(workspaceId, feedId, now.wall, { ...known, isNewFeed }, sink);
+    return within(read, Math.max(0, deadline - clock.monotonic()), 'the store', clock);
+  }, snapshot?.parts ?? []);
+  if (found === undefined) return undefined;
+  const ranges = snapshot?.ranges ?? new FeedRanges();
+  ranges.forgetUnused();
+  return { head: found.head, parts: found.parts, at: { ...found.at, sequence }, stored: new Map(), ranges };
+}
+
+async function buildFrom(
+  feed: DocumentState,
+  snapshot: Snapshot,
+  request: BuildRequest,
+  options: DocumentBuilderOptions,
+): Promise<BuildResult> {
+  const second = secondOf(options.clock.now());
+  const geo = options.geo();
+  const { variant } = request;
+  if (variant.document === 'decisions') return buildDecisions(feed, snapshot, request, second, geo, options);
+  const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
+  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, rendered);
+  if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
+  const { text, hash } = rendered;
+  return { kind: 'document', ...source, hash, bytes: text.bytes, stampsAt: text.stampsAt, parts: text.parts };
+}
+
+/** What a build is made from, and how many entries it has. */
+function sourceOf(
+  { at, head }: Snapshot,
+  { variant }: BuildRequest,
+  made: { readonly geoVersion: string; readonly asOf: number },
+  { entryCount, v4Count, entryLimit, until }: Pick<RenderedDocument, 'entryCount' | 'v4Count' | 'entryLimit' | 'until'>,
+) {
+  const { takenAt, profile } = head;
+  const revision = revisionOf(variant.document, head);
+  return { revision, name: profile.name, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt: until };
+}
+
+/** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */
+async function buildDecisions(
+  feed: DocumentState,
+  snapshot: Snapshot,
+  request: BuildRequest,
+  second: number,
+  geo: GeoDatabase,
+  options: DocumentBuilderOptions,
+): Promise<BuildResult> {
+  const { workspaceId, feedId, offline } = request;
+  const { store, recordTold, guard, clock } = options;
+  await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
+  feed.decisions ??= new FeedDecisions({
+    read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
+    record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
+  });
+  const guarded = guard(snapshot.head.guardRails).protected;
+  const { version, ...counted } = await feed.decisions.take(snapshot, { asOf: second, geo, guarded }, clock.now());
+  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, counted);
+  if (version === undefined) return { kind: 'too_large', ...source, hint: DECISIONS_HINT };
+  return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
+}
+
+const DECISIONS_HINT = 'Narrow or remove rules, or raise the max_entries of the list or feed; single addresses count one by one.';
+
+function renewalReads(workspaceId: string, { store, clock }: DocumentBuilderOptions): RenewalReads {
+  return {
+    states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
+    rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
+  };
+}
+
+/**
+ * The content at `second`; where other content is served until a later second, and a rule expires until then, the content at that one:
+ * what waits must hold no rule that has expired when it begins.
+ */
+async function renderAt(
+  second: number,
+  snapshot: Snapshot,
+  request: BuildRequest & { readonly variant: Exclude<DocumentVariant, DecisionsVariant> },
+  geo: GeoDatabase,
+  options: DocumentBuilderOptions,
+): Promise<RenderedDocument | OverCap> {
+  const { workspaceId, variant, before, offline } = request;
+  const { guard, phaseOf } = options;
+  const ask = renewalReads(workspaceId, options);
+  const renderAsOf = async (asOf: number) => {
+    await renewDueRules(snapshot, asOf, second, offline ? undefined : ask);
+    return render(snapshot, variant, { workspaceId, asOf, geo, guarded: guard(snapshot.head.guardRails).protected, phaseOf });
+  };
+  const rendered = await renderAsOf(second);
+  if (rendered.kind === 'too_large' || before === undefined || before.hash === rendered.hash) return rendered;
+  return before.until > second && rendered.until <= before.until ? renderAsOf(before.until) : rendered;
+}

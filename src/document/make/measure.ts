@@ -1,0 +1,67 @@
+/** How large a feed would be, as it is or with other lists and settings, and which countries and ASNs cost it most (SPEC D18.22). */
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import { type Clock, instantOf, secondOf } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { queue } from '../../queue.ts';
+import type { FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
+import { readSnapshot } from '../held/snapshot.ts';
+import { storedVariant, variantOf } from '../variant.ts';
+import { addressRules, geoCosts } from './cap-hint.ts';
+import { measureFeed } from './render-feed.ts';
+
+/** Countries and ASNs that are told. */
+const MOST_COSTS = 10;
+/** Measures that wait for their turn at most. */
+const MOST_WAITING = 8;
+
+interface MeasureOptions {
+  readonly store: Pick<StoreReads, 'snapshot'>;
+  readonly geo: () => GeoDatabase;
+  readonly guard: (own: GuardRails) => BlockGuard;
+  readonly clock: Clock;
+}
+
+/** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
+export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): FeedMeasurer {
+  const oneByOne = queue();
+  let waiting = 0;
+
+  async function measure({ workspaceId, feed }: MeasureRequest): Promise<FeedMeasure | undefined> {
+    await new Promise<void>((resolve) => clock.after(0, resolve));
+    const now = instantOf(clock);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId: feed }, now);
+    if (snapshot === undefined) return undefined;
+    const { profile, guardRails } = snapshot.head;
+    const variant = storedVariant(profile);
+    const asOf = secondOf(now.wall);
+    const { protected: guarded } = guard(guardRails);
+    const count = (family: typeof variant.family) => measureFeed(snapshot, variantOf({ family }, variant), asOf, geo(), guarded);
+    const [v4, v6] = [count('v4'), count('v6')];
+    const direct = addressRules(snapshot, variant, asOf);
+    const { family, action, format } = variant;
+    return {
+      name: profile.name,
+      format,
+      family,
+      action,
+      entries: (family === 'v6' ? 0 : v4.entryCount) + (family === 'v4' ? 0 : v6.entryCount),
+      v4: v4.entryCount,
+      v6: v6.entryCount,
+      entryLimit: v4.entryLimit,
+      addressRules: direct.v4 + direct.v6,
+      costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
+    };
+  }
+
+  return {
+    async measure(request) {
+      if (waiting >= MOST_WAITING) throw new WeirError('TIMEOUT', 'too many feeds are being measured');
+      waiting += 1;
+      return oneByOne(() => measure(request)).finally(() => {
+        waiting -= 1;
+      });
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/** What signals would change of the feeds of their workspace: the rules as they are, and the same with the changes (SPEC D10.14). */
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import type { AccessList } from '../../account/list.ts';
+import { type Clock, instantOf, secondOf } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { queue } from '../../queue.ts';
+import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
+import { accessChangeOf, blockedPlace } from '../access-change.ts';
+import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
+import { geoCost } from '../geo-cost.ts';
+import { readSnapshot, type Snapshot } from '../held/snapshot.ts';
+import { filledLevels, levelCode } from '../levels.ts';
+import { storedVariant, variantOf } from '../variant.ts';
+import { namesOf, type Overlay, overlayOf } from './overlay.ts';
+import { measureFeed } from './render-feed.ts';
+
+/** What previews are made with. */
+export interface PreviewOptions {
+  readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules'>;
+  readonly geo: () => GeoDatabase;
+  /** The service's guard rails and a workspace's together. */
+  readonly guard: (own: GuardRails) => BlockGuard;
+  readonly clock: Clock;
+}
+
+/** A feed that the changes may concern: one that has the list's rules, or only cuts its never-block rules out. */
+interface Concerned {
+  readonly feedId: string | null;
+  readonly hasRules: boolean;
+}
+
+/** Makes previews in the calling thread, one after the other. */
+export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): FeedPreviewer {
+  const oneByOne = queue();
+
+  async function preview({ workspaceId, listId, messages, listOnly }: PreviewRequest, begun: number) {
+    const changes = messages.map(accessChangeOf).filter((change) => change !== undefined);
+    const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
+    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
+    const { refs, targets } = namesOf(changes);
+    const overlay = overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes);
+    const concerned = changes.length === 0 ? [] : listOnly ? [{ feedId: list.id, hasRules: true }] : await concernedFeeds(list, overlay);
+    const feeds: FeedPreview[] = [];
+    for (const feed of concerned.slice(0, MOST_PREVIEWED)) {
+      // Builds of feeds that are polled get their turn.
+      await new Promise<void>((resolve) => clock.after(0, resolve));
+      if (clock.monotonic() > begun + PREVIEW_LIMIT) throw new WeirError('TIMEOUT', 'counting took too long');
+      feeds.push(...(await previewFeed(list, feed, overlay)));
+    }
+    const costs = changes.map(blockedPlace).flatMap((place) => (place === undefined ? [] : [geoCost(place, geo())]));
+    const costliest = costs.sort((a, b) => b.networks - a.networks)[0];
+    return { feeds, leftOut: Math.max(0, concerned.length - MOST_PREVIEWED), costliest };
+  }
+
+  /** The list's own feed, the workspace's, the composed ones that have the list, and those that cut out what others never block. */
+  async function concernedFeeds({ workspaceId, id }: AccessList, overlay: Overlay): Promise<Concerned[]> {
+    const composed = await store.feeds(workspaceId);
+    const holding = composed.filter(({ lists }) => lists === null || lists.includes(id));
+    const excepting = touchedActions(overlay).includes('allow')
+      ? [...((await store.directory(workspaceId))?.lists ?? []), ...composed]
+      : [];
+    const others = excepting.filter(
+      (each) => each.subtractAllow === 'workspace' && each.id !== id && !holding.some((feed) => feed.id === each.id),
+    );
+    return [
+      ...[id, null, ...holding.map((feed) => feed.id)].map((feedId) => ({ feedId, hasRules: true })),
+      ...others.map((feed) => ({ feedId: feed.id, hasRules: false })),
+    ];
+  }
+
+  /** One row for each action that the changes concern; none when the feed is gone. */
+  async function previewFeed(list: AccessList, { feedId, hasRules }: Concerned, overlay: Overlay): Promise<FeedPreview[]> {
+    const now = instantOf(clock);
+    const snapshot = await readSnapshot(store, { workspaceId: list.workspaceId, feedId }, now);
+    if (snapshot === undefined) return [];
+    const { kind, profile, guardRails } = snapshot.head;
+    const touched = touchedActions(overlay);
+    const cutsOut = (profile.subtractAllow ?? 'off') !== 'off';
+    const actions = ACCESS_ACTIONS.filter((action) =>
+      action === 'block' ? touched.includes('block') || cutsOut || touched.length === 0 : hasRules && touched.includes('allow'),
+    );
+    const measure = () =>
+      actions.map((action) =>
+        measureFeed(snapshot, variantOf({ action }, storedVariant(profile)), secondOf(now.wall), geo(), guard(guardRails).protected),
+      );
+    const before = measure();
+    applyOverlay(snapshot, overlay, list, hasRules);
+    const after = measure();
+    return actions.map((action, i) => ({
+      kind,
+      feedId,
+      name: profile.name,
+      action,
+      entriesBefore: before[i].entryCount,
+      entriesAfter: after[i].entryCount,
+      entryLimit: after[i].entryLimit,
+    }));
+  }
+
+  return {
+    preview(request) {
+      const begun = clock.monotonic();
+      return oneByOne(() => preview(request, begun));
+    },
+  };
+}
+
+const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
+  ACCESS_ACTIONS.filter((action) => [...removed, ...added].some((rule) => rule.action === action));
+
+/** Makes a snapshot, which nothing else holds, what it would be after the changes. */
+function applyOverlay({ head, parts }: Snapshot, { removed, added }: Overlay, list: AccessList, hasRules: boolean): void {
+  const [
+    {
+      rules: { v4, v6, geo, geoTargets },
+    },
+  ] = parts;
+  const gone = new Set(removed.map(({ id }) => id));
+  for (const table of [v4, v6, geo]) table.remove(gone, 0);
+  // In a composed feed a list's levels stand in where a rule has none; a list's own feed has them in its profile.
+  const filled = filledLevels(head.kind === 'composed' ? levelCode(list.confidence, list.severity) : 0);
+  const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) => {
+    const rest = [expiresAt === null ? 0 : secondOf(expiresAt), filled[levelCode(confidence, severity)]] as const;
+    if (target.kind !== 'ip') {
+      geo.add(NEW, role, 0, ...rest);
+      geoTargets.push(target);
+      return;
+    }
+    const { network } = target;
+    const table = network.family === 4 ? v4 : v6;
+    // Adding may give the table other columns.
+    const row = table.add(NEW, role, network.prefix, ...rest);
+    table.words.set([network.address].flat(), row * table.width);
+  };
+  for (const rule of added) {
+    if (hasRules) add(rule, rule.action);
+    if (rule.action === 'allow' && head.profile.subtractAllow === 'workspace') add(rule, 'exception');
+  }
+}
+
+/** The id of a rule that is not stored. */
+const NEW = 0;

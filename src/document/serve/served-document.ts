@@ -1,0 +1,300 @@
+import { type Instant, secondOf } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { BuildSource, BuiltDocument, TooLargeBuild } from '../builder.ts';
+import { type DocumentKind, type DocumentVariant, isRemembered } from '../document.ts';
+import { stampText } from '../formats/stamp.ts';
+import type { Moment } from '../moment.ts';
+import type { FeedName, FeedWatch } from '../watch/feed-watch.ts';
+import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
+import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
+import { type Representation, representationOf, type TooLarge } from './representation.ts';
+import type { SingleFlight } from './single-flight.ts';
+import {
+  atTime,
+  hasBody,
+  isServable,
+  NOT_BUILT,
+  newestBody,
+  readyOutcome,
+  releasedBodies,
+  servedBefore,
+  type VariantState,
+  withBuild,
+  withExtended,
+  withoutBuilds,
+} from './variant-state.ts';
+
+/** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
+const LONGEST_OUTAGE = 24 * 3_600_000;
+/** How long a feed counts as stale that was served so and is not asked for any more, ms. */
+const STALE_SHOWN = 15 * 60_000;
+/** How often a feed is refreshed for one request because a rule expired in the meantime. */
+const MAX_ROUNDS = 3;
+/** Variants that are kept of one document: filters can make up any number. A feed has fewer. */
+const MOST_VARIANTS = 64;
+
+/** One variant of the document: what is served of it, and the work that its requests share. */
+interface ServedVariant {
+  readonly variant: DocumentVariant;
+  state: VariantState;
+  readonly refreshing: SingleFlight<void>;
+  readonly buildingStale: SingleFlight<void>;
+}
+
+/**
+ * One document on the main thread, in all its variants. A request is served what is ready; otherwise the variant is refreshed: its
+ * build is confirmed where nothing has moved, or made anew on the feed thread. While the store does not answer, the last good
+ * snapshot is served, marked as stale.
+ */
+export class ServedDocument {
+  readonly document: DocumentKind;
+  readonly feedId: string | null;
+  readonly #workspaceId: string;
+  readonly #context: ServeContext;
+  readonly #variants = new Map<DocumentVariant, ServedVariant>();
+  /** The latest read of the workspace that tells of this document. */
+  #read: DocumentRead | undefined;
+  #snapshot: KnownSnapshot | undefined;
+  #usedAt = Number.NEGATIVE_INFINITY;
+  /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
+  #retryAt: number | undefined;
+
+  constructor(workspaceId: string, document: DocumentKind, feedId: string | null, context: ServeContext) {
+    this.#workspaceId = workspaceId;
+    this.document = document;
+    this.feedId = feedId;
+    this.#context = context;
+  }
+
+  /** Told of feeds only: other documents have no entries that appliances could run out of. */
+  get #watch(): FeedWatch | undefined {
+    return this.document === 'feed' ? this.#context.options.watch : undefined;
+  }
+
+  get #name(): FeedName {
+    return { workspaceId: this.#workspaceId, feedId: this.feedId };
+  }
+
+  /** When a request last found nothing ready, ms, monotonic. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** What is served now, of the variant that is nearest to its cap; undefined when there is nothing. `monotonic` in ms. */
+  summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
+    let nearest: Representation | TooLarge | undefined;
+    let isStale = false;
+    for (const { state } of this.#variants.values()) {
+      const outcome = state.current?.outcome;
+      if (outcome === undefined) continue;
+      if (nearest === undefined || outcome.entryCount / outcome.entryLimit > nearest.entryCount / nearest.entryLimit) nearest = outcome;
+      isStale ||= outcome.staleSince !== undefined && monotonic - this.#usedAt < STALE_SHOWN;
+    }
+    return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
+  }
+
+  /** What can be served of a variant at once, or undefined. */
+  ready(variant: DocumentVariant, at: Instant): Representation | TooLarge | undefined {
+    const served = this.#variants.get(variant);
+    return served && readyOutcome(served.state, at);
+  }
+
+  /**
+   * What is served of a variant, refreshed where that is due; undefined when the document is gone. `read` is fresh for the arrival, or
+   * has failed. With `withBody` the bytes are in memory when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
+   */
+  async serve(
+    variant: DocumentVariant,
+    arrival: Moment,
+    read: DocumentRead,
+    withBody: boolean,
+  ): Promise<Representation | TooLarge | undefined> {
+    const served = this.#variant(variant);
+    this.#usedAt = arrival.monotonic;
+    if (this.#read === undefined || read.at.sequence >= this.#read.at.sequence) this.#read = read;
+    this.#update(served, atTime(served.state, arrival));
+    const ready = readyOutcome(served.state, arrival);
+    if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
+    const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
+    if (read.failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
+    try {
+      return await this.#serveFresh(served, arrival, withBody);
+    } catch (error) {
+      this.#retryAt = this.#context.monotonic() + this.#context.pause;
+      return this.#serveStale(served, arrival, withBody, error);
+    }
+  }
+
+  /** Drops all that is known and held of the document, here and on the feed thread. Another request starts from nothing. */
+  forget(): void {
+    for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
+    this.#variants.clear();
+    this.#snapshot = undefined;
+    const { builder, report } = this.#context.options;
+    this.#watch?.forget(this.#name);
+    builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
+  }
+
+  /** Refreshes the variant, and again where a rule has expired in the meantime. */
+  async #serveFresh(served: ServedVariant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
+    const deadline = arrival.monotonic + STORE_TIMEOUT;
+    for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
+      const left = Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.monotonic());
+      const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
+      await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
+      const { current } = served.state;
+      if (current === undefined || isServable(current, this.#context.now().wall) || round === MAX_ROUNDS) return current?.outcome;
+    }
+  }
+
+  /** The last good snapshot without the rules that have expired since, while the store does not answer. */
+  async #serveStale(served: ServedVariant, arrival: Moment, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
+    const now = this.#context.now();
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined || now.monotonic - snapshot.confirmed.at.monotonic > LONGEST_OUTAGE)
+      throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
+    const staleSince = secondOf(snapshot.confirmed.at.wall);
+    const { current } = served.state;
+    const mayStay =
+      current !== undefined && isOf(snapshot, current.at) && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
+    if (mayStay) {
+      const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now.monotonic + this.#context.pause };
+      this.#update(served, withExtended(served.state, stale));
+    } else {
+      await served.buildingStale
+        .join(arrival, () => this.#context.limited(this.#build(served, 0, staleSince), STORE_TIMEOUT))
+        .catch((error) => {
+          throw new WeirError('FEED_UNAVAILABLE', 'the last good snapshot cannot be built from', { cause: error });
+        });
+    }
+    const { current: stale } = served.state;
+    this.#watch?.stale(this.#name, staleSince);
+    if (stale === undefined) throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
+    return stale.outcome;
+  }
+
+  /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
+  async #refresh(served: ServedVariant, withBody: boolean): Promise<void> {
+    const read = this.#read!;
+    this.#snapshot &&= confirmedBy(this.#snapshot, read);
+    const snapshot = this.#snapshot;
+    const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), this.#context.interval);
+    const { current } = served.state;
+    const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
+    if (mustRead || lacksBody || !(await this.#revalidate(served, snapshot))) {
+      await this.#build(served, mustRead ? read.at.sequence : 0, undefined);
+    }
+    this.#retryAt = undefined;
+    this.#watch?.fresh(this.#name);
+  }
+
+  /**
+   * Extends the current build if it is of this snapshot, no rule in it has expired, and the store's record agrees with its
+   * Last-Modified. Resolves to whether it did.
+   */
+  async #revalidate(served: ServedVariant, snapshot: KnownSnapshot): Promise<boolean> {
+    const { geoVersion, clock } = this.#context.options;
+    const now = clock.now();
+    const { current } = served.state;
+    if (current === undefined || !isOf(snapshot, current.at)) return false;
+    if (current.geoVersion !== geoVersion() || !isServable(current, now)) return false;
+    const { outcome } = current;
+    const { confirmed } = snapshot;
+    if (outcome.kind === 'document' && current.confirmed !== confirmed) {
+      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now) });
+      if (!agrees(record, outcome) || served.state.current !== current) return false;
+    }
+    const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };
+    this.#update(served, withExtended(served.state, extended));
+    return true;
+  }
+
+  /** Has a variant built and takes it in; `staleSince` (whole seconds) when that is done without the store. */
+  async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<void> {
+    const { variant } = served;
+    const { builder } = this.#context.options;
+    const now = this.#context.now();
+    const before = servedBefore(served.state, now);
+    const result = await builder.build({
+      workspaceId: this.#workspaceId,
+      feedId: this.feedId,
+      variant,
+      sequence,
+      offline: staleSince !== undefined,
+      before: before?.servable && isRemembered(variant) ? { hash: before.hash, until: before.lastModified + 1 } : undefined,
+    });
+    if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
+    if (result.kind === 'gone') this.forget();
+    else if (!this.#isOvertaken(result)) await this.#accept(served, result, staleSince);
+  }
+
+  /** Whether a build that timed out comes after that of a later read, which it must not replace. */
+  #isOvertaken = ({ at }: BuildSource): boolean => this.#snapshot !== undefined && at.monotonic < this.#snapshot.at.monotonic;
+
+  async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
+    const { variant } = served;
+    const { name, entryCount: entries, v4Count, entryLimit: limit, at, geoVersion, asOf, lapsesAt } = result;
+    const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
+    this.#snapshot = snapshot;
+    const { confirmed } = snapshot;
+    const record =
+      result.kind === 'document' && staleSince === undefined
+        ? await this.#record(served, { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf })
+        : undefined;
+    if (this.#isOvertaken(result)) return;
+    if (variant.document === 'feed') this.#watch?.built(this.#name, variant, { name, entries, v4Count, limit });
+    const now = this.#context.now();
+    const before = servedBefore(served.state, now);
+    const dated = result.kind === 'document' ? dateContent(variant, result.hash, asOf, confirmed.takenAt, record, before) : undefined;
+    const outcome =
+      result.kind === 'document'
+        ? this.#representation(result, dated!, served)
+        : { kind: result.kind, entryCount: entries, entryLimit: limit, hint: result.hint };
+    const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
+    const paused = now.monotonic + this.#context.pause;
+    const settled = now.monotonic + LONGEST_WAIT * 1000;
+    const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
+    const times = { freshUntil, asOf, lapsesAt: Math.min(lapsesAt, settlesAt) };
+    const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
+    this.#update(served, withBuild(served.state, build, waits, now));
+  }
+
+  #record({ variant }: ServedVariant, seen: Parameters<typeof recordContent>[1]): ReturnType<typeof recordContent> {
+    const { store, clock } = this.#context.options;
+    return recordContent({ workspaceId: this.#workspaceId, feedId: this.feedId, variant }, seen, store, clock);
+  }
+
+  #representation(result: BuiltDocument, dated: Dated, { variant, state }: ServedVariant): Representation {
+    const { bodies, options } = this.#context;
+    stampText(result, dated.lastModified);
+    const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+    return representationOf(result, dated, { feedId: this.feedId, variant }, body, options.zlib);
+  }
+
+  #variant(variant: DocumentVariant): ServedVariant {
+    let served = this.#variants.get(variant);
+    if (served === undefined) {
+      this.#makeRoom();
+      served = { variant, state: NOT_BUILT, refreshing: this.#context.singleFlight(), buildingStale: this.#context.singleFlight() };
+      this.#variants.set(variant, served);
+    }
+    return served;
+  }
+
+  /** Drops the oldest filtered variant where there are as many as are kept. A request that waits for it is still answered. */
+  #makeRoom(): void {
+    if (this.#variants.size < MOST_VARIANTS) return;
+    const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
+    if (oldest === undefined) return;
+    this.#update(oldest, withoutBuilds(oldest.state));
+    this.#variants.delete(oldest.variant);
+  }
+
+  /** Replaces the state of a variant and lets go of the bodies that it alone held. */
+  #update(served: ServedVariant, state: VariantState): void {
+    const before = served.state;
+    served.state = state;
+    for (const body of releasedBodies(before, state)) this.#context.bodies.drop(body);
+  }
+}

@@ -1,0 +1,112 @@
+/** The addresses of the service, a row each: all that there is to one. */
+import { OPERATIONS } from '../manage/table.ts';
+import { KINDS } from '../rule.ts';
+import { type Address, row } from './address.ts';
+import { readAgent } from './agent/answer.ts';
+import { GOOD_KEY, pulled, readBouncer, readUsage, USAGE_BODY } from './bouncers/routes.ts';
+import { readSignIn, SIGN_IN } from './console/pages.ts';
+import { readFeed } from './feeds/answer.ts';
+import { alive, ready } from './health.ts';
+import { bodyOf, done, MANAGE, mayNot, readOperation } from './manage/routes.ts';
+import { metricsAnswer } from './metrics.ts';
+import { readRules } from './rules/answer.ts';
+import { pathOfKind } from './rules/query.ts';
+import { BATCH, readSignals, submitted } from './signals/routes.ts';
+
+/** What metrics call addresses of which nobody counts requests: the documentation, their own, and those that are none. */
+export const OTHER = 'other';
+
+const itself = <T>(call: T): T => call;
+
+const FEEDS = { method: 'GET', group: 'feed', gate: 'key', needs: 'feed:read', isPolled: true, read: readFeed } as const;
+const AGENT = { method: 'GET', group: 'agent', gate: 'key', needs: 'config:read', isPolled: true } as const;
+const BOUNCER = { group: 'bouncer', gate: 'key', needs: 'feed:read' } as const;
+const CONSOLE = { group: 'manage', gate: 'all', read: itself } as const;
+const OPEN = { method: 'GET', group: undefined, gate: 'all', read: itself } as const;
+
+export const ADDRESSES: readonly Address[] = [
+  row({ ...FEEDS, path: '/v1/threat/feeds', answer: ({ answerFeed }) => answerFeed }),
+  row({ ...FEEDS, path: '/v1/threat/feeds/{list}', answer: ({ answerFeed }) => answerFeed }),
+  ...([1, 2] as const).map((version) =>
+    row({
+      path: `/v${version}/signal`,
+      method: 'POST',
+      group: 'signal',
+      gate: 'key',
+      needs: 'signal:write',
+      body: BATCH,
+      read: readSignals(version),
+      answer: ({ submitSignals, traceOf }) => submitSignals && submitted(submitSignals, traceOf),
+    }),
+  ),
+  ...KINDS.map((kind) =>
+    row({
+      path: `/v1/rules/${pathOfKind(kind)}`,
+      method: 'GET',
+      group: 'rules',
+      gate: 'key',
+      needs: 'rules:read',
+      isPolled: true,
+      read: readRules(kind),
+      answer: ({ answerRules }) => answerRules,
+    }),
+  ),
+  // Agents are given an address that may have a path of its own: both forms are served.
+  row({ ...AGENT, path: ['/config', '/v1/config'], read: readAgent('config'), answer: ({ answerAgent }) => answerAgent }),
+  row({ ...AGENT, path: ['/authcheck', '/v1/authcheck'], read: readAgent('authcheck'), answer: ({ answerAgent }) => answerAgent }),
+  ...(['stream', 'held'] as const).flatMap((pull) => {
+    const path = pull === 'stream' ? '/v1/decisions/stream' : '/v1/decisions';
+    return [
+      row({ ...BOUNCER, path, method: 'GET', read: readBouncer, answer: ({ bouncers }) => bouncers && pulled(bouncers[pull]) }),
+      // Whether the key is good is all that HEAD asks for: the bouncer learns nothing.
+      row({ ...BOUNCER, path, method: 'HEAD', read: itself, answer: ({ bouncers }) => bouncers && (() => GOOD_KEY) }),
+    ];
+  }),
+  row({
+    ...BOUNCER,
+    path: '/v1/usage-metrics',
+    method: 'POST',
+    body: USAGE_BODY,
+    read: readUsage,
+    answer: ({ bouncers }) => bouncers && (({ request, body }) => bouncers.usage(request, body)),
+  }),
+  ...OPERATIONS.map((operation) =>
+    row({
+      path: MANAGE + operation.path,
+      method: operation.method,
+      group: 'manage',
+      gate: 'person',
+      needs: operation.permission,
+      may: mayNot(operation),
+      body: bodyOf(operation),
+      read: readOperation(operation),
+      answer: ({ manage }) => manage && done(operation, manage),
+    }),
+  ),
+  row({ ...CONSOLE, path: '/console/session', method: 'GET', answer: (served) => served.console?.session }),
+  row({
+    ...CONSOLE,
+    path: '/console/session',
+    method: 'POST',
+    body: SIGN_IN,
+    read: readSignIn,
+    answer: (served) => served.console?.signIn,
+  }),
+  row({ ...CONSOLE, path: '/console/session', method: 'DELETE', answer: (served) => served.console?.signOut }),
+  row({ ...CONSOLE, path: '/console', name: '/console/', method: 'GET', answer: (served) => served.console?.start }),
+  row({ ...CONSOLE, path: '/console/*', name: '/console/', method: 'GET', answer: (served) => served.console?.page }),
+  row({ ...CONSOLE, path: '/console/files/{version}/*', name: '/console/', method: 'GET', answer: (served) => served.console?.file }),
+  row({ ...OPEN, path: '/healthz', answer: () => alive }),
+  row({ ...OPEN, path: '/readyz', answer: ({ readiness }) => readiness && ready(readiness) }),
+  row({ ...OPEN, path: '/', name: OTHER, isPage: true, answer: ({ docs }) => docs?.start }),
+  row({ ...OPEN, path: '/docs/*', name: OTHER, isPage: true, answer: ({ docs }) => docs?.page }),
+];
+
+/** The page of metrics: on a port of its own, and with a token on that of the service. */
+export const METRICS: Address = row({
+  ...OPEN,
+  path: '/metrics',
+  name: OTHER,
+  gate: 'reader',
+  answer: ({ renderMetrics }) => renderMetrics && metricsAnswer(renderMetrics),
+});

@@ -1,0 +1,116 @@
+/** The console at /console/: one page for all its addresses, its files, and signing in and out (SPEC D18). */
+import { type Answer, jsonAnswer, movedTo } from '../answer.ts';
+import type { BodyLimit } from '../bodies/body.ts';
+import type { Answered, Call } from '../call.ts';
+import { badRequest, type HttpFault } from '../errors.ts';
+import { fileAnswer } from '../files.ts';
+import { readActor } from '../manage/identify.ts';
+import { type Opening, readConsole } from './files.ts';
+import type { OpenSession, Sessions } from './sessions.ts';
+
+/** What answers the addresses of the console. */
+export interface ConsolePages {
+  /** Leads to the page. */
+  start(): Answer;
+  page(call: Call): Answer;
+  file(call: Call): Answer | HttpFault;
+  /** Who is signed in. */
+  session(call: Call): Answered;
+  signIn(given: SignIn): Answered;
+  signOut(call: Call): Answered;
+}
+
+/** Who signs in. */
+interface SignIn {
+  readonly call: Call;
+  readonly key: string;
+  readonly actor: string;
+}
+
+/** How long browsers keep the files of a version, s. */
+const YEAR = 31_536_000;
+
+/** The console of these sessions. */
+export function consolePages(sessions: Sessions): ConsolePages {
+  const { version, files, page, scriptHash } = readConsole();
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' ${scriptHash}`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+  ].join('; ');
+  const pageHeaders = ['Cache-Control', 'no-cache', 'Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
+  const fileHeaders = ['Cache-Control', `public, max-age=${YEAR}, immutable`, 'Referrer-Policy', 'no-referrer'];
+
+  return {
+    start: () => movedTo('/console/'),
+    page(call) {
+      // Whether the session is one is found out by the page; this is only what it opens with.
+      const opening: Opening = sessions.claims(call) ? 'shell' : 'sign-in';
+      const tag = `"${version}-${opening}"`;
+      const headers = [...pageHeaders, 'ETag', tag];
+      if (call.request.headers['if-none-match'] === tag) return { status: 304, headers, body: undefined };
+      return fileAnswer(call, page[opening], headers, 'Accept-Encoding, Cookie');
+    },
+    file(call) {
+      const { version: asked, '*': path } = call.params;
+      const file = asked === version ? files.get(path!) : undefined;
+      return file === undefined ? { status: 404 } : fileAnswer(call, file, fileHeaders);
+    },
+    async session(call) {
+      const session = sessions.claims(call) ? await sessions.identify(call) : undefined;
+      if (session !== undefined && 'status' in session && session.status !== 401) return session;
+      return sessionAnswer(session === undefined || 'status' in session ? null : session);
+    },
+    async signIn({ call, key, actor }) {
+      const session = await sessions.open(call, key, actor);
+      return 'status' in session ? session : sessionAnswer(session);
+    },
+    async signOut(call) {
+      const closed = await sessions.close(call);
+      return typeof closed === 'string' ? sessionAnswer(null, closed) : closed;
+    },
+  };
+}
+
+/** Who is signed in; null: nobody. */
+function sessionAnswer(session: OpenSession | null, cookie = session?.cookie): Answer {
+  const body = session && {
+    actor: session.actor,
+    key_id: session.caller.keyId,
+    permissions: session.caller.permissions,
+    workspace_id: session.caller.workspaceId,
+    expires_at: new Date(session.expiresAt).toISOString(),
+  };
+  const headers = { 'Cache-Control': 'no-store', ...(cookie !== undefined && { 'Set-Cookie': cookie }) };
+  return jsonAnswer(200, JSON.stringify({ session: body }), headers);
+}
+
+/** The key and the name of who signs in, or what is wrong with them. */
+export function readSignIn(call: Call, _who: null, bytes: Buffer): SignIn | HttpFault {
+  const { key, name } = fieldsOf(bytes);
+  const actor = typeof name === 'string' && name.isWellFormed() ? readActor(encodeURIComponent(name)) : null;
+  if (typeof key !== 'string' || key.trim() === '') return fault('key', 'must be an API key');
+  if (actor === null) return fault('name', 'must be your name, for the audit log');
+  return typeof actor === 'string'
+    ? { call, key: key.trim(), actor }
+    : fault('name', 'must be at most 100 characters and no control characters');
+}
+
+function fieldsOf(bytes: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(bytes.toString()));
+  } catch {
+    return {};
+  }
+}
+
+const fault = (field: string, message: string): HttpFault => badRequest([{ field, message, value: null }]);
+
+const SIGN_IN_BYTES = 4096;
+/** The body of who signs in. */
+export const SIGN_IN: BodyLimit = { bytes: SIGN_IN_BYTES, tooLarge: fault('body', `must be at most ${SIGN_IN_BYTES} bytes`) };

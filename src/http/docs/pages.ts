@@ -1,0 +1,118 @@
+/** The pages of the interactive documentation. Loaded when they are first asked for. */
+import { readFileSync } from 'node:fs';
+import { AGENT_API } from '../agent/openapi.ts';
+import { type Answer, movedTo } from '../answer.ts';
+import { BOUNCER_API } from '../bouncers/openapi.ts';
+import type { Call } from '../call.ts';
+import type { HttpFault } from '../errors.ts';
+import { FEED_API } from '../feeds/openapi.ts';
+import { type File, fileAnswer, fileOf } from '../files.ts';
+import { MANAGE_API } from '../manage/openapi.ts';
+import { RULES_API } from '../rules/openapi.ts';
+import { SIGNAL_API } from '../signals/openapi.ts';
+import { type ApiGroup, apiDocument, type Documented } from './openapi.ts';
+
+const APIS: Readonly<Record<Documented, ApiGroup>> = {
+  signal: SIGNAL_API,
+  feeds: FEED_API,
+  rules: RULES_API,
+  agent: AGENT_API,
+  bouncer: BOUNCER_API,
+  manage: MANAGE_API,
+};
+
+/** Lets the page load from this server only. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+const HEADERS = [
+  'Referrer-Policy',
+  'no-referrer',
+  'Content-Security-Policy',
+  CONTENT_SECURITY_POLICY,
+  'Cache-Control',
+  'public, max-age=0',
+];
+
+const HTML = 'text/html; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+/** What the page loads of the package, with its media type. */
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': STYLE,
+  'index.css': STYLE,
+  'swagger-ui-bundle.js': SCRIPT,
+  'favicon-16x16.png': 'image/png',
+  'favicon-32x32.png': 'image/png',
+};
+const INITIALIZER = 'swagger-initializer.js';
+const STARTS = `window.onload = () => {
+  const here = location.href.split(/[?#]/, 1)[0];
+  SwaggerUIBundle({
+    url: \`\${here.endsWith('/') ? here : \`\${here}/\`}json\`,
+    dom_id: '#swagger-ui',
+    presets: [SwaggerUIBundle.presets.apis],
+    plugins: [SwaggerUIBundle.plugins.DownloadUrl],
+    layout: 'BaseLayout',
+    deepLinking: true,
+    persistAuthorization: false,
+    validatorUrl: null,
+  });
+};
+`;
+
+/** The page; `files` is where its files are. */
+const pageAt = (files: string) => `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="UTF-8">
+<title>Swagger UI</title>
+<link rel="stylesheet" type="text/css" href="${files}/swagger-ui.css">
+<link rel="stylesheet" type="text/css" href="${files}/index.css">
+<link rel="icon" type="image/png" href="${files}/favicon-32x32.png" sizes="32x32">
+<link rel="icon" type="image/png" href="${files}/favicon-16x16.png" sizes="16x16">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="${files}/swagger-ui-bundle.js" charset="UTF-8"></script>
+<script src="${files}/${INITIALIZER}" charset="UTF-8"></script>
+</body>
+</html>
+`;
+
+/** Answers what stands at a path below /docs/, such as `feeds/swagger/json`. */
+export function documentPages(baseUrl: string): (call: Call) => Answer | HttpFault {
+  const made = new Map<string, File>();
+  return (call) => {
+    const path = call.params['*']!;
+    const [, group = '', rest = ''] = /^(\w+)\/swagger(|\/.*)$/.exec(path) ?? [];
+    if (!Object.hasOwn(APIS, group)) return { status: 404 };
+    if (rest === '/static/index.html') return movedTo(`/docs/${group}/swagger/`);
+    const file = made.get(path) ?? make(group as Documented, rest, baseUrl);
+    if (file === undefined) return { status: 404 };
+    made.set(path, file);
+    return fileAnswer(call, file, HEADERS);
+  };
+}
+
+function make(group: Documented, rest: string, baseUrl: string): File | undefined {
+  if (rest === '') return fileOf(HTML, Buffer.from(pageAt(`/docs/${group}/swagger/static`)));
+  if (rest === '/') return fileOf(HTML, Buffer.from(pageAt('./static')));
+  // YAML has all of JSON in it.
+  if (rest === '/json') return fileOf('application/json; charset=utf-8', documentOf(group, baseUrl));
+  if (rest === '/yaml') return fileOf('application/x-yaml', documentOf(group, baseUrl));
+  const [, name = ''] = /^\/static\/([\w.-]+)$/.exec(rest) ?? [];
+  if (name === INITIALIZER) return fileOf(SCRIPT, Buffer.from(STARTS));
+  const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+  return type === undefined ? undefined : fileOf(type, readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))));
+}
+
+const documentOf = (group: Documented, baseUrl: string): Buffer => Buffer.from(JSON.stringify(apiDocument(APIS[group], baseUrl)));

@@ -1,0 +1,122 @@
+/** Which address a request is for. */
+import findMyWay from 'find-my-way';
+import { type Address, nameOf, pathsOf } from './address.ts';
+import { ADDRESSES, OTHER } from './addresses.ts';
+import type { Answered, Call } from './call.ts';
+import type { Group, HttpFault } from './errors.ts';
+import type { Served } from './served.ts';
+import { pathOf } from './target.ts';
+
+/** What answers one method of an address. */
+export interface Endpoint {
+  readonly row: Address;
+  readonly answer: (asked: unknown) => Answered;
+}
+
+/** Where a request has come to. */
+export interface Found extends Pick<Call, 'params' | 'isMalformed' | 'query'> {
+  /** As metrics call it. */
+  readonly name: string;
+  readonly group: Group;
+  /** What answers; or 404 and 405, which need no key. */
+  readonly endpoint: Endpoint | HttpFault;
+}
+
+/** One path with all its methods. */
+interface Place {
+  readonly name: string;
+  readonly group: Group;
+  /** The names of its places. */
+  readonly places: readonly string[];
+  /** What answers here, by method. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** The answer to any other method. */
+  readonly refusal: HttpFault;
+}
+
+/** A list's name has 200 characters at most, each up to 12 when encoded. */
+const MAX_PARAM_LENGTH = 2400;
+const NOTHING: HttpFault = { status: 404 };
+const NO_PARAMS = {};
+
+/** Finds the address of a request target. Addresses that `served` has nothing for are 404, but have their names. */
+export function router(served: Served, addresses: readonly Address[] = ADDRESSES): (method: string, target: string) => Found {
+  const tree = findMyWay({ maxParamLength: MAX_PARAM_LENGTH, querystringParser: (query) => query as never, onBadUrl() {} });
+  const byPath = Map.groupBy(
+    addresses.flatMap((row) => pathsOf(row).map((path) => ({ path, row }))),
+    ({ path }) => path,
+  );
+  for (const [path, rows] of byPath) {
+    // One tree for all methods: which of them there are is the place's to say.
+    tree.on(
+      'GET',
+      path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      () => {},
+      placeOf(
+        path,
+        rows.map(({ row }) => row),
+        served,
+      ),
+    );
+  }
+
+  return (method, target) => {
+    const found = tree.find('GET', target) ?? NOWHERE;
+    if (found.store === null) return found === NOWHERE ? nowhere(target) : malformed(method, target);
+    const { name, group, places, endpoints, refusal } = found.store as Place;
+    const params = found.params as Call['params'];
+    const isThere = places.every((each) => params[each] !== '');
+    const endpoint = isThere ? (endpoints.get(method) ?? refusal) : NOTHING;
+    return { name, group, endpoint, params, isMalformed: false, query: String(found.searchParams) };
+  };
+
+  function nowhere(target: string): Found {
+    return { name: OTHER, group: groupOf(target), endpoint: NOTHING, params: NO_PARAMS, isMalformed: false, query: '' };
+  }
+
+  /** Where a request would have come to, had its path been one. */
+  function malformed(method: string, target: string): Found {
+    const found = tree.find('GET', pathOf(target).replaceAll('%', '%25'));
+    const place = found?.store as Place | null | undefined;
+    const { name, group, endpoints, refusal } = place ?? { ...nowhere(target), endpoints: undefined, refusal: NOTHING };
+    return { name, group, endpoint: endpoints?.get(method) ?? refusal, params: NO_PARAMS, isMalformed: true, query: '' };
+  }
+}
+
+const NOWHERE = { store: null, params: NO_PARAMS, searchParams: '' };
+
+function placeOf(path: string, rows: readonly Address[], served: Served): Place {
+  const endpoints = new Map<string, Endpoint>();
+  for (const row of rows) {
+    const answer = row.answer(served);
+    if (answer === undefined) continue;
+    endpoints.set(row.method, { row, answer });
+    if (row.method === 'GET' && !rows.some(({ method }) => method === 'HEAD')) endpoints.set('HEAD', { row, answer });
+  }
+  const [first] = rows as [Address];
+  const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  return {
+    name: nameOf(first),
+    group: first.group ?? 'signal',
+    places,
+    endpoints,
+    refusal: first.isPage ? NOTHING : refusalOf([...endpoints.keys()]),
+  };
+}
+
+/** The answer to another method than these. */
+function refusalOf(methods: readonly string[]): HttpFault {
+  if (methods.length === 0) return NOTHING;
+  const allow = methods.join(', ');
+  return { status: 405, message: `Method not allowed, use ${allow.replace(/, (?=[^,]*$)/, ' or ')}`, headers: { Allow: allow } };
+}
+
+/** The first part of a path, with its version. */
+const ROOT = /^(?:\/v\d+)?\/[^/]*/;
+const rootOf = (path: string): string => ROOT.exec(path)?.[0] ?? '';
+
+/** The groups of addresses by the first part of their paths: also what is not there has the shape of what is beside it. */
+const GROUPS = new Map(ADDRESSES.flatMap((row) => pathsOf(row).map((path) => [rootOf(path), row.group] as const)));
+
+/** The group whose error bodies an address uses. */
+export const groupOf = (target: string): Group => GROUPS.get(rootOf(pathOf(target))) ?? 'signal';

@@ -1,0 +1,166 @@
+/** The one way of every request: its address, who asks, may he, what does he send, what is answered. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { allows } from '../account/permission.ts';
+import { type Clocks, instantOf } from '../clock.ts';
+import { type Address, type Askers, type GateName, pathsOf } from './address.ts';
+import { type Answer, errorAnswer } from './answer.ts';
+import { missing } from './auth/gate.ts';
+import { answerEarly, BUSY, takeBody } from './bodies/body.ts';
+import type { BodyBudget } from './bodies/body-budget.ts';
+import type { Answered, Call } from './call.ts';
+import { type HttpFault, isSignalShape, malformedIn } from './errors.ts';
+import type { RequestWatch } from './request-watch.ts';
+import type { Endpoint, Found } from './router.ts';
+
+/** Finds out who sends a request to a row, or why he is refused. */
+export type Gates = { readonly [G in GateName]: (call: Call, row: Address) => Askers[G] | HttpFault | Promise<Askers[G] | HttpFault> };
+type Who = Askers[GateName];
+
+/** Whose request it is, where that is known. */
+export type By = NonNullable<HttpFault['by']>;
+
+/** What requests are answered with. */
+export interface ServeParts {
+  readonly find: (method: string, target: string) => Found;
+  readonly gates: Gates;
+  readonly budget: BodyBudget;
+  readonly clocks: Clocks;
+  /** Tells the address of the client behind a request. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  /** Where nobody watches, nothing is measured. */
+  readonly watches?: readonly RequestWatch[];
+  /** Is called for each request for whose body there is no room. */
+  readonly onBusy?: () => void;
+  /** Is told of each poll by a key that is valid, once it is answered. */
+  readonly onPoll?: ((call: Call, by: By, answered: Answer | HttpFault) => void) | undefined;
+  /** Gets the errors that clients see only as 500. */
+  readonly report: (error: unknown, request: { readonly method: string; readonly route: string }) => void;
+}
+
+/** Answers a request; with `fault`, where HTTP itself refuses it, in the shape of its address, and its connection ends. */
+export type Serve = (request: IncomingMessage, response: ServerResponse, fault?: HttpFault) => void;
+
+export function requestServer({ find, gates, budget, clocks, addressOf, watches = [], onBusy, onPoll, report }: ServeParts): Serve {
+  const beginners = watches.filter(({ begin }) => begin !== undefined);
+
+  return (request, response, fault) => {
+    const at = instantOf(clocks);
+    const found = find(request.method!, request.url!);
+    const { name } = found;
+    for (const { begin } of beginners) begin!(request, response, name);
+    if (fault !== undefined) refuse(request, response, found, fault);
+    else {
+      const { params, isMalformed, query } = found;
+      serve(found, { request, response, at, ip: addressOf(request), params, isMalformed, query });
+    }
+    if (watches.length === 0) return;
+    // An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when its last byte is.
+    if (response.writableEnded) end();
+    else response.once('close', end);
+    function end(): void {
+      const ms = clocks.monotonic() - at.monotonic;
+      for (const watch of watches) watch.end(request, response, ms, name);
+    }
+  };
+
+  function serve(found: Found, call: Call): void {
+    const { endpoint } = found;
+    const fault = faultOf(found);
+    if (fault !== undefined || 'status' in endpoint) finish(found, call, fault ?? (endpoint as HttpFault));
+    else answerAt(endpoint, found, call);
+  }
+
+  /** At once where nothing has to be waited for. */
+  function answerAt(endpoint: Endpoint, found: Found, call: Call): void {
+    const { row } = endpoint;
+    try {
+      const who = gates[row.gate](call, row);
+      if (who instanceof Promise) who.then((known) => enter(known)).catch(fail);
+      else enter(who)?.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+
+    function enter(who: Who | HttpFault): Promise<void> | undefined {
+      const answered = answerTo(endpoint, call, who);
+      if (answered instanceof Promise) return answered.then((ready) => ready && end(who, ready));
+      end(who, answered);
+      return undefined;
+    }
+    function end(who: Who | HttpFault, answered: Answer | HttpFault): void {
+      finish(found, call, answered);
+      if (onPoll === undefined || row.isPolled === undefined) return;
+      const by = isFault(who) ? who.by : (who as Askers['key']);
+      if (by !== undefined) onPoll(call, by, answered);
+    }
+    function fail(error: unknown): void {
+      report(error, { method: call.request.method!, route: pathsOf(row)[0]! });
+      finish(found, call, { status: 500 });
+    }
+  }
+
+  /** undefined when the client has gone away. */
+  function answerTo(endpoint: Endpoint, call: Call, who: Who | HttpFault): Answered | Promise<Answer | HttpFault | undefined> {
+    if (isFault(who)) return who;
+    const { row } = endpoint;
+    const refusal = refusalOf(row, who);
+    if (refusal !== undefined) return refusal;
+    return row.body === undefined ? ask(endpoint, call, who, NO_BODY) : receive(endpoint, call, who, row.body);
+  }
+
+  async function receive(endpoint: Endpoint, call: Call, who: Who, limit: NonNullable<Address['body']>) {
+    const holding = budget.open(accountOf(who, call));
+    try {
+      const body = await takeBody(call.request, call.response, holding, limit);
+      if (body === BUSY) onBusy?.();
+      return body === undefined || 'status' in body ? body : await ask(endpoint, call, who, body);
+    } finally {
+      holding.release();
+    }
+  }
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** What is wrong with an address that cannot be decoded. Below that of feeds the key is judged first (spec 5.1). */
+function faultOf({ endpoint, group, isMalformed }: Found): HttpFault | undefined {
+  if (!isMalformed) return undefined;
+  const isNowhere = 'status' in endpoint && endpoint.status === 404;
+  return isNowhere || group !== 'feed' ? malformedIn(group) : undefined;
+}
+
+const isFault = (who: Who | HttpFault): who is HttpFault => who !== null && 'status' in who;
+
+/** Why somebody who is known may not; the fault is his. */
+function refusalOf(row: Address, who: Who): HttpFault | undefined {
+  const refusal = row.may?.(who);
+  if (refusal !== undefined) return refusal;
+  const caller = callerOf(who);
+  return row.needs == null || caller === null || allows(caller.permissions, row.needs) ? undefined : missing(row.needs);
+}
+
+const callerOf = (who: Who) => (who !== null && 'caller' in who ? who.caller : who);
+
+/** On whose account the bytes of a body are held. */
+const accountOf = (who: Who, { ip }: Call): string => callerOf(who)?.keyId ?? ip;
+
+function ask({ row, answer }: Endpoint, call: Call, who: Who, body: Buffer): Answered {
+  const asked = row.read(call, who, body);
+  return asked !== null && typeof asked === 'object' && 'status' in asked ? (asked as HttpFault) : answer(asked);
+}
+
+function finish({ group }: Found, { request, response }: Call, answered: Answer | HttpFault): void {
+  const answer = 'body' in answered ? answered : errorAnswer(group, answered);
+  if (answer.onSent !== undefined) {
+    response.once('close', () => {
+      if (response.writableFinished) answer.onSent!();
+    });
+  }
+  answerEarly(request, response, answer);
+}
+
+/** Answers a request that is wrong whatever it asks for, and ends its connection. */
+function refuse(request: IncomingMessage, response: ServerResponse, { group }: Found, { status, message, details }: HttpFault): void {
+  response.shouldKeepAlive = false;
+  answerEarly(request, response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));
+}

@@ -1,0 +1,27 @@
+import type { ManagePorts } from '../manage/context.ts';
+import type { Readiness } from '../ports/health.ts';
+import type { AnswerAgent } from './agent/answer.ts';
+import type { BouncerEndpoints } from './bouncers/answer.ts';
+import type { ConsolePages } from './console/pages.ts';
+import type { Docs } from './docs/docs.ts';
+import type { AnswerFeed } from './feeds/answer.ts';
+import type { AnswerRules } from './rules/answer.ts';
+import type { SubmitSignals } from './signals/submit.ts';
+import type { TraceOf } from './traces.ts';
+
+/** What a process serves: what answers the addresses. undefined: it does not have the role, and its addresses are 404. */
+export interface Served {
+  readonly submitSignals?: SubmitSignals | undefined;
+  /** The step of a trace that a request belongs to. */
+  readonly traceOf?: TraceOf;
+  readonly answerFeed?: AnswerFeed | undefined;
+  readonly answerRules?: AnswerRules | undefined;
+  readonly answerAgent?: AnswerAgent | undefined;
+  readonly bouncers?: BouncerEndpoints | undefined;
+  readonly manage?: ManagePorts | undefined;
+  readonly console?: ConsolePages | undefined;
+  readonly readiness?: Readiness | undefined;
+  readonly docs?: Docs | undefined;
+  /** The page of metrics as text. */
+  readonly renderMetrics?: (() => Promise<string>) | undefined;
+}

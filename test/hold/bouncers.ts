@@ -1,0 +1,71 @@
+/** What one tenant's bouncers can take from the others. */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { Figure } from '../../bench/support/figures.ts';
+import { watchMachine } from '../../bench/support/machine.ts';
+import { memoryMb } from '../../bench/support/process.ts';
+import { newKey, newTenant } from '../support/command.ts';
+import { ask, postSignals } from '../support/http.ts';
+import { KEY } from '../support/weir.ts';
+import type { BouncerFlood } from './bouncer-flood.thread.ts';
+import { on, type Settings } from './checks.ts';
+
+/** How long after a flood what came of it has been written, ms: bouncers are written once a minute. */
+const WRITTEN = 62_000;
+/** Reports of 256 KiB each, and pulls. */
+const REPORTS = 4_000;
+const PULLS = 12_000;
+
+async function flood(options: BouncerFlood): Promise<Record<number, number>> {
+  const thread = new Worker(new URL('./bouncer-flood.thread.ts', import.meta.url), { workerData: options });
+  const [statuses] = (await once(thread, 'message')) as [Record<number, number>];
+  await thread.terminate();
+  return statuses;
+}
+
+/** Usage metrics and pulls of one key under thousands of names, until they have been written: what a bouncer and polls of another tenant get. */
+export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
+  on({ ...settings, FEED_REBUILD_SECONDS: '1' }, async ({ url, pid }) => {
+    const { workspaceId } = await newTenant({ ...settings }, { organization: 'default', workspace: 'junk' });
+    const junk = await newKey({ ...settings }, workspaceId, '--permission', 'feed:read');
+    const networks = Array.from({ length: 1000 }, (_, n) => ({
+      type: 'access_rules',
+      action: 'block',
+      ip: `10.0.${n >> 7}.${(n & 127) * 2}`,
+    }));
+    await postSignals(url, KEY, networks);
+    const pull = () => ask(url, '/v1/decisions/stream', { headers: { 'x-api-key': KEY, 'user-agent': 'mine/1' } });
+    for (let n = 0; n < 20 && !(await pull()).text.startsWith('{"new":[]'); n += 1) await sleep(500);
+    const idle = memoryMb(pid);
+    const machine = await watchMachine();
+    let busy = true;
+    let notReady = 0;
+    const waits: number[] = [];
+    const polling = (async () => {
+      while (busy) {
+        const began = performance.now();
+        const { status } = await ask(url, '/v1/threat/feeds', { headers: { authorization: `Bearer ${KEY}` } });
+        waits.push(status === 200 ? performance.now() - began : Number.POSITIVE_INFINITY);
+        if ((await ask(url, '/readyz')).status !== 200) notReady += 1;
+        await sleep(20);
+      }
+    })();
+    const to = { url, key: junk };
+    const reported = await flood({ ...to, method: 'POST', target: '/v1/usage-metrics', bytes: 256 * 1024, count: REPORTS });
+    const pulled = await flood({ ...to, method: 'GET', target: '/v1/decisions/stream', bytes: 0, count: PULLS });
+    await sleep(WRITTEN);
+    busy = false;
+    await polling;
+    const bare = Math.max(...(await machine.end()));
+    const peak = memoryMb(pid, 'VmHWM');
+    const { text } = await pull();
+    const what = `${REPORTS} usage metrics and ${PULLS} pulls, each under a name of its own`;
+    return [
+      { what: `${what}: answered`, figure: (reported[201] ?? 0) + (pulled[200] ?? 0), limit: REPORTS + PULLS, least: true },
+      { what: `${what}: memory over idle, MiB`, figure: peak - idle, limit: 200 },
+      { what: 'the same: worst poll of another tenant, ms', figure: Math.max(...waits), limit: 50, machine: bare },
+      { what: 'the same: /readyz not 200', figure: notReady, limit: 0 },
+      { what: "the same: decisions that another tenant's bouncer is told again", figure: JSON.parse(text).new.length, limit: 0 },
+    ];
+  });
