@@ -2,6 +2,7 @@
 import type { Schemes } from '@weir/expression/scheme.ts';
 import type { FeedExplainer } from '../document/explain/explain.ts';
 import type { FeedForecast } from '../document/watch/forecast.ts';
+import type { Step } from '../ports/rule-store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { Accept } from '../signal/accept.ts';
 
@@ -17,6 +18,6 @@ export interface RuleManagement {
   /** undefined where this process builds no feeds. */
   readonly explainer: FeedExplainer | undefined;
   readonly schemes: Schemes;
-  /** Gives other work of this thread its turn. */
-  pause(): Promise<void>;
+  /** Does long work of a workspace step by step, each a few milliseconds: others get on between them, whatever workspace they are of. */
+  stepsOf(workspaceId: string): Step;
 }

@@ -1,5 +1,5 @@
 /** How the long work of requests gets on beside everything else (SPEC D9.13). */
-import { eachTurn } from '../http/bodies/each-turn.ts';
+import { eachTurn } from '../each-turn.ts';
 
 /** Does a step of a tenant's work when its turn comes. */
 export type FairSteps = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;

@@ -2,7 +2,7 @@
 import { isExpressionKind, RULE_KINDS, type RuleOperation } from '../rule.ts';
 import type { Row } from './rows.ts';
 import { type RuleTable, ruleTable } from './rule-columns.ts';
-import { byId, IDENTITIES, isGivenUp, rowsOf, type Stretch, stretchesOf, undoSelections } from './undo-selections.ts';
+import { byId, exists, IDENTITIES, isGivenUp, rowsOf, type Stretch, stretchesOf, undoSelections } from './undo-selections.ts';
 import { one, run, type Work } from './work.ts';
 
 /** An operation where it takes effect; the store's own numbers. */
@@ -114,7 +114,7 @@ function* undoIdentified(
     more -= yield* run(removeKept(rules, `${place} = $1 AND rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`), list, seq);
   }
   // Those that come back are the ones that were kept just now: which they are is not asked again.
-  const isKept = `EXISTS (SELECT 1 FROM ${before} k WHERE k.${place} = c.${place} AND k.changed = $2 AND k.id = c.id)`;
+  const isKept = exists(`${before} k WHERE k.${place} = c.${place} AND k.changed = $2 AND k.id = c.id`);
   const restore = `INSERT INTO ${table} (${columns}) SELECT ${of('c')} FROM ${before} c WHERE ${changed.all} AND c.existed = 1 AND ${isKept}`;
   for (const { place, first, last } of stretches) more += yield* run(restore, ...values, place, first, last);
   return { more, kept };

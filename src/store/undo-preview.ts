@@ -3,19 +3,20 @@ import type { Step, UndoPreview } from '../ports/rule-store.ts';
 import { workspacePk } from './places.ts';
 import type { Row } from './rows.ts';
 import type { RuleTable } from './rule-columns.ts';
-import { byId, IDENTITIES, isGivenUp, type Stretch, stretchesOf, undoSelections } from './undo-selections.ts';
+import { byId, exists, IDENTITIES, isGivenUp, type Stretch, stretchesOf, undoSelections } from './undo-selections.ts';
 import { all, type Value, type Work } from './work.ts';
 
 /** Shown of the effects. */
 const SAMPLE = 10;
 /** No operation has this number: what would be done is asked for before it has one. */
 const NO_SEQ = -1;
-/** Rules of a piece: at first, and at most. */
+/** Rules of a piece: at first, at least, and at most. */
 const FIRST = 32;
+const LEAST = 16;
 const MOST = 256;
 /** How long a piece may take before the next one is made smaller, and how quick it has to be for a larger one, ms. */
-const LONG = 4;
-const SHORT = 1.5;
+const LONG = 6;
+const SHORT = 3;
 
 type Effect = 'removes' | 'restores' | 'keeps' | 'none';
 type Counts = Record<Exclude<Effect, 'none'>, number>;
@@ -62,7 +63,7 @@ export async function undoPreview(
         took = performance.now() - begun;
         return done;
       });
-      if (took > LONG) size = Math.max(1, size >> 1);
+      if (took > LONG) size = Math.max(LEAST, size >> 1);
       else if (took < SHORT) size = Math.min(MOST, size * 2);
       for (const effect of piece?.found.effects ?? []) if (effect !== 'none') counts[effect] += 1;
       sample.push(...(piece?.found.sample ?? []));
@@ -135,7 +136,7 @@ function* changed(
   rows: readonly Row[],
 ): Work<Row[]> {
   const { changed: rule } = undoSelections(rules, byRef);
-  const there = `EXISTS (SELECT 1 FROM ${rules.table} n WHERE ${byId(rules, 'n')} = c.${rules.place} AND n.id = c.id)`;
+  const there = exists(`${rules.table} n WHERE ${byId(rules, 'n')} = c.${rules.place} AND n.id = c.id`);
   const values: Value[] = [workspace, NO_SEQ, batchId, stretch.place, Number(rows[0]!.changed), last.changed];
   return yield* all(
     `SELECT c.id, c.changed, CASE WHEN ${rule.open} THEN CASE WHEN c.existed = 1 THEN 'restores' WHEN ${there} THEN 'removes' ELSE 'none' END
