@@ -29,18 +29,27 @@ export interface Stretch {
  */
 export function* stretchesOf({ place }: RuleTable, workspace: number, batchId: string): Work<Stretch[]> {
   const rows = yield* all(
-    `SELECT b.list_pk, b.workspace_pk, b.first_seq, b.last_seq, b.undoes FROM batches b WHERE ${rowsOf('$1', '$2', 'b')} ORDER BY b.first_seq`,
+    `SELECT b.list_pk, b.first_seq, b.last_seq, b.undoes FROM batches b WHERE ${rowsOf('$1', '$2', 'b')} ORDER BY b.first_seq`,
     workspace,
     batchId,
   );
-  const stretches: Stretch[] = [];
+  const runs: { first: number; last: number; lists: Set<number> }[] = [];
   for (const row of rows) {
     const [first, last] = [Number(row.first_seq), Number(row.last_seq)];
-    const isOfLists = place === 'list_pk';
-    const places = isOfLists ? yield* openLists(yield* listsOf(workspace, row.undoes as string | null, Number(row.list_pk))) : [workspace];
-    stretches.push(...places.map((each) => ({ place: each, first, last })));
+    const lists = yield* listsOf(workspace, row.undoes as string | null, Number(row.list_pk));
+    const before = runs.at(-1);
+    // Entries that landed together are looked at together, however they alternate between lists.
+    if (before?.last !== first - 1) runs.push({ first, last, lists });
+    else {
+      before.last = last;
+      for (const list of lists) before.lists.add(list);
+    }
   }
-  return stretches;
+  if (place === 'workspace_pk') return runs.map(({ first, last }) => ({ place: workspace, first, last }));
+  const open = new Set(yield* openLists(new Set(runs.flatMap(({ lists }) => [...lists]))));
+  return runs.flatMap(({ first, last, lists }) =>
+    [...lists].filter((list) => open.has(list)).map((list) => ({ place: list, first, last })),
+  );
 }
 
 /** The lists in which an entry may have changed rules: its own and, where it is an undo, those of the batch that it undid, and so on. */
