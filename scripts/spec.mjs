@@ -3,7 +3,7 @@
 // title names a rule that SPEC.md does not have, or when no test names a section or a part of it.
 import { globSync, readFileSync } from 'node:fs';
 
-const TESTS = ['src/**/*.test.ts', 'test/**/*.ts'];
+const TESTS = ['src/**/*.test.ts', 'packages/**/*.test.ts', 'test/**/*.ts'];
 
 /** Numbers in the order of the document: 1–9, then D1–D12. */
 const weight = (number) => number.replace(/^D/, '1000.').split('.').map(Number);

@@ -20,6 +20,8 @@ const ERROR_CODES = [
   'LIMITED',
   /** The operator's geo file cannot be used. */
   'GEO_FILE',
+  /** What is behind an address cannot be fetched. */
+  'FETCH',
   /** The store does not answer or refuses the connection. */
   'STORE_UNAVAILABLE',
   /** The brokers of the stream do not answer, or refuse the connection. */

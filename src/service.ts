@@ -33,6 +33,7 @@ import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
 import { startAuditLog } from './runtime/audit-log.ts';
 import { loggedChecks } from './runtime/check-log.ts';
+import type { LandingReport } from './runtime/consumer-role.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { startEngine } from './runtime/engines.ts';
 import { everyMinute } from './runtime/every-minute.ts';
@@ -50,12 +51,12 @@ import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
 import { readSchemes } from './runtime/schemes.ts';
-import { shared } from './runtime/shared.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { startTracing } from './runtime/tracing.ts';
 import type { WaitingThread } from './runtime/waiting-thread.ts';
 import type { WriterData } from './runtime/writer.ts';
+import { shared } from './serial.ts';
 import { watchAppends } from './stream/append-watch.ts';
 import { unlanded } from './stream/lag.ts';
 
@@ -154,7 +155,9 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const takesSignals = config.roles.includes('signals');
   const appends = watchAppends(stream, monotonic, log);
   const forecast = feedThread && forecastFrom(feedThread, config, engine, geo, watch, log);
-  const landing = config.roles.includes('consumer') ? shared(await engine.land()) : undefined;
+  const landingNow = config.roles.includes('consumer') ? await engine.land() : undefined;
+  const asking = shared<LandingReport>();
+  const landing = landingNow && (() => asking(landingNow));
   const counts = newHttpCounts();
   const addressOf = clientAddress(config.trustProxy);
   // Where nobody can ask for it nothing is counted.

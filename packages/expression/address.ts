@@ -80,3 +80,25 @@ export function formatAddress(address: ByteString): string {
   for (let i = 0; i < bytes.length; i += 2) groups.push(((bytes[i] << 8) | bytes[i + 1]).toString(16));
   return groups.join(':');
 }
+
+/** An address as text: IPv6 in the form of RFC 5952, mapped IPv4 as `::ffff:1.2.3.4`. */
+export function addressText(address: ByteString): ByteString {
+  if (address.length === 4) return formatAddress(address);
+  if (address.startsWith('\0\0\0\0\0\0\0\0\0\0\xff\xff')) return `::ffff:${formatAddress(address.slice(12))}`;
+  const groups = formatAddress(address).split(':');
+  const [at, length] = longestZeros(groups);
+  if (length < 2) return groups.join(':');
+  return `${groups.slice(0, at).join(':')}::${groups.slice(at + length).join(':')}`;
+}
+
+/** The first longest run of groups that are zero. */
+function longestZeros(groups: readonly string[]): [at: number, length: number] {
+  let best: [number, number] = [0, 0];
+  for (let at = 0; at < groups.length; at++) {
+    let end = at;
+    while (groups[end] === '0') end++;
+    if (end - at > best[1]) best = [at, end - at];
+    at = Math.max(at, end);
+  }
+  return best;
+}

@@ -1,8 +1,8 @@
 /** Reads what a person writes at the command line; a mistake throws USAGE. */
 import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
+import { readDuration } from '../duration.ts';
 import { WeirError } from '../errors.ts';
-import { readDuration } from '../manage/duration.ts';
 import type { Target } from '../rule.ts';
 import { readTarget, targetFieldOf } from '../signal/target.ts';
 

@@ -1,16 +1,13 @@
 /** Fetches one file over HTTP into a file: whole or not at all, only when it has changed, within limits (SPEC D17.3, D17.5, D17.6). */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { WeirError } from '../errors.ts';
+import about from '../../package.json' with { type: 'json' };
+import { hasCode, WeirError } from '../errors.ts';
+import { type FetchLimits, fetchInto, type Validators, type Write } from '../fetch/fetch.ts';
+import { ANYWHERE } from '../fetch/reach.ts';
 
 /** How long and how much a download may take. */
-export interface DownloadLimits {
-  /** Without a byte, ms. */
-  readonly idleMs: number;
-  /** In all, ms. */
-  readonly totalMs: number;
-  /** Unpacked, bytes. */
-  readonly bytes: number;
+export interface DownloadLimits extends FetchLimits {
   /** A line, bytes. */
   readonly lineBytes: number;
 }
@@ -21,14 +18,8 @@ export const DOWNLOAD_LIMITS: DownloadLimits = { idleMs: 30_000, totalMs: 600_00
 /** A text that is held in memory, such as a list of checksums, may have so many bytes. */
 const TEXT_BYTES = 1024 * 1024;
 
-const MOST_REDIRECTS = 5;
 const LF = 0x0a;
-
-/** What a server says of the state of a file, for asking whether it has changed. */
-export interface Validators {
-  readonly etag?: string;
-  readonly lastModified?: string;
-}
+const USER_AGENT = `weir/${about.version}`;
 
 /** A file that was fetched. */
 export interface Downloaded {
@@ -49,9 +40,6 @@ export interface DownloadRequest {
   readonly signal: AbortSignal;
 }
 
-/** Where the bytes go, piece by piece. */
-type Write = (bytes: Uint8Array) => Promise<unknown>;
-
 /** Appends what is behind the address to `file`; undefined when the server says that it is as known. Rejects with GEO_FILE. */
 export async function download(request: DownloadRequest, file: () => Promise<FileHandle>): Promise<Downloaded | undefined> {
   const hash = createHash('sha256');
@@ -60,7 +48,7 @@ export async function download(request: DownloadRequest, file: () => Promise<Fil
   /** Bytes of the line that has not ended yet. */
   let open = 0;
   let last = LF;
-  const validators = await fetchInto(request, async (bytes) => {
+  const validators = await fetchOrFail(request, async (bytes) => {
     hash.update(bytes);
     let from = 0;
     for (;;) {
@@ -82,77 +70,20 @@ export async function download(request: DownloadRequest, file: () => Promise<Fil
 export async function downloadText(request: Omit<DownloadRequest, 'known'>): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   const limits = { ...request.limits, bytes: Math.min(request.limits.bytes, TEXT_BYTES) };
-  const found = await fetchInto({ ...request, limits, known: undefined }, async (bytes) => void pieces.push(bytes), [404]);
+  const found = await fetchOrFail({ ...request, limits, known: undefined }, async (bytes) => void pieces.push(bytes), [404]);
   return found && Buffer.concat(pieces).toString('utf8');
 }
 
 /** Hands the body to `write`; undefined when there is none: 304, or one of the statuses `none`. */
-async function fetchInto(request: DownloadRequest, write: Write, none: readonly number[] = []): Promise<Validators | undefined> {
-  const { url, limits } = request;
-  using deadlines = startDeadlines(limits, request.signal);
+async function fetchOrFail(request: DownloadRequest, write: Write, none: readonly number[] = []): Promise<Validators | undefined> {
+  const { url, known, limits, signal } = request;
   try {
-    const response = await follow(request, deadlines.signal);
-    const isNone = none.includes(response.status) || (response.status === 304 && request.known !== undefined);
-    if (isNone || !response.ok || response.body === null) {
-      await response.body?.cancel();
-      if (isNone) return undefined;
-      throw new WeirError('GEO_FILE', `the server answers ${response.status}`);
-    }
-    let bytes = 0;
-    for await (const piece of response.body) {
-      deadlines.heard();
-      bytes += piece.length;
-      if (bytes > limits.bytes) throw new WeirError('GEO_FILE', `it is longer than ${limits.bytes} bytes`);
-      await write(piece);
-    }
-    const [etag, lastModified] = ['etag', 'last-modified'].map((name) => response.headers.get(name) ?? undefined);
-    return { ...(etag && { etag }), ...(lastModified && { lastModified }) };
+    // The operator of the service has set the address.
+    const fetched = await fetchInto({ url, known, limits, signal, userAgent: USER_AGENT, reach: ANYWHERE }, write, Date.now);
+    if (fetched.kind === 'fetched') return fetched.validators;
+    if (fetched.kind === 'unchanged' || none.includes(fetched.status)) return undefined;
+    throw new WeirError('GEO_FILE', `${url}: the server answers ${fetched.status}`);
   } catch (error) {
-    throw new WeirError('GEO_FILE', `${url}: ${reasonOf(error)}`, { cause: error });
+    throw hasCode(error, 'FETCH') ? new WeirError('GEO_FILE', error.message, { cause: error.cause }) : error;
   }
-}
-
-/** Asks, and goes where the server sends us, but nowhere without encryption from an address that has it. */
-async function follow({ url, known }: DownloadRequest, signal: AbortSignal): Promise<Response> {
-  const headers = {
-    'user-agent': 'weir',
-    ...(known?.etag && { 'if-none-match': known.etag }),
-    ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
-  };
-  let at = new URL(url);
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const response = await fetch(at, { redirect: 'manual', headers, signal });
-    const location = [301, 302, 303, 307, 308].includes(response.status) ? response.headers.get('location') : null;
-    if (location === null) return response;
-    await response.body?.cancel();
-    const next = new URL(location, at);
-    const isAllowed = next.protocol === 'https:' || (next.protocol === 'http:' && at.protocol === 'http:');
-    if (!isAllowed) throw new WeirError('GEO_FILE', `it redirects from ${at.protocol}// to ${next.protocol}//`);
-    at = next;
-  }
-  throw new WeirError('GEO_FILE', `it redirects more than ${MOST_REDIRECTS} times`);
-}
-
-/** A signal that ends a download when its time is over or `stop` says so. */
-function startDeadlines({ idleMs, totalMs }: DownloadLimits, stop: AbortSignal) {
-  const controller = new AbortController();
-  const end = (text: string) => controller.abort(new WeirError('GEO_FILE', text));
-  const total = setTimeout(end, totalMs, `it takes longer than ${totalMs / 1000} s`);
-  const idle = setTimeout(end, idleMs, `nothing has come for ${idleMs / 1000} s`);
-  return {
-    signal: AbortSignal.any([controller.signal, stop]),
-    /** A piece has come. */
-    heard: () => void idle.refresh(),
-    [Symbol.dispose]() {
-      clearTimeout(total);
-      clearTimeout(idle);
-    },
-  };
-}
-
-/** What went wrong, in words: those of the system stand at the bottom of fetch's own. */
-function reasonOf(error: unknown): string {
-  const { cause, message, code } = error as Error & { readonly code?: string };
-  if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ');
-  return cause === undefined ? message || code || String(error) : reasonOf(cause);
 }

@@ -1,7 +1,7 @@
 /** What the last update of the geo data did, kept beside the downloaded files for the next one and for `weir geo status` (SPEC D17.8). */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Validators } from './download.ts';
+import type { Validators } from '../fetch/fetch.ts';
 import type { GeoKind } from './kind.ts';
 
 /** `held`: the download has under half of what is in use, and waits for `weir geo accept`. */

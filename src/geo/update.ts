@@ -2,8 +2,9 @@
 import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WeirError } from '../errors.ts';
+import type { Validators } from '../fetch/fetch.ts';
 import type { GeoData, GeoKindData } from './data.ts';
-import { type Downloaded, type DownloadLimits, download, downloadText, type Validators } from './download.ts';
+import { type Downloaded, type DownloadLimits, download, downloadText } from './download.ts';
 import { GEO_KINDS, type GeoKind, KINDS } from './kind.ts';
 import { loadSources } from './load.ts';
 import { shrinkFault } from './shrink.ts';

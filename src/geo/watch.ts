@@ -1,4 +1,5 @@
 import { hasCode, WeirError } from '../errors.ts';
+import { oneByOne } from '../serial.ts';
 import { isAccepted } from './accept.ts';
 import type { GeoData, GeoKindData } from './data.ts';
 import { GEO_KINDS, type GeoKind, KINDS } from './kind.ts';
@@ -49,7 +50,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
   const watched = { country: startOf(data.country), asn: startOf(data.asn) };
   let inUse = data;
   let closed = false;
-  let work = Promise.resolve();
+  const inTurn = oneByOne();
   let timer: NodeJS.Timeout | undefined;
 
   const explain = (error: Error): void => log('refused', `${error.message}; the data loaded before stay in use`);
@@ -83,12 +84,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
     onChange(next);
     log('reloaded', `geo data reloaded: ${GEO_KINDS.map((kind) => swapText(before[kind], next[kind])).join('; ')}`);
   };
-  /** Runs one check at a time, in the order requested. */
-  const enqueue = (isForced: boolean): Promise<void> => {
-    const done = work.then(() => (closed ? undefined : lookAtAll(isForced)));
-    work = done.catch(() => undefined);
-    return done;
-  };
+  const enqueue = (isForced: boolean): Promise<void> => inTurn(async () => (closed ? undefined : lookAtAll(isForced)));
   const schedule = (): void => {
     if (closed) return;
     timer = setTimeout(() => void enqueue(false).catch(explain).finally(schedule), pollMs);

@@ -2,23 +2,27 @@
 import type { Caller } from '../account/caller.ts';
 import type { ForecastFields } from '../document/watch/forecast-fields.ts';
 import { hasCode, WeirError } from '../errors.ts';
+import type { GeoDatabase } from '../ports/geo.ts';
 import type { StoredRule } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Accept, Batch, Refused } from '../signal/accept.ts';
 import { entryErrors } from '../signal/faults.ts';
 import { LIMITS } from '../signal/limits.ts';
 import type { Refusal } from '../signal/refusal.ts';
+import { entrySignals, type LeftOut, type PassedRow, type PlacedEntry, type Reading, readContent } from '../source/readers/content.ts';
+import type { ListDefaults, ListEntry } from '../source/readers/entry.ts';
+import { arrayOf, type FileSignal, type LineFault, takenSignals } from '../source/readers/items.ts';
+import { type Wide, wideOf, wideText } from '../source/wide.ts';
 import { findList } from './find.ts';
-import { entrySignals, type PlacedEntry, readContent } from './plain-lists/content.ts';
-import type { ListDefaults, ListEntry } from './plain-lists/entry.ts';
-import { type Form, findForm } from './plain-lists/form.ts';
-import { arrayOf, type FileSignal, type LineFault, takenSignals } from './plain-lists/items.ts';
 import { notSure, planReplacement, type Replacement } from './plain-lists/replace.ts';
 import { type BatchResult, previewBatches } from './preview.ts';
 import type { RuleManagement } from './rule-ports.ts';
 
 /** Entries of one import at most. */
 export const MOST_IMPORTED = 10_000;
+/** Lines of a file at most, and bytes of it once it is unpacked. */
+const MOST_LINES = 100_000;
+const MOST_UNPACKED = 16 * 1024 * 1024;
 /** Rules of a list that an import replaces at most. */
 export const MOST_REPLACED = 50_000;
 /** Rules that are read before other work gets its turn. */
@@ -31,10 +35,8 @@ const PIECE = 4 * 1024;
 export interface ImportRequest {
   readonly caller: Caller;
   readonly bytes: Uint8Array;
-  /** The name of the file, whose end may tell its form. */
-  readonly file: string;
-  /** undefined: found out. */
-  readonly format: Form | undefined;
+  /** How the file is read. */
+  readonly reading: Reading;
   /** UUID or name; undefined: the default list. */
   readonly list: string | undefined;
   /** What is said of all entries. */
@@ -43,7 +45,7 @@ export interface ImportRequest {
   readonly preview: boolean;
   /** Whether the rules of the list go that the file does not have. */
   readonly replace: boolean;
-  /** Whether those may be more than half of its rules. */
+  /** Whether those may be more than half of its rules, and whole countries and ASNs may be meant. */
   readonly isSure: boolean;
 }
 
@@ -51,6 +53,7 @@ export interface ImportRequest {
 export interface ImportPorts extends Pick<RuleManagement, 'accept' | 'forecast'> {
   readonly store: Pick<StoreReads, 'rules' | 'findNamed' | 'defaultList'>;
   readonly now: () => number;
+  readonly geo: () => GeoDatabase;
   untilLanded(): Promise<number>;
   pause(): Promise<void>;
 }
@@ -77,6 +80,10 @@ export interface Imported extends ForecastFields {
   readonly failed: number;
   /** Entries that have expired, which are left out. */
   readonly expired: number;
+  /** Rows that were passed over, by the reason. */
+  readonly passed: readonly { readonly reason: string; readonly rows: number }[];
+  /** Countries and ASNs among the entries, which has to be confirmed; absent without any. */
+  readonly wide?: Wide;
   readonly errors: readonly ImportFault[];
   readonly errors_left_out: number;
   /** What agents would silently ignore; previews only. */
@@ -92,7 +99,10 @@ export interface Imported extends ForecastFields {
 export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | Refused> {
   const { accept, pause } = ports;
   const file = await readBatches(request, pause);
-  const { batches, faults, expired } = file;
+  const { batches, faults, left } = file;
+  const wide = await wideOf(file.entries ?? [], ports.geo(), pause);
+  if (wide !== undefined && !request.isSure && !request.preview)
+    throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
   const replacement = request.replace ? await replacementBy(ports, request, file) : undefined;
   const entries = await written(batches, request, pause);
   const removals = await written(replacement === undefined ? [] : inBatches(replacement.removals), request, pause);
@@ -112,7 +122,9 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
   return {
     accepted: read - failed,
     failed,
-    expired,
+    expired: left.expired,
+    passed: [...left.passed].map(([reason, rows]) => ({ reason, rows })),
+    ...(wide !== undefined && { wide }),
     errors: errors.slice(0, MOST_TOLD),
     errors_left_out: Math.max(0, errors.length - MOST_TOLD),
     warnings: results.flatMap((result) => (result.refused === undefined ? result.warnings : [])).slice(0, MOST_TOLD),
@@ -207,25 +219,23 @@ function faultsOf({ refused, faults = [] }: BatchResult, signals: readonly FileS
 interface ReadFile {
   readonly batches: readonly (readonly FileSignal[])[];
   readonly faults: readonly ImportFault[];
-  readonly expired: number;
+  readonly left: LeftOut;
   /** undefined for a file of signals. */
   readonly entries: readonly ListEntry[] | undefined;
 }
 
 /** The signals of a file in batches of one version. What makes the rest unreadable is a fault of its own. */
-async function readBatches({ bytes, file, format, defaults }: ImportRequest, pause: () => Promise<void>): Promise<ReadFile> {
+async function readBatches({ bytes, reading, defaults }: ImportRequest, pause: () => Promise<void>): Promise<ReadFile> {
   const batches: FileSignal[][] = [];
   const faults: ImportFault[] = [];
-  let expired = 0;
+  let left: LeftOut = { expired: 0, passed: new Map() };
   let count = 0;
   let entries: ListEntry[] | undefined;
   try {
-    const content = await readContent(await findForm(pieces(bytes, pause), file, format), defaults);
+    const content = await readContent(pieces(bytes, pause), { ...reading, mostLines: MOST_LINES, mostBytes: MOST_UNPACKED }, defaults);
     entries = 'signals' in content ? undefined : [];
     const found =
-      'signals' in content
-        ? takenSignals(content.signals)
-        : entrySignals(noting(content.entries, entries!), (number) => (expired = number));
+      'signals' in content ? takenSignals(content.signals) : entrySignals(noting(content.entries, entries!), (found) => (left = found));
     for await (const each of found) {
       count += 1;
       if (count > MOST_IMPORTED) {
@@ -239,11 +249,14 @@ async function readBatches({ bytes, file, format, defaults }: ImportRequest, pau
     if (!hasCode(error, 'USAGE')) throw error;
     faults.push({ place: 'file', message: error.message });
   }
-  return { batches, faults, expired, entries };
+  return { batches, faults, left, entries };
 }
 
 /** The same, each entry noted. */
-async function* noting(entries: AsyncIterable<PlacedEntry | LineFault>, noted: ListEntry[]): AsyncGenerator<PlacedEntry | LineFault> {
+async function* noting(
+  entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
+  noted: ListEntry[],
+): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const each of entries) {
     if ('entry' in each) noted.push(each.entry);
     yield each;

@@ -12,6 +12,7 @@ import { fairSteps } from '../runtime/fair-steps.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
 import { processesOn } from '../runtime/status-file.ts';
+import { oneByOne } from '../serial.ts';
 import type { Accept } from '../signal/accept.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { SignalJudges } from './signals.ts';
@@ -56,7 +57,9 @@ export function managePorts(parts: ManageParts): ManagePorts {
     forecast: judges.forecast,
     explainer: feedThread,
     schemes: judges.schemes,
+    geo: () => geo.database(),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
+    inTurn: oneByOne(),
   };
 }
 

@@ -5,6 +5,7 @@ import type { FeedSizes } from '../document/watch/feed-sizes.ts';
 import type { Device, SeenDevices } from '../ports/devices.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { oneByOne } from '../serial.ts';
 import { everyMinute } from './every-minute.ts';
 
 /** How long the last write may take, ms. */
@@ -37,7 +38,7 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
   const startedAt = now();
   let counts: ReturnType<Past['counts']>;
   let failed = false;
-  let writing = Promise.resolve();
+  const inTurn = oneByOne();
 
   async function writeNow(isLast: boolean): Promise<void> {
     try {
@@ -66,10 +67,7 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     return [...taken.devices, ...[...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }))];
   }
 
-  const write = (isLast = false) => {
-    writing = writing.then(() => writeNow(isLast));
-    return writing;
-  };
+  const write = (isLast = false) => inTurn(() => writeNow(isLast));
   store.deviceCounts(startedAt - DAY).then(
     (found) => {
       counts ??= found;

@@ -3,6 +3,7 @@ import { within } from '../clock.ts';
 import type { Check } from '../ports/health.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
+import { shared } from '../serial.ts';
 import type { LandingReport } from './consumer-role.ts';
 
 /** How far this machine's clock and the store's may differ, ms: expiry and Last-Modified rest on both. */
@@ -97,18 +98,16 @@ const checked = (name: string, patience: number, ask: Ask<Partial<Check>>): Ask<
  */
 function lastKnown<T>(ask: Ask<T>, first: T): Ask<T> {
   let known = first;
-  let asking: Promise<void> | undefined;
+  const asking = shared<void>();
   let begun = 0;
+  const askNow = async () => {
+    begun = performance.now();
+    known = await ask();
+  };
   return async () => {
-    if (asking === undefined) {
-      begun = performance.now();
-      asking = ask().then((answer) => {
-        known = answer;
-        asking = undefined;
-      });
-    }
+    const answered = asking(askNow);
     const left = Math.max(0, begun + WAIT - performance.now());
-    await Promise.race([asking, sleep(left, undefined, { ref: false }).then(() => turn())]);
+    await Promise.race([answered, sleep(left, undefined, { ref: false }).then(() => turn())]);
     return known;
   };
 }

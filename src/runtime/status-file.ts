@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, uti
 import { join } from 'node:path';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
+import { oneByOne } from '../serial.ts';
 
 /** How often it is written, ms, and for how long a process that has stopped writing counts as running. */
 const EVERY = 10_000;
@@ -30,7 +31,7 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
   let written = '';
   let failed = false;
   let over = false;
-  let writing = Promise.resolve();
+  const inTurn = oneByOne();
 
   async function write(): Promise<void> {
     const text = JSON.stringify(await collect());
@@ -49,7 +50,7 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
   }
   const next = () => {
     early = undefined;
-    writing = writing.then(write).catch((error: Error) => log('error', `the status could not be written: ${error.message}`));
+    inTurn(write).catch((error: Error) => log('error', `the status could not be written: ${error.message}`));
   };
   dropStopped(dataDir);
   next();
@@ -63,7 +64,7 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
       over = true;
       clearInterval(timer);
       clearTimeout(early);
-      await writing;
+      await inTurn(async () => {});
       rmSync(file, { force: true });
     },
   };

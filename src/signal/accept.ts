@@ -2,7 +2,7 @@
 import type { Caller } from '../account/caller.ts';
 import type { EntryKind } from '../ports/http-counts.ts';
 import type { Message, Stream } from '../ports/stream.ts';
-import { queue } from '../queue.ts';
+import { oneByOne } from '../serial.ts';
 import { batchSteps, type ScannedBatch, scanSteps, schemaSteps } from './batch.ts';
 import type { EntryFault } from './faults.ts';
 import type { LandingList } from './landing-list.ts';
@@ -108,7 +108,7 @@ const NOTHING: Tally = { accepted: new Map(), failed: new Map() };
 /** Makes what takes batches. One of them for a process: limits, and the order of large batches, are of all who send. */
 export function acceptance(parts: AcceptParts): Accept {
   const { landingList, takeEntries, run, count } = parts;
-  const oneByOne = queue();
+  const inTurn = oneByOne();
   void run.usual(schemaSteps());
 
   return async (batch) => {
@@ -127,7 +127,7 @@ export function acceptance(parts: AcceptParts): Accept {
       return { refused: { code: 'LIMITED', message: TOO_MANY_ENTRIES, retryAfter } };
     }
     const work = () => judgeAndPublish(parts, runSlices, batch, scanned, (outcome) => count({ ...outcome, ...common }), listId);
-    return isLarge ? oneByOne(work) : work();
+    return isLarge ? inTurn(work) : work();
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Log } from '../ports/log.ts';
 import type { Draft, Stream } from '../ports/stream.ts';
+import { shared } from '../serial.ts';
 
 /** How long the outcome of an append counts before a probe is made, ms; so at most one probe in this time. */
 const COUNTS = 5000;
@@ -26,20 +27,14 @@ export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, m
 
   const isOld = () => monotonic() - last.at >= COUNTS;
 
-  let probing: Promise<void> | undefined;
+  const probing = shared<void>();
   /** Probes once for all who ask. An append that ends meanwhile tells more than the probe. */
   function probe(): Promise<void> {
     const before = last;
     const noteUnlessAppended = (fault?: Error) => {
       if (last === before) note(fault);
     };
-    probing ??= stream
-      .probe()
-      .then(() => noteUnlessAppended(), noteUnlessAppended)
-      .finally(() => {
-        probing = undefined;
-      });
-    return probing;
+    return probing(() => stream.probe().then(() => noteUnlessAppended(), noteUnlessAppended));
   }
 
   return {

@@ -52,7 +52,19 @@ suite('plain lists', () => {
     lines[3] = '10.0.0.999';
     lines[1200] = 'QQ';
     const path = file('ips.txt', `; made by hand\n\n${lines.join('\n')}\n`);
-    const { code, stdout } = await send(of, path, '--expires-in', '7d', '--reason', 'by hand', '--label', 'source=test', '--label', 'a=b');
+    const { code, stdout } = await send(
+      of,
+      path,
+      '--expires-in',
+      '7d',
+      '--reason',
+      'by hand',
+      '--label',
+      'source=test',
+      '--label',
+      'a=b',
+      '--yes',
+    );
     assert.equal(code, 1);
     assert.deepEqual(stdout.trimEnd().split('\n'), [
       'line 6: "10.0.0.999": an octet must be 0 to 255',
@@ -71,6 +83,23 @@ suite('plain lists', () => {
     const unblocked = await send(of, path, '--action', 'unblock');
     assert.equal(unblocked.code, 1);
     await landed(of, []);
+  });
+
+  test('D11.13 weir send: countries and ASNs of a list are sent with --yes only; else each is told, and what they would do to feeds', async () => {
+    const of = await tenant();
+    const path = file('wide.csv', 'network,asn,country\n192.0.2.0/24,64500,NL\n');
+    assert.deepEqual((await send(of, path)).code, 0);
+    const wide = file('wide.txt', '192.0.2.1\nNL\n');
+    const { code, stdout, stderr } = await send(of, wide);
+    assert.deepEqual(
+      [code, stdout],
+      [1, 'line 2: country NL is many networks, and is sent only when that is meant\n1 signals processed, 1 failed\n'],
+    );
+    assert.match(stderr, /^weir: 1 countries were not sent: when they are meant, say so with --yes$/m);
+    assert.match(stderr, /^weir: with them: default \(block\): \d+ entries of 131072, \d+ more$/m);
+    await landed(of, ['192.0.2.0/24', '192.0.2.1']);
+    assert.equal((await send(of, wide, '--yes')).code, 0);
+    await landed(of, ['192.0.2.0/24', '192.0.2.1', 'NL']);
   });
 
   test('D11.3 weir send: what comes through a pipe is sent while the pipe stays open', async () => {
@@ -141,7 +170,7 @@ suite('plain lists', () => {
       const [source, copy] = [await tenant(), await tenant()];
       await prepare(source);
       const path = file(`export-${format}`, await exported(source, '--format', format));
-      const { code, stdout } = await send(copy, path);
+      const { code, stdout } = await send(copy, path, '--yes');
       assert.deepEqual([code, stdout], [0, '7 signals processed, 0 failed\n']);
       const told = async (of: Tenant) =>
         (await rules(of)).map(({ id: _, list_id: __, created_at: ___, updated_at: ____, expires_at: _____, ...rest }) => {

@@ -264,7 +264,7 @@ suite('management of rules', () => {
   test('D15.36 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {
     const { get, done, post, targetsOf } = await space('import');
     const csv = 'ip,reason\n192.0.2.1,scan\nnonsense,x\n10.0.0.1,inside\nAS64500,net\n';
-    const path = '/imports?format=csv&label=source:feed&expires_in=7d';
+    const path = '/imports?format=csv&label=source:feed&expires_in=7d&confirmed=1';
     const preview = await done(`${path}&preview=1`, csv);
     assert.deepEqual([preview.accepted, preview.failed, preview.batches], [2, 2, []]);
     const feeds = preview.feeds.map(({ kind, entries_before: was, entries_after: will }) => [kind, was, Number(will) > 0]);
@@ -339,6 +339,51 @@ suite('management of rules', () => {
     );
     assert.equal((await post('/imports?list=nothing', '192.0.2.1')).status, 404);
     assert.equal((await post('/imports?expires_in=long', '192.0.2.1')).body.details[0]!.field, 'expires_in');
+  });
+
+  test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {
+    const { done, post, targetsOf } = await space('wide');
+    const dshield =
+      'Start\tEnd\tNetmask\tAttacks\tName\tCountry\temail\n192.88.99.0\t192.88.99.255\t24\t2413\tEXAMPLE\tUS\ta@example.net\n';
+    assert.deepEqual([(await done('/imports', dshield)).accepted, await targetsOf('')], [1, ['192.88.99.0/24']]);
+    const unknown = await done('/imports', 'badguy,country\n192.0.2.1,NL\n');
+    assert.deepEqual([unknown.accepted, unknown.failed], [0, 1]);
+    assert.match(unknown.errors[0]!.message, /^"192.0.2.1" looks like an address, but "badguy" is no column of addresses/);
+
+    const wide = 'country\nNL\nNL\nDE\n';
+    const preview = await done('/imports?preview=1', wide);
+    const { networks, ...counts } = preview.wide as { networks: number };
+    assert.deepEqual([counts, networks > 0], [{ countries: 2, asns: 0 }, true]);
+    const refused = await post('/imports', wide);
+    assert.equal(refused.status, 409);
+    assert.match(refused.body.message, /^the file is about 2 countries, [\d,]+ networks?: when that is meant, say so with confirmed$/);
+    assert.deepEqual(await targetsOf(''), ['192.88.99.0/24']);
+    assert.equal((await done('/imports?confirmed=1', wide)).accepted, 3);
+    assert.deepEqual((await targetsOf('')).sort(), ['192.88.99.0/24', 'DE', 'NL']);
+    assert.equal((await done('/imports?action=unblock', wide)).accepted, 3);
+    assert.deepEqual(await targetsOf(''), ['192.88.99.0/24']);
+  });
+
+  test('D11.1, D15.36 an import reads JSON by paths and gzip, tells the rows that it passes over, and reads so many lines at most', async () => {
+    const { done, post, targetsOf } = await space('shapes');
+    const aws = JSON.stringify(
+      {
+        prefixes: [
+          { ip_prefix: '192.88.99.0/25', service: 'A' },
+          { ip_prefix: '192.88.99.128/26', service: 'B' },
+        ],
+      },
+      null,
+      2,
+    );
+    assert.equal((await done('/imports?path=prefixes[].ip_prefix&where=service%3DB', aws)).accepted, 1);
+    assert.match((await done('/imports', aws)).errors[0]!.message, /^the file is one JSON object/);
+    assert.equal((await post('/imports?path=a..b', aws)).body.details[0]!.field, 'path');
+    assert.deepEqual(await targetsOf(''), ['192.88.99.128/26']);
+    const misp = await done('/imports', 'type,value,to_ids\nip-dst,192.88.99.1,0\nip-src|port,192.88.99.2|443,1\n');
+    assert.deepEqual([misp.accepted, misp.passed], [1, [{ reason: 'to_ids is 0: no detection', rows: 1 }]]);
+    assert.match((await done('/imports', `\n${'#\n'.repeat(200_000)}192.88.99.3\n`)).errors[0]!.message, /has more than 100000 lines/);
+    assert.deepEqual((await targetsOf('')).sort(), ['192.88.99.128/26', '192.88.99.2']);
   });
 
   test('D15.41 an import that replaces makes the list equal to the file; more than half goes only where it is confirmed', async () => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseExpression } from '../parser.ts';
+import { printExpression } from '../print.ts';
 import { loadSchemes, packagedSchemes } from '../scheme.ts';
 import { expressions } from './corpus.ts';
-import { printExpression } from './printer.ts';
 import { truth } from './trees.ts';
 
 const schemes = packagedSchemes();

@@ -1,6 +1,7 @@
 /** Random trees of the packaged WAF scheme, as the parser would build them. */
 import fc from 'fast-check';
 import { type Argument, EACH, type Expression, type Index, type Item, type Literal, type Value } from '../ast.ts';
+import { encodeText } from '../bytes.ts';
 import { type Field, packagedSchemes } from '../scheme.ts';
 import type { FunctionSignature } from '../signature.ts';
 import { arrayOf, BOOL, BOOL_ARRAY, BYTES, INT, IP, type Type } from '../types.ts';
@@ -10,9 +11,35 @@ const fields = [...names.values()].filter((definition): definition is Field => d
 const fieldsOf = (type: Type) => fields.filter((field) => field.type === type);
 const signature = (name: string) => names.get(name) as FunctionSignature;
 
-const bytes = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 8 });
-const int = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.bigInt({ min: -9n, max: 300n }));
-const address = fc.oneof(
+/** Texts that mean something to one function or another, so that values and literals meet. */
+const TELLING = [
+  '',
+  'a',
+  'A',
+  'b',
+  '1',
+  '/a/*',
+  '/a/xyz',
+  'x=1&y=2&x',
+  '%41+%u0042',
+  '%2541',
+  'YWI=',
+  'YWI',
+  '{"a":1,"b":"é"}',
+  '[1,2,"a"]',
+  '*',
+  'É',
+  'é',
+].map(encodeText);
+const anyBytes = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 8 });
+export const bytes = fc.oneof(anyBytes, fc.constantFrom(...TELLING));
+export const int = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.bigInt({ min: -9n, max: 300n }),
+  fc.constantFrom(0n, 1n, 2n),
+);
+export const address = fc.oneof(
+  fc.constantFrom('\x01\x02\x03\x04', '\0\0\0\0\0\0\0\0\0\0\xff\xff\x01\x02\x03\x04', '\0\0\0\0', `${'\0'.repeat(15)}\x01`),
   fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)), minLength: 4, maxLength: 4 }),
   fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)), minLength: 16, maxLength: 16 }),
 );
@@ -22,6 +49,10 @@ const regex = fc.constantFrom('', 'a', '^/a"b"#$', '[a"b]+', '\\d{1,3}', '(?i)x|
 function literal(type: Type): fc.Arbitrary<Literal> {
   const value = type === INT ? int : type === IP ? address : bytes;
   return (value as fc.Arbitrary<bigint | string>).map((value) => ({ kind: 'literal', type, value }) as Literal);
+}
+
+function options(...values: readonly string[]): fc.Arbitrary<Literal> {
+  return fc.constantFrom(...values).map((value) => ({ kind: 'literal', type: BYTES, value: encodeText(value) }));
 }
 
 function range<T extends bigint | string>(values: fc.Arbitrary<T>): fc.Arbitrary<Item> {
@@ -50,9 +81,10 @@ function call(name: string, list: readonly Argument[]): Value['source'] {
   return { kind: 'call', type: each ? arrayOf(returns) : returns, signature: signature(name), arguments: list };
 }
 
+export const NAMES = ['a', 'b', 'é', ''];
 const headers = fc.constantFrom(...fields.filter((field) => field.type.text === 'Map(Array(Bytes))'));
-const name = fc.string({ unit: 'grapheme', maxLength: 5 });
-const position = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+const name = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 5 }), fc.constantFrom(...NAMES));
+const position = fc.oneof(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.integer({ min: 0, max: 2 }));
 
 /** One value of a type, without `[*]`. */
 function single(type: Type, depth: number): fc.Arbitrary<Value> {
@@ -66,11 +98,14 @@ function single(type: Type, depth: number): fc.Arbitrary<Value> {
 function calls(type: Type, depth: number): fc.Arbitrary<Value>[] {
   const of = (made: fc.Arbitrary<Value['source']>, indexes: readonly Index[] = []) => made.map((source) => indexed(source, indexes));
   const inner = fc.memo((d) => single(BYTES, d))(depth - 1);
-  if (type === BOOL) return [of(fc.tuple(inner, literal(BYTES)).map((list) => call('starts_with', list)))];
+  const names = fc.array(literal(BYTES), { minLength: 1, maxLength: 2 });
+  const path = fc.array(fc.oneof(literal(BYTES), literal(INT)), { minLength: 1, maxLength: 2 });
+  if (type === BOOL) return ['starts_with', 'ends_with'].map((name) => of(fc.tuple(inner, literal(BYTES)).map((list) => call(name, list))));
   if (type === INT) {
     return [
       of(inner.map((value) => call('len', [value]))),
-      of(fc.tuple(inner, literal(BYTES), literal(INT)).map((list) => call('json_lookup_integer', list))),
+      of(fc.tuple(headers, name).map(([field, key]) => call('len', [indexed(field, [key])]))),
+      of(fc.tuple(inner, path).map(([value, path]) => call('json_lookup_integer', [value, ...path]))),
     ];
   }
   if (type === IP) return [of(fc.tuple(single(IP, 0), literal(INT), literal(INT)).map((list) => call('cidr', list)))];
@@ -79,6 +114,25 @@ function calls(type: Type, depth: number): fc.Arbitrary<Value>[] {
     of(inner.map((value) => call('decode_base64', [value]))),
     of(fc.tuple(inner, literal(BYTES), inner).map((list) => call('concat', list))),
     of(fc.tuple(inner, literal(INT)).map((list) => call('substring', list))),
+    of(fc.tuple(inner, literal(INT), literal(INT)).map((list) => call('substring', list))),
+    of(fc.tuple(inner, literal(BYTES)).map((list) => call('remove_bytes', list))),
+    of(fc.tuple(inner, names).map(([value, names]) => call('remove_query_args', [value, ...names]))),
+    of(fc.tuple(inner, path).map(([value, path]) => call('json_lookup_string', [value, ...path]))),
+    of(inner.map((value) => call('url_decode', [value]))),
+    of(fc.tuple(inner, options('u', 'r', 'ur', 'x')).map((list) => call('url_decode', list))),
+    of(inner.map((value) => call('uuid4', [value]))),
+    of(
+      fc
+        .tuple(inner, options('/a/*', 'a?', '*', '*a*b', 'é', ''), options('/b/$1', '$0$$', '$'.concat('{1}x'), '$1x'))
+        .map((list) => call('wildcard_replace', list)),
+    ),
+    of(fc.tuple(inner, options('A*', '*%'), options('<$1>'), options('s', 'i', '')).map((list) => call('wildcard_replace', list))),
+    of(
+      fc.tuple(headers, name, headers, name).map(([a, x, b, y]) => call('concat', [indexed(a, [x]), indexed(b, [y])])),
+      [1],
+    ),
+    of(single(IP, 0).map((argument) => call('to_string', [argument]))),
+    of(single(INT, 0).map((argument) => call('to_string', [argument]))),
     of(truth(depth - 1).map((argument) => call('to_string', [argument]))),
     of(
       elements(depth - 1).map((value) => call('upper', [value])),
@@ -98,6 +152,8 @@ function elements(depth: number): fc.Arbitrary<Value> {
   return fc.oneof(
     plain,
     elements(depth - 1).map((value) => indexed(call('lower', [value]), [EACH])),
+    elements(depth - 1).map((value) => indexed(call('uuid4', [value]), [EACH])),
+    fc.tuple(elements(depth - 1), single(BYTES, 0)).map(([value, other]) => indexed(call('concat', [value, other]), [EACH])),
   );
 }
 
@@ -139,8 +195,15 @@ export function truth(depth: number): fc.Arbitrary<Expression> {
     .chain(compare);
   if (depth <= 0) return plain;
   const inner = truth(depth - 1);
+  const bare = elements(depth - 1).map(
+    (value): Value => indexed(call('starts_with', [value, { kind: 'literal', type: BYTES, value: '' }]), []),
+  );
+  const listed = bare.map((left): Expression => ({ kind: 'comparison', type: BOOL_ARRAY, left, op: 'is true' }));
   const quantified = fc
-    .tuple(fc.constantFrom('any' as const, 'all' as const), truths(depth - 1))
+    .tuple(
+      fc.constantFrom('any' as const, 'all' as const),
+      fc.oneof<fc.Arbitrary<Expression | Value>[]>(truths(depth - 1), truths(depth - 1), bare, listed),
+    )
     .map(([op, argument]): Expression => ({ kind: 'quantifier', type: BOOL, op, argument }));
   return fc.oneof(plain, quantified, inner.map(negated), joined(BOOL, inner));
 }

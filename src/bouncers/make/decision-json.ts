@@ -5,7 +5,8 @@ import type { Network } from '@weir/network/network.ts';
 import { type DecisionFilter, ORIGIN, type Scope } from '../decisions.ts';
 import { SEVERAL } from './coverage.ts';
 import { isWide, keyAt, type NetworkKey, networkOf } from './network-key.ts';
-import { LONGEST_TOLD, type ToldNetworks } from './told.ts';
+import type { ToldNetworks } from './told.ts';
+import { LONGEST_TOLD } from './told-instants.ts';
 
 /** What the texts of decisions are made with. */
 export interface DecisionTexts {
@@ -90,9 +91,9 @@ function wantsScenario({ containing, without }: DecisionFilter, name: string): b
 /** Every decision ends in half a second: clients expect a fraction, and some take a timeout of 0 for none. */
 const GONE = '-1.5s';
 
-/** A duration as Go writes it, such as `3h59m20.5s`, not below 1.5 s; `seconds` of any sign. */
+/** A duration as Go writes it, such as `3h59m20.5s`, not below 1.5 s; `seconds` of any sign. Clients cut to whole seconds: none is to be lost. */
 function durationText(seconds: number): string {
-  const whole = Math.max(1, Math.floor(seconds));
+  const whole = Math.max(1, Math.ceil(seconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${whole % 60}.5s`;
 }

@@ -49,7 +49,7 @@ test('D14.6 what could not be written is written with the next change', () => {
   assert.deepEqual(keysOf(again), keysOf(told));
 });
 
-test('D14.5 a block that was shortened and then renewed is told again at both instants, also after a restart', () => {
+test('D14.5 a block that was shortened and then renewed is told again before the new end, and at both, also after a restart', () => {
   const told = new Told('a');
   const second = START / 1000;
   const records: Uint8Array[] = [];
@@ -63,16 +63,70 @@ test('D14.5 a block that was shortened and then renewed is told again at both in
   take(told, second + 5000, second + 20);
   const again = new Told('b');
   again.restore(records, (second + 30) * 1000);
-  for (const each of [told, again]) {
-    take(each, second + 5000, second + 30);
-    for (const due of [100, 1000]) {
-      assert.equal(each.nextDue, second + due);
+  for (const [each, dues] of [
+    [told, [55, 100, 1000]],
+    // When it was told is not known then: at once.
+    [again, [30, 100, 1000]],
+  ] as const) {
+    if (each === told) take(each, second + 5000, second + 30);
+    for (const due of dues) {
+      if (due !== 30) assert.equal(each.nextDue, second + due);
       const { mark } = each;
       assert.deepEqual([...each.since(mark).changed], []);
       take(each, second + 5000, second + due);
       assert.deepEqual([...each.since(mark).changed], [0]);
+      assert.equal(each.networks.until[0], second + 5000);
     }
   }
+});
+
+test('D14.5 what lapses within 14 days is told until then; what stays longer until between 7 and 14 days ahead, and again before that', () => {
+  const second = START / 1000;
+  const DAY = 86_400;
+  for (const days of [1 / 1440, 1, 6.9, 7, 13.9, 14]) {
+    const told = new Told('a');
+    told.take(content(range(0, 500), second + days * DAY), START);
+    assert.deepEqual(new Set(told.networks.until), new Set([second + days * DAY]), `${days}`);
+    assert.equal(told.nextDue, second + days * DAY);
+  }
+  for (const lapse of [second + 14 * DAY + 1, second + 400 * DAY, Number.POSITIVE_INFINITY]) {
+    const told = new Told('a');
+    told.take(content(range(0, 500), lapse), START);
+    const { mark } = told;
+    assert.ok([...told.networks.until].every((until) => until > second + 7 * DAY && until <= second + 14 * DAY));
+    assert.ok(new Set(told.networks.until).size > 250, 'not all at once');
+    // Whenever it is looked at as it asks for, nothing that a client holds ends before it was told again.
+    const held = [...told.networks.until];
+    let now = second;
+    while (told.nextDue < Math.min(lapse, second + 30 * DAY)) {
+      now = told.nextDue;
+      const before = told.mark;
+      told.take(content(range(0, 500), lapse), now * 1000);
+      for (const index of told.since(before).changed) {
+        assert.ok(held[index] > now, `${held[index] - now} s`);
+        held[index] = told.networks.until[index];
+      }
+    }
+    assert.notDeepEqual(told.mark, mark);
+    assert.ok(held.every((until) => until > now));
+  }
+});
+
+test('D14.5 a block that is renewed now and then is told again before its end, and seldom', () => {
+  const told = new Told('a');
+  const second = START / 1000;
+  let held = 0;
+  let times = 0;
+  for (let now = second; now < second + 3600; now += 10) {
+    const { mark } = told;
+    told.take(content([1], now + 300), now * 1000);
+    for (const index of told.since(mark).changed) {
+      assert.ok(held === 0 || held - now >= 140, `${held - now} s`);
+      held = told.networks.until[index];
+      times += 1;
+    }
+  }
+  assert.ok(times <= 2 * (3600 / 150) + 1, String(times));
 });
 
 test('D14.3 who is too far behind, or knows another process, is told everything', () => {

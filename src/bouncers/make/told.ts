@@ -8,16 +8,12 @@ import type { DecisionMark } from '../decisions.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { keyAt, type NetworkKey, networkOf, networksOf } from './network-key.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
+import { toldAgain, toldUntil } from './told-instants.ts';
 import { readTold, ToldWriter } from './told-log.ts';
 
 /** How long it is known that a network is gone, s, and of how many at most. */
 const KEPT = 7 * 86_400;
 const MOST_GONE = 131_072;
-/**
- * A network that stays is told again after this long, s: the timeouts of kernels end at 24.8 days. The instants differ from
- * network to network, so that few are told at a time.
- */
-export const LONGEST_TOLD = 14 * 86_400;
 /** How many changes are known by their version. Who is further behind is told everything. */
 const MOST_CHANGES = 262_144;
 /** How much is written behind the whole before the whole is written anew, bytes. */
@@ -48,7 +44,9 @@ export class Told {
   readonly #builder: string;
   #version = 0;
   #networks = NOTHING;
-  /** The earliest of their instants, whole seconds. */
+  /** When each of them is told again if it stays for longer than was told, whole seconds. */
+  #again = new Float64Array();
+  /** The earliest instant at which one of them goes or is told again, whole seconds. */
   #earliest = Number.POSITIVE_INFINITY;
   /** The version before the first change that is known, and the changes since. */
   #known = 0;
@@ -107,7 +105,9 @@ export class Told {
     const networks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists: new Int32Array(v4.length + v6.length) };
     for (let i = 0; i < networks.until.length; i++) networks.until[i] = told.get(keyAt(networks, i))!;
     this.#networks = networks;
-    for (const until of networks.until) this.#earliest = Math.min(this.#earliest, until);
+    // When it was told is not known.
+    this.#again = networks.until.map((until) => toldAgain(until));
+    for (const again of this.#again) this.#earliest = Math.min(this.#earliest, again);
   }
 
   /** Takes in what another process has told the same bouncers. `now` in ms. */
@@ -120,7 +120,9 @@ export class Told {
         if (at === undefined) {
           if (!isGone) gone.push(key);
           if (!isGone || !this.#gone.has(key)) this.#goes(key, second);
-        } else if (!isGone && until > second && this.#networks.until[at] !== until) this.#due(until, key);
+        } else if (!isGone && until > second && this.#networks.until[at] !== until) {
+          for (const due of [Math.max(toldAgain(until), second + 1), until]) this.#due(due, key);
+        }
       }
     }
     this.#move(gone);
@@ -131,9 +133,11 @@ export class Told {
     const second = secondOf(now);
     const before = this.#networks;
     const networks: ToldNetworks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists };
+    const again = new Float64Array(networks.until.length);
     const touched: NetworkKey[] = [];
     const tell = (index: number, key = keyAt(networks, index)) => {
-      networks.until[index] = Math.min(lapses[index], nextPeriod(key, second));
+      networks.until[index] = toldUntil(lapses[index], key, second);
+      again[index] = toldAgain(networks.until[index], second);
       this.#unwritten.add(key, false, networks.until[index]);
       return key;
     };
@@ -150,9 +154,18 @@ export class Told {
     };
     const stays = (from: number, to: number) => {
       const until = before.until[from];
-      if (until <= second) touched.push(tell(to));
-      else if (lapses[to] < until) this.#due(until, tell(to));
-      else networks.until[to] = until;
+      if (until <= second) {
+        touched.push(tell(to));
+      } else if (lapses[to] < until) {
+        this.#due(until, tell(to));
+      } else if (lapses[to] > until && this.#again[from] <= second) {
+        touched.push(tell(to));
+        // Clients that do not take again what they hold let it go then.
+        this.#due(until, keyAt(networks, to));
+      } else {
+        networks.until[to] = until;
+        again[to] = this.#again[from];
+      }
       // Who wants some scenarios only may have to be told.
       if (before.lists[from] !== 0 && before.lists[from] !== lists[to] && until > second) touched.push(keyAt(networks, to));
     };
@@ -168,14 +181,21 @@ export class Told {
         next = from + 1;
         const until = before.until[from];
         // Almost all stay as they are.
-        if (until > second && lapses[at] >= until && lists[at] === before.lists[from]) networks.until[at] = until;
-        else stays(from, at);
+        const isTold = until > second && (lapses[at] === until || (lapses[at] > until && this.#again[from] > second));
+        if (isTold && lists[at] === before.lists[from]) {
+          networks.until[at] = until;
+          again[at] = this.#again[from];
+        } else {
+          stays(from, at);
+        }
       }
-      if (networks.until[at] < earliest) earliest = networks.until[at];
+      const due = lapses[at] > networks.until[at] ? again[at] : networks.until[at];
+      if (due < earliest) earliest = due;
     }
     while (next < before.until.length) removed(next++);
     this.#earliest = earliest;
     this.#networks = networks;
+    this.#again = again;
     for (const [due, keys] of this.#dues) {
       if (due > second) continue;
       this.#dues.delete(due);
@@ -261,12 +281,4 @@ export class Told {
   #find(key: NetworkKey): number | undefined {
     return placeOf(this.#networks, networkOf(key));
   }
-}
-
-/** The next second, of one a period for each network, until which a bouncer is told to hold it at most. */
-function nextPeriod(key: NetworkKey, second: number): number {
-  let phase = 0;
-  for (let i = 0; i < key.length; i++) phase = (Math.imul(phase, 31) + key.charCodeAt(i)) >>> 0;
-  phase %= LONGEST_TOLD;
-  return second - ((((second - phase) % LONGEST_TOLD) + LONGEST_TOLD) % LONGEST_TOLD) + LONGEST_TOLD;
 }

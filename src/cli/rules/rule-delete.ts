@@ -1,7 +1,7 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
+import { readSince } from '../../duration.ts';
 import { WeirError } from '../../errors.ts';
-import { readSince } from '../../manage/duration.ts';
 import { findList } from '../../manage/find.ts';
 import { operate } from '../../manage/operate.ts';
 import { deletions } from '../../manage/rule-deletion.ts';

@@ -2,9 +2,9 @@
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { findList } from '../../manage/find.ts';
-import { EXPORT_FIELDS } from '../../manage/plain-lists/entry.ts';
 import { ACCESS_ACTIONS, type AccessRule } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { EXPORT_FIELDS } from '../../source/readers/entry.ts';
 import type { AddCommand } from '../command.ts';
 import { type Context, workspaceId, writeLine } from '../context.ts';
 import { inWorkspace, oneOf } from '../usage.ts';

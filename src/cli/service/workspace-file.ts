@@ -8,8 +8,8 @@ import type { SavedList } from '../../account/list.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { DAY, isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { readLines, readUtf8 } from '../../manage/plain-lists/lines.ts';
 import { ACCEPTANCE, LIMITS } from '../../signal/limits.ts';
+import { readLines, readUtf8 } from '../../source/readers/lines.ts';
 import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
 
 /** Version of the format. */
@@ -65,12 +65,12 @@ export async function* readEntries(path: string, onLine: (bytes: number) => void
   const check = fileChecker();
   let number = 0;
   for await (const line of readLines(createReadStream(path))) {
-    number += 1;
-    const text = readUtf8(line);
+    number = line.number;
+    const text = readUtf8(line.bytes);
     const found = text === undefined ? 'this is not UTF-8' : check.line(text);
     if (typeof found === 'string') throw new WeirError('USAGE', `line ${number} of ${path}: ${found}`);
     if (found !== undefined) yield found;
-    onLine(line.length + 1);
+    onLine(line.bytes.length + 1);
   }
   if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
 }

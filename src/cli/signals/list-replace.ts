@@ -2,15 +2,15 @@
 import { keyParts } from '../../account/key.ts';
 import type { AccessList } from '../../account/list.ts';
 import { WeirError } from '../../errors.ts';
-import { entrySignals, type PlacedEntry } from '../../manage/plain-lists/content.ts';
-import type { ListAction } from '../../manage/plain-lists/entry.ts';
-import type { LineFault } from '../../manage/plain-lists/items.ts';
 import { notSure, planReplacement } from '../../manage/plain-lists/replace.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { entrySignals, type PassedRow, type PlacedEntry } from '../../source/readers/content.ts';
+import type { ListAction } from '../../source/readers/entry.ts';
+import type { LineFault } from '../../source/readers/items.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { pick } from '../usage.ts';
-import { type Destination, type Sender, sayExpired } from './sender.ts';
+import { type Destination, type Sender, sayLeftOut } from './sender.ts';
 
 interface Replacement extends Destination {
   /** The action of what the command line says of all entries. */
@@ -27,7 +27,7 @@ interface Replacement extends Destination {
 export async function replaceList(
   context: Context,
   sender: Sender,
-  entries: AsyncIterable<PlacedEntry | LineFault>,
+  entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
   { key, list: name, action, isSure }: Replacement,
 ): Promise<void> {
   const all = await Array.fromAsync(entries);
@@ -35,7 +35,7 @@ export async function replaceList(
   const { reads, workspaceId, list } = await listOf(context, key, name);
   const plan = await planReplacement(reads, workspaceId, { listId: list.id, entries: found, action, now: Date.now() });
   if (plan.isLarge && !isSure) throw new WeirError('USAGE', notSure(list.name, plan, '--yes'));
-  await sender.send(entrySignals(each(all), sayExpired(sender)));
+  await sender.send(entrySignals(each(all), sayLeftOut(sender)));
   if (sender.failed() > 0) {
     sender.say('nothing was removed from the list, because entries of the file failed');
     return;

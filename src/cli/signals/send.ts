@@ -1,15 +1,18 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
 import { WeirError } from '../../errors.ts';
-import { entrySignals, readContent } from '../../manage/plain-lists/content.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../../manage/plain-lists/entry.ts';
-import { FORMS, findForm } from '../../manage/plain-lists/form.ts';
-import { faultlessSignals } from '../../manage/plain-lists/items.ts';
 import type { JsonObject } from '../../rule.ts';
+import { entrySignals, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
+import { LIST_ACTIONS, type ListDefaults, signalOf } from '../../source/readers/entry.ts';
+import { FORMS, type Form } from '../../source/readers/form.ts';
+import { faultlessSignals } from '../../source/readers/items.ts';
+import { type Condition, type Path, readCondition, readPath } from '../../source/readers/paths.ts';
+import { withoutWide } from '../../source/wide.ts';
 import type { AddCommand } from '../command.ts';
 import { duration, oneOf } from '../usage.ts';
+import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
-import { jsonReport, sayExpired, sending, textReport } from './sender.ts';
+import { jsonReport, type Sender, sayLeftOut, sending, textReport } from './sender.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
 const OF_LISTS = { action: '--action', expiresIn: '--expires-in', reason: '--reason', label: '--label', replace: '--replace' } as const;
@@ -24,6 +27,8 @@ export function sendCommand(add: AddCommand): void {
         .option('--list <list>', 'UUID or name of the list that access rules go to; else the list of the key or the default one')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list')
         .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
+        .option('--path <path>', 'for JSON: where its entries stand, such as prefixes[].ip_prefix; repeatable', collectPath)
+        .option('--where <field=value>', 'with --path: only entries of objects that say so, such as service=CLOUDFRONT', readCondition)
         .option('--action <action>', `for a plain list: ${LIST_ACTIONS.join(', ')} (default: block)`, oneOf('--action', LIST_ACTIONS))
         .option('--expires-in <duration>', 'for a plain list: lifetime of its rules, such as 3600, 12h, 7d', duration('--expires-in'))
         .option('--reason <text>', 'for a plain list: reason of its rules')
@@ -31,7 +36,10 @@ export function sendCommand(add: AddCommand): void {
         .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is unblocked')
         .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
         .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
-        .option('--yes', 'with --replace: also when that takes away more than half of the list'),
+        .option(
+          '--yes',
+          'also whole countries and ASNs of a plain list; with --replace: also when that takes away more than half of the list',
+        ),
     {
       async run(context, [file], options) {
         const key = options.key ?? context.environment.WEIR_API_KEY;
@@ -49,7 +57,7 @@ export function sendCommand(add: AddCommand): void {
           dryRun: options.dryRun === true,
         };
         await sending(context, input, destination, options.json ? jsonReport : textReport, async (sender) => {
-          const content = await readContent(await findForm(sender.chunks, file, options.format), defaultsOf(options));
+          const content = await readContent(sender.chunks, readingOf(file, options), defaultsOf(options));
           if ('signals' in content) {
             const [, odd] = Object.entries(OF_LISTS).find(([name]) => options[name] !== undefined) ?? [];
             if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
@@ -57,7 +65,10 @@ export function sendCommand(add: AddCommand): void {
           } else if (options.replace) {
             await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
           } else {
-            await sender.send(entrySignals(content.entries, sayExpired(sender)));
+            const held: PlacedEntry[] = [];
+            const meant = options.yes || options.dryRun ? content.entries : withoutWide(content.entries, held);
+            await sender.send(entrySignals(meant, sayLeftOut(sender)));
+            if (held.length > 0) await sayHeld(sender, held);
           }
         });
       },
@@ -66,7 +77,29 @@ export function sendCommand(add: AddCommand): void {
   );
 }
 
+/** Entries for countries and ASNs that are tried, to tell what they would do to feeds. */
+const MOST_TRIED = 1000;
+
+/** Says what was not sent because nobody said that it is meant, and what it would do to feeds. */
+async function sayHeld(sender: Sender, held: readonly PlacedEntry[]): Promise<void> {
+  const kinds = Map.groupBy(held, ({ entry: { target } }) => target.kind);
+  const names = [...kinds].map(([kind, { length }]) => `${length} ${kind === 'asn' ? 'ASNs' : 'countries'}`);
+  sender.say(`${names.join(' and ')} were not sent: when they are meant, say so with --yes`);
+  const signals = held.slice(0, MOST_TRIED).flatMap(({ entry }) => signalOf({ ...entry, name: undefined }, Date.now()) ?? []);
+  if (signals.length === 0) return;
+  for (const line of sumLines(await sender.tryOut(signals))) sender.say(`with them: ${line}`);
+}
+
 const KEY_WARNING = 'every user of this machine sees a key that is given with --key in the process list; WEIR_API_KEY is not shown there';
+
+const readingOf = (file: string, { format, path, where }: { format?: Form; path?: readonly Path[]; where?: Condition }): Reading => ({
+  file,
+  format,
+  paths: path,
+  condition: where,
+});
+
+const collectPath = (text: string, before: readonly Path[] = []): readonly Path[] => [...before, readPath(text)];
 
 const defaultsOf = (options: Partial<ListDefaults> & { label?: JsonObject }): ListDefaults => ({
   action: options.action ?? 'block',

@@ -1,8 +1,9 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode, WeirError } from '../../errors.ts';
-import { arrayOf, type FileSignal, type LineFault, type Version } from '../../manage/plain-lists/items.ts';
 import { LIMITS } from '../../signal/limits.ts';
+import type { LeftOut } from '../../source/readers/content.ts';
+import { arrayOf, type FileSignal, type LineFault, type Version } from '../../source/readers/items.ts';
 import { type Context, writeLine } from '../context.ts';
 import { startProgress } from '../progress.ts';
 import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
@@ -60,17 +61,21 @@ export interface Sender {
   readonly chunks: AsyncIterable<Buffer>;
   /** Sends these, with those before. Rejects with SendFailure when the service takes no more, and with what reading them rejects with. */
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
+  /** What signals of one version would do to feeds; they are not sent for good. */
+  tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
   /** Entries that were refused, by the service or before. */
   failed(): number;
   /** A line for the person, on standard error. */
   say(text: string): void;
 }
 
-/** Says how many entries of a list have expired. */
-export const sayExpired =
+/** Says which entries of a list ask for nothing. */
+export const sayLeftOut =
   ({ say }: Sender) =>
-  (count: number): void =>
-    say(`${count} entries have expired and were left out`);
+  ({ expired, passed }: LeftOut): void => {
+    if (expired > 0) say(`${expired} entries have expired and were left out`);
+    for (const [reason, count] of passed) say(`${count} rows were passed over: ${reason}`);
+  };
 
 /** Runs `work` with a sender and prints its report; the command's exit code is 1 when an entry failed or the service took no more. */
 export async function sending(
@@ -86,7 +91,9 @@ export async function sending(
     progress.clear();
     context.stderr.write(`weir: ${text}\n`);
   };
-  const target = (version: Version) => ({ url: endpoint(url, version, list, dryRun), key, keepTrying, onRetry: say });
+  const target = (version: Version, isTrial = dryRun) => ({ url: endpoint(url, version, list, isTrial), key, keepTrying, onRetry: say });
+  const tryOut = async (signals: readonly FileSignal[]) =>
+    withBatch(NOTHING_TRIED, await postBatch(target(signals[0].version, true), arrayOf(signals)));
   let bytes = 0;
   let processed = 0;
   let failed = 0;
@@ -117,7 +124,7 @@ export async function sending(
   }
 
   try {
-    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, failed: () => failed, say });
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, failed: () => failed, say });
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);

@@ -6,6 +6,7 @@ import { type Clock, type Instant, instantOf, secondOf, within } from '../../clo
 import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type SnapshotHead } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { GeoTarget, RuleRole } from '../../rule.ts';
+import { oneByOne } from '../../serial.ts';
 import { KeptRanges } from './kept-ranges.ts';
 import { RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
 
@@ -34,13 +35,14 @@ export class WorkspaceRules {
   #change = 0;
   /** When the last read began, ms. */
   #latest = 0;
-  #lastRead: Promise<unknown> = Promise.resolve();
+  readonly #inTurn: ReturnType<typeof oneByOne>;
   #reads = 0;
   /** Reads that were taken in. */
   #taken = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#inTurn = oneByOne((last) => within(last, PATIENCE, 'another read', clock).catch(() => undefined));
   }
 
   /** The number of the change after which all lists are as they are now. */
@@ -59,14 +61,9 @@ export class WorkspaceRules {
    */
   async read(follow: Follow, before: readonly SnapshotPart[]): Promise<FeedRules | undefined> {
     this.#reads += 1;
-    const turn = within(this.#lastRead, PATIENCE, 'another read', this.#clock).catch(() => undefined);
-    const read = turn
-      .then(() => this.#read(follow, before))
-      .finally(() => {
-        this.#reads -= 1;
-      });
-    this.#lastRead = read.catch(() => undefined);
-    return read;
+    return this.#inTurn(() => this.#read(follow, before)).finally(() => {
+      this.#reads -= 1;
+    });
   }
 
   /** A snapshot that had these parts is gone: rules that no snapshot has are forgotten. */

@@ -7,6 +7,7 @@ import { FeedDecisions } from '../../bouncers/make/feed-decisions.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import { oneByOne } from '../../serial.ts';
 import type { BuildRequest, BuildResult, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { FeedRanges } from '../held/feed-ranges.ts';
@@ -42,8 +43,8 @@ interface DocumentState {
   readonly rules: WorkspaceRules;
   /** What its bouncers are told, once they are. */
   decisions: FeedDecisions | undefined;
-  /** Resolves when the last build that was asked for is over: the builds of a feed run one after the other. */
-  lastBuild: Promise<unknown>;
+  /** The builds of a document run one after the other. */
+  readonly inTurn: ReturnType<typeof oneByOne>;
 }
 
 /** Holds the snapshots of documents in the calling thread, and builds variants from them. */
@@ -61,9 +62,7 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
       const feed = feeds.get(key) ?? newFeed(rulesOf(request.workspaceId));
       feeds.set(key, feed);
       if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed, feed.snapshot, request, options);
-      const build = feed.lastBuild.then(() => buildFeed(feed, request, options));
-      feed.lastBuild = build.catch(() => undefined);
-      return build;
+      return feed.inTurn(() => buildFeed(feed, request, options));
     },
     async decisions(request) {
       const feed = feeds.get(feedKey(request.workspaceId, DECISIONS.document, request.feedId));
@@ -75,7 +74,7 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
       feeds.delete(key);
       if (feed === undefined) return;
       // A build that is under way would give it a snapshot again.
-      await feed.lastBuild;
+      await feed.inTurn(async () => {});
       feed.rules.release(feed.snapshot?.parts ?? []);
       if (feed.rules.isIdle && workspaces.get(workspaceId) === feed.rules) workspaces.delete(workspaceId);
     },
@@ -86,7 +85,7 @@ const newFeed = (rules: WorkspaceRules): DocumentState => ({
   snapshot: undefined,
   rules,
   decisions: undefined,
-  lastBuild: Promise.resolve(),
+  inTurn: oneByOne(),
 });
 const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 

@@ -4,7 +4,7 @@ import { type Clock, instantOf, secondOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { queue } from '../../queue.ts';
+import { oneByOne } from '../../serial.ts';
 import type { FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
@@ -25,7 +25,7 @@ interface MeasureOptions {
 
 /** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
 export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): FeedMeasurer {
-  const oneByOne = queue();
+  const inTurn = oneByOne();
   let waiting = 0;
 
   async function measure({ workspaceId, feed }: MeasureRequest): Promise<FeedMeasure | undefined> {
@@ -59,7 +59,7 @@ export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): Feed
     async measure(request) {
       if (waiting >= MOST_WAITING) throw new WeirError('TIMEOUT', 'too many feeds are being measured');
       waiting += 1;
-      return oneByOne(() => measure(request)).finally(() => {
+      return inTurn(() => measure(request)).finally(() => {
         waiting -= 1;
       });
     },

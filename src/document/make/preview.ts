@@ -5,8 +5,8 @@ import { type Clock, instantOf, secondOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { queue } from '../../queue.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
+import { oneByOne } from '../../serial.ts';
 import { accessChangeOf, blockedPlace } from '../access-change.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
@@ -33,7 +33,7 @@ interface Concerned {
 
 /** Makes previews in the calling thread, one after the other. */
 export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): FeedPreviewer {
-  const oneByOne = queue();
+  const inTurn = oneByOne();
 
   async function preview({ workspaceId, listId, messages, listOnly }: PreviewRequest, begun: number) {
     const changes = messages.map(accessChangeOf).filter((change) => change !== undefined);
@@ -102,7 +102,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
   return {
     preview(request) {
       const begun = clock.monotonic();
-      return oneByOne(() => preview(request, begun));
+      return inTurn(() => preview(request, begun));
     },
   };
 }

@@ -4,12 +4,12 @@ import type { Caller } from '../../account/caller.ts';
 import { type Instant, instantOf, within } from '../../clock.ts';
 import type { Failures, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { shared } from '../../serial.ts';
 import { newHttpCounts } from '../counts.ts';
 import type { Group, HttpFault } from '../errors.ts';
 import { CHALLENGES, readKey } from './credentials.ts';
 import { failureLimiter } from './failures.ts';
 import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
-import { lookUps } from './look-ups.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
 import { unknownKeys } from './unknown-keys.ts';
 
@@ -75,7 +75,8 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
   const unknown = unknownKeys(MOST_UNKNOWN);
-  const asked = lookUps<Caller | undefined>(MOST_LOOK_UPS);
+  const lookingUp = new Map<string, Promise<Caller | undefined>>();
+  const once = shared(lookingUp);
   const failures = failureLimiter();
   const used = new Map<string, number>();
 
@@ -104,12 +105,13 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     const before = revision.current!;
     if (unknown.has(digest, before)) return undefined;
     // Who has seen another revision asks anew.
-    const found = asked.run(`${before} ${digest}`, known !== undefined, () => store.findCaller(bytesOf(digest)));
-    if (found === undefined) {
+    const name = `${before} ${digest}`;
+    if (known === undefined && !lookingUp.has(name) && lookingUp.size >= MOST_LOOK_UPS) {
       counts.limited.key_look_ups += 1;
       return TOO_MANY_LOOK_UPS;
     }
     try {
+      const found = once(() => store.findCaller(bytesOf(digest)), name);
       const caller = await within(found, STORE_LIMIT, 'the store');
       if (caller?.workspaceId && caller.organizationId) {
         return decide(keys.remember(digest, { caller, revision: before, confirmedAt: monotonic() }));

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../clock.ts';
+import { shared } from '../../serial.ts';
 
 /** How long a key revision counts as current, and how long the store may take to tell it, ms. */
 const FRESH = 1000;
@@ -28,7 +29,7 @@ export interface KeyRevision {
 export function watchKeyRevision(read: () => Promise<number>, now: () => number): KeyRevision {
   /** When the last finished read began. */
   let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
+  const reading = shared<void>();
   /** The same, but for PATIENCE at most. */
   let briefly: Promise<void> | undefined;
 
@@ -38,13 +39,12 @@ export function watchKeyRevision(read: () => Promise<number>, now: () => number)
     isFresh: (at: number) => Math.abs(at - readAt) < FRESH,
     async refresh() {
       if (revision.isFresh(now())) return;
-      if (reading === undefined) {
-        reading = readNow().finally(() => {
-          reading = undefined;
-        });
-        briefly = Promise.race([reading, sleep(PATIENCE, undefined, { ref: false })]);
-      }
-      if (revision.readable) await (now() - readAt < EFFECTIVE ? briefly : reading);
+      const read = reading(() => {
+        const done = readNow();
+        briefly = Promise.race([done, sleep(PATIENCE, undefined, { ref: false })]);
+        return done;
+      });
+      if (revision.readable) await (now() - readAt < EFFECTIVE ? briefly : read);
     },
   };
   return revision;

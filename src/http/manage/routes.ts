@@ -4,7 +4,6 @@ import { parse } from 'node:querystring';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
-import { inTurn } from '../../manage/turns.ts';
 import { ANSWER_KEPT } from '../../ports/account-store.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
@@ -88,7 +87,7 @@ async function perform(operation: Operation, context: ManageContext, given: Give
   const { once } = context;
   const work = () => doOrRefuse(operation, context, given);
   // Only the store's own transactions find out that another request is doing the same.
-  return once !== undefined && operation.creates === 'elsewhere' ? inTurn(`${once.keyId} ${once.token}`, work) : work();
+  return once !== undefined && operation.creates === 'elsewhere' ? context.inTurn(work, `${once.keyId} ${once.token}`) : work();
 }
 
 async function doOrRefuse(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome | HttpFault> {

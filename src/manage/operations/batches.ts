@@ -4,7 +4,6 @@ import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../ba
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { pageSchema } from '../page.ts';
 import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rule-changes.ts';
-import { inTurn } from '../turns.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';
@@ -130,7 +129,9 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
         return { planned, ...(await undoBatches(portsOf(context), operatorOf(context), planned)) };
       };
       // Who asks for the same at once learns that it is done before anything more is on the stream.
-      const { planned, batches, unlanded } = preview ? { planned: await plan(), ...NOTHING } : await inTurn(`undo ${workspaceId}`, undo);
+      const { planned, batches, unlanded } = preview
+        ? { planned: await plan(), ...NOTHING }
+        : await context.inTurn(undo, `undo ${workspaceId}`);
       const done = batches.filter((id) => id !== null);
       const undone = planned.map(({ batch, preview: effect }, i) => ({
         batch: batch.id,

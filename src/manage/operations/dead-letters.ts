@@ -4,7 +4,6 @@ import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, pageRequest, pageSchema } from '../page.ts';
-import { inTurn } from '../turns.ts';
 
 /** Dead letters of a page at most, and characters of their values there: a message may be large. */
 const MOST = 50;
@@ -97,11 +96,11 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     examples: [{ ids: [3] }],
     // Two at once would each publish a letter before either has dropped it.
     run: (context, { body }) =>
-      inTurn(`dead letters of ${context.workspaceId}`, async () => {
+      context.inTurn(async () => {
         const letters = await own(context, body.ids);
         await replayLetters(context.store, context.publish, letters, changeOf(context));
         return { replayed: letters.map(({ id }) => id) };
-      }),
+      }, `dead letters of ${context.workspaceId}`),
     show: (body) => ({ body }),
   }),
   operation({

@@ -1,11 +1,14 @@
 /** Importing files of entries or signals (SPEC D15.36, D15.41). */
+
+import { readDuration } from '../../duration.ts';
+import { hasCode } from '../../errors.ts';
 import { Type } from '../../json-schema.ts';
 import { throwRefusal } from '../../signal/refusal.ts';
-import { readDuration } from '../duration.ts';
+import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
+import { FORMS, type Form } from '../../source/readers/form.ts';
+import { readCondition, readPath } from '../../source/readers/paths.ts';
 import { type Imported, importFile, MOST_IMPORTED, MOST_REPLACED } from '../imports.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../plain-lists/entry.ts';
-import { FORMS, type Form } from '../plain-lists/form.ts';
 import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 import { labelOf } from './rule-schema.ts';
@@ -18,6 +21,12 @@ const QUERY = Type.Object({
   ),
   format: Type.Optional(Type.Enum([...FORMS], { description: 'Found out when absent.' })),
   file: Type.Optional(Type.String({ maxLength: 300, description: 'The name of the file, whose end may tell its format.' })),
+  path: Type.Optional(
+    Type.String({ maxLength: 1000, description: 'Where in JSON the entries stand: prefixes[].ip_prefix; several with commas.' }),
+  ),
+  where: Type.Optional(
+    Type.String({ maxLength: 300, description: 'With `path`: only entries of objects that say so, such as service=CLOUDFRONT.' }),
+  ),
   action: Type.Optional(Type.Enum([...LIST_ACTIONS], { description: 'Of entries that name none; block when absent.' })),
   expires_in: Type.Optional(Type.String({ maxLength: 20, description: 'Of entries that name none: 3600, 12h, 7d.' })),
   reason: Type.Optional(Type.String({ maxLength: 2048 })),
@@ -27,7 +36,11 @@ const QUERY = Type.Object({
       description: 'true: the list becomes equal to the file. Rules that the file does not have are removed, unless an entry failed.',
     }),
   ),
-  confirmed: Type.Optional(Type.Boolean({ description: 'true: `replace` may take away more than half of the list.' })),
+  confirmed: Type.Optional(
+    Type.Boolean({
+      description: 'true: `replace` may take away more than half of the list, and the file may be about whole countries and ASNs.',
+    }),
+  ),
   preview: PREVIEW,
 });
 
@@ -37,6 +50,15 @@ function defaultsOf({ action = 'block', expires_in: duration, reason, label }: P
     throw fieldFault('expires_in', 'must be a number of seconds, or such as 15m, 12h, 7d');
   const labels = label === undefined ? {} : Object.fromEntries([labelOf(String(label))]);
   return { action: action as ListDefaults['action'], expiresIn, reason: reason as string | undefined, labels };
+}
+
+/** What `read` returns; what it rejects with is a fault of that field. */
+function atField<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw hasCode(error, 'USAGE') ? fieldFault(field, error.message) : error;
+  }
 }
 
 interface ImportAnswer extends Imported, Change {
@@ -59,6 +81,19 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         accepted: Type.Integer(),
         failed: Type.Integer(),
         expired: Type.Integer({ description: 'Entries that have expired, which are left out.' }),
+        passed: Type.Array(Type.Object({ reason: Type.String(), rows: Type.Integer() }), {
+          description: 'Rows that ask for nothing, such as those of MISP whose to_ids is 0.',
+        }),
+        wide: Type.Optional(
+          Type.Object(
+            {
+              countries: Type.Integer(),
+              asns: Type.Integer(),
+              networks: Type.Integer({ description: 'Of all of them, by the geo data in use.' }),
+            },
+            { description: 'Whole countries and ASNs that the file is about, which has to be confirmed. Absent without any.' },
+          ),
+        ),
         errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
         errors_left_out: Type.Integer(),
         warnings: Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' }),
@@ -83,6 +118,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
             accepted: 2,
             failed: 1,
             expired: 0,
+            passed: [],
             errors: [{ place: 'line 3', message: 'there is no address' }],
             errors_left_out: 0,
             warnings: [],
@@ -95,15 +131,19 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     ),
     audit: 'file imported',
     creates: 'elsewhere',
-    refusals: { 404: 'No such access-rules list', 409: 'Most of the list would go' },
+    refusals: { 404: 'No such access-rules list', 409: 'Most of the list would go, or whole countries and ASNs are meant' },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
-      const { list, format, file = '', preview = false, replace = false, confirmed: isSure = false } = query;
+      const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false } = query;
       const { caller } = context;
       const request = {
         caller,
         bytes,
-        file,
-        format: format as Form | undefined,
+        reading: {
+          file,
+          format: format as Form | undefined,
+          paths: path?.split(',').map((each) => atField('path', () => readPath(each.trim()))),
+          condition: where === undefined ? undefined : atField('where', () => readCondition(where)),
+        },
         list,
         defaults: defaultsOf(query),
         preview,

@@ -1,10 +1,10 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { Static, TSchema } from 'typebox';
+import { readInstant, readSince } from '../../duration.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
 import { readTarget, targetFieldOf } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
-import { readInstant, readSince } from '../duration.ts';
 import { findList } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import type { RuleConditions } from '../rule-search.ts';

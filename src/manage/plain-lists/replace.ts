@@ -3,8 +3,8 @@ import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AccessRule, Target } from '../../rule.ts';
 import { formatTarget, writeTarget } from '../../signal/target.ts';
-import { type ListAction, type ListEntry, signalOf } from './entry.ts';
-import type { FileSignal } from './items.ts';
+import { type ListAction, type ListEntry, signalOf } from '../../source/readers/entry.ts';
+import type { FileSignal } from '../../source/readers/items.ts';
 
 /** Seconds after which a rule lapses that cannot be deleted, because that would delete another one too: the shortest expiry. */
 const SHORTEST = 60;

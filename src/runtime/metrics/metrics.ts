@@ -5,7 +5,7 @@ import type { GeoData } from '../../geo/data.ts';
 import { GEO_KINDS } from '../../geo/kind.ts';
 import type { Check, Readiness } from '../../ports/health.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
-import { shared } from '../shared.ts';
+import { shared } from '../../serial.ts';
 import type { BuildCounts } from './builds.ts';
 import { exposition, histogramSamples, labelsOf, type Metric, type RememberedLabels, rememberedLabels, type Sample } from './exposition.ts';
 import type { ProcessReading, ProcessWatch } from './process.ts';
@@ -274,7 +274,8 @@ export const METRICS: readonly Metric<Reading>[] = [
 /** Writes the page of metrics; who asks while it is being written gets the same. */
 export function metricsPage(sources: MetricSources): () => Promise<string> {
   const labels = { listLabels: rememberedLabels(LABELS_REMEMBERED), feedLabels: rememberedLabels(LABELS_REMEMBERED) };
-  return shared(async () => exposition(METRICS, await readAll(sources, labels)));
+  const writing = shared<string>();
+  return () => writing(async () => exposition(METRICS, await readAll(sources, labels)));
 }
 
 async function readAll(

@@ -2,6 +2,7 @@ import type { Caller } from '../../account/caller.ts';
 import { EXCEPTIONS_KEY, type KnownRules, type RuleSink, type WorkspaceDirectory } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
+import { gathered } from '../../serial.ts';
 import { CALLER } from '../account-tables.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
@@ -13,7 +14,6 @@ import { takeRules } from '../rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive, type Session } from './database.ts';
-import { gathered } from './gather.ts';
 import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
@@ -38,6 +38,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     ...sharedReads(
       (work) => drive(db, work),
       () => '',
+      NOW,
     ),
     async ping() {
       return Number((await one(`SELECT ${NOW} AS now`))!.now);

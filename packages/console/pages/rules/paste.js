@@ -22,10 +22,12 @@ const ACTIONS = [
   { value: 'allow', label: 'Never block (allow)' },
   { value: 'unblock', label: 'Unblock' },
 ];
+/** What has to be said where much is at stake. */
+const SURE = { wide: 'Whole countries and networks of operators are meant', large: 'More than half of the rules of the list shall go' };
 /** Faults that are shown; the answer has more. */
 const SHOWN = 50;
 
-/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], replaced?: { removed: number, kept: number, needs_confirmation: boolean } }} ImportAnswer */
+/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, replaced?: { removed: number, kept: number, needs_confirmation: boolean } }} ImportAnswer */
 
 /** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
@@ -43,7 +45,9 @@ export function PasteForm({ names, onClose, onDone }) {
   const preview = usePreview(manage('/imports', { ...query, preview: true }), isGiven ? text : undefined);
   const takes = preview.answer?.accepted ?? 0;
   const isLarge = preview.answer?.replaced?.needs_confirmation === true;
-  const change = manage('/imports', { ...query, ...(isLarge && { confirmed: true }) });
+  const isWide = preview.answer?.wide !== undefined;
+  const asks = isLarge || isWide;
+  const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
   const submit = () =>
     run(async () => {
       const { body } = await ask(change, { method: 'POST', once, body: text });
@@ -61,7 +65,7 @@ export function PasteForm({ names, onClose, onDone }) {
   return html`
     <${Dialog}
       title="Paste a list" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (isLarge && !isSure)}>${takes === 0 ? 'Take the entries' : `Take ${counted(takes, 'entry', 'entries')}`}<//>`}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (asks && !isSure)}>${takes === 0 ? 'Take the entries' : `Take ${counted(takes, 'entry', 'entries')}`}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <${TextField}
@@ -83,18 +87,22 @@ export function PasteForm({ names, onClose, onDone }) {
       <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
         ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
-      ${isLarge && html`<${CheckField} label="More than half of the rules of the list shall go" checked=${isSure} onValue=${setSure} />`}
+      ${asks && html`<${CheckField} label=${SURE[isWide ? 'wide' : 'large']} checked=${isSure} onValue=${setSure} />`}
     <//>
   `;
 }
 
 /** @param {{ answer: ImportAnswer }} props */
-function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings, replaced } }) {
+function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings, replaced, wide } }) {
   const more = Math.max(0, errors.length - SHOWN) + leftOut;
   return html`
     <p role="status">
       ${counted(accepted, 'entry is', 'entries are')} good${failed > 0 && html`, <strong>${count(failed)} ${failed === 1 ? 'is' : 'are'} not</strong> and will be left out`}${expired > 0 && `, ${count(expired)} ${expired === 1 ? 'has' : 'have'} expired`}.
     </p>
+    ${
+      wide !== undefined &&
+      html`<${Notice} kind="bad">${[counted(wide.countries, 'country', 'countries'), counted(wide.asns, 'ASN', 'ASNs'), counted(wide.networks, 'network', 'networks')].filter((text) => !text.startsWith('0 ')).join(', ')}: is that meant?<//>`
+    }
     ${replaced !== undefined && html`<${WhatGoes} ...${replaced} failed=${failed} />`}
     ${
       errors.length > 0 &&

@@ -1,0 +1,44 @@
+/** `wildcard` and `strict wildcard`: the whole value, `*` for any bytes, in time linear in the value. */
+import type { ByteString } from '../bytes.ts';
+import { lowerCase } from './ascii.ts';
+import { compileSearch } from './search.ts';
+
+/** A test of a value against a valid pattern. */
+export function compileWildcard(pattern: ByteString, strict: boolean): (value: ByteString) => boolean {
+  const literals = splitPattern(strict ? pattern : lowerCase(pattern));
+  const match = compileLiterals(literals);
+  return strict ? match : (value) => match(lowerCase(value));
+}
+
+/** The texts between the stars, without escapes. */
+function splitPattern(pattern: ByteString): ByteString[] {
+  const literals = [''];
+  for (let i = 0; i < pattern.length; i++) {
+    if (pattern[i] === '*') literals.push('');
+    else literals[literals.length - 1] += pattern[i] === '\\' ? pattern[++i] : pattern[i];
+  }
+  return literals;
+}
+
+function compileLiterals(literals: readonly ByteString[]): (value: ByteString) => boolean {
+  if (literals.length === 1) {
+    const [whole] = literals;
+    return (value) => value === whole;
+  }
+  const first = literals[0];
+  const last = literals[literals.length - 1];
+  const middle = literals
+    .slice(1, -1)
+    .filter((literal) => literal !== '')
+    .map((literal) => ({ find: compileSearch(literal), length: literal.length }));
+  return (value) => {
+    if (!value.startsWith(first) || !value.endsWith(last)) return false;
+    let at = first.length;
+    for (const { find, length } of middle) {
+      const found = find(value, at);
+      if (found === -1) return false;
+      at = found + length;
+    }
+    return at + last.length <= value.length;
+  };
+}

@@ -1,0 +1,59 @@
+/** What an expression reads of a request. */
+import { type Argument, EACH, type Expression, type FilterAst, type Value } from './ast.ts';
+import { type ByteString, encodeText } from './bytes.ts';
+
+/** A field that an expression reads, and which of its entries; null = all of it. */
+export interface Read {
+  readonly field: string;
+  readonly key: ByteString | null;
+}
+
+/** The fields and entries that an expression reads, each once, in order of first use. */
+export function readsOf(ast: FilterAst): Read[] {
+  const reads = new Map<string, Read>();
+  walkValues(ast, ({ source, indexes }) => {
+    if (source.kind !== 'field') return;
+    const [first] = indexes;
+    const key = source.type.kind === 'Map' && typeof first === 'string' ? encodeText(first) : null;
+    reads.set(`${source.name} ${key ?? '*'}`, { field: source.name, key });
+  });
+  return [...reads.values()];
+}
+
+/** Calls `visit` for every value of a field or call, from left to right, outer ones first. */
+export function walkValues(ast: Argument, visit: (value: Value) => void): void {
+  switch (ast.kind) {
+    case 'literal':
+      return;
+    case 'value':
+      visit(ast);
+      if (ast.source.kind === 'call') for (const argument of ast.source.arguments) walkValues(argument, visit);
+      return;
+    case 'combination':
+      for (const item of ast.items) walkValues(item, visit);
+      return;
+    case 'not':
+    case 'quantifier':
+      walkValues(ast.argument, visit);
+      return;
+    case 'comparison':
+      walkValues(ast.left, visit);
+  }
+}
+
+/** Calls `visit` for every expression, those in arguments too; `negated` = behind an odd number of `not`. */
+export function walkExpressions(ast: Argument, visit: (expression: Expression, negated: boolean) => void, negated = false): void {
+  if (ast.kind === 'literal') return;
+  if (ast.kind === 'value') {
+    if (ast.source.kind === 'call') for (const argument of ast.source.arguments) walkExpressions(argument, visit);
+    return;
+  }
+  visit(ast, negated);
+  if (ast.kind === 'combination') for (const item of ast.items) walkExpressions(item, visit, negated);
+  else if (ast.kind === 'not') walkExpressions(ast.argument, visit, !negated);
+  else if (ast.kind === 'quantifier') walkExpressions(ast.argument, visit, negated);
+  else walkExpressions(ast.left, visit);
+}
+
+/** Whether an index is `[*]`. */
+export const isEach = (index: unknown): boolean => index === EACH;

@@ -1,0 +1,69 @@
+/** One GET, followed to where the server sends us, over connections that are judged before they are made. */
+import { lookup as resolve } from 'node:dns';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { WeirError } from '../errors.ts';
+import type { Reach } from './reach.ts';
+
+const MOST_REDIRECTS = 5;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+export interface Exchange {
+  readonly url: URL;
+  /** Sent to every server on the way. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent to the origin of `url` only: who is redirected elsewhere does not show them. */
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly reach: Reach;
+  /** Certificates of authorities, PEM, in the place of the system's. */
+  readonly ca: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The answer at the end of the redirects, its body not yet read. Rejects with FETCH where a place may not be reached. */
+export async function exchange(request: Exchange): Promise<IncomingMessage> {
+  let at = request.url;
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    const response = await ask(at, request);
+    const { location } = response.headers;
+    if (!REDIRECTS.includes(response.statusCode!) || location === undefined) return response;
+    response.destroy();
+    const next = URL.canParse(location, at.href) ? new URL(location, at) : undefined;
+    if (next === undefined) throw new WeirError('FETCH', 'it redirects to what is no address');
+    const isAllowed = next.protocol === 'https:' || (next.protocol === 'http:' && at.protocol === 'http:');
+    if (!isAllowed) throw new WeirError('FETCH', `it redirects from ${at.protocol}// to ${next.protocol}//`);
+    at = next;
+  }
+  throw new WeirError('FETCH', `it redirects more than ${MOST_REDIRECTS} times`);
+}
+
+function ask(url: URL, { url: first, headers, credentials, reach, ca, signal }: Exchange): Promise<IncomingMessage> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  // The hook of look-ups is not called for an address in the URL.
+  const fault = isIP(host) === 0 ? undefined : reach(host);
+  if (fault !== undefined) return Promise.reject(new WeirError('FETCH', `${host} ${fault}`));
+  const { promise, resolve: answered, reject } = Promise.withResolvers<IncomingMessage>();
+  const own = url.origin === first.origin ? credentials : {};
+  const options = { headers: { ...headers, ...own }, lookup: judged(reach), signal, ...(ca !== undefined && { ca }) };
+  const started = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
+  // An error may come behind the answer, too: it is then that of the body.
+  started.once('response', answered).on('error', reject).end();
+  return promise;
+}
+
+/** A look-up that gives only addresses that may be reached: the connection is made to what was judged. */
+function judged(reach: Reach): LookupFunction {
+  return (name, options, done) => {
+    resolve(name, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, '', 0);
+      const allowed = addresses.filter(({ address }) => reach(address) === undefined);
+      const [first] = allowed;
+      if (first === undefined) {
+        const [{ address }] = addresses;
+        return done(new WeirError('FETCH', `${name} is ${address}, which ${reach(address)}`), '', 0);
+      }
+      return options.all === true ? done(null, allowed) : done(null, first.address, first.family);
+    });
+  };
+}

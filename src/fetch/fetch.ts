@@ -1,0 +1,150 @@
+/** Fetches what is behind an address, piece by piece: only when it has changed, within limits, and only from where one may. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { WeirError } from '../errors.ts';
+import { exchange } from './exchange.ts';
+import type { Reach } from './reach.ts';
+
+/** How long and how much a download may take. */
+export interface FetchLimits {
+  /** Without a byte, ms. */
+  readonly idleMs: number;
+  /** In all, ms. */
+  readonly totalMs: number;
+  /** On the wire, and unpacked, each in bytes. */
+  readonly bytes: number;
+}
+
+/** What a server says of the state of a file, for asking whether it has changed. */
+export interface Validators {
+  readonly etag?: string;
+  readonly lastModified?: string;
+}
+
+export interface FetchRequest {
+  readonly url: string;
+  /** As `weir/VERSION (+URL)`, which the maintainers of lists ask for. */
+  readonly userAgent: string;
+  /** Headers that show who we are, such as Authorization: they are not sent to another origin. */
+  readonly credentials?: Readonly<Record<string, string>>;
+  /** The state that is known already; undefined = fetch in any case. */
+  readonly known: Validators | undefined;
+  readonly limits: FetchLimits;
+  readonly reach: Reach;
+  readonly ca?: string | undefined;
+  /** Ends the download. */
+  readonly signal: AbortSignal;
+}
+
+/** How it ended, where the server has answered. */
+export type Fetched =
+  | { readonly kind: 'fetched'; readonly validators: Validators; readonly contentType: string | undefined; readonly wireBytes: number }
+  /** It is as known. */
+  | { readonly kind: 'unchanged' }
+  /** Any other answer; `retryAfter`: how long the server wants to be left alone, ms. */
+  | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: number | undefined };
+
+/** Where the bytes go, unpacked. What it rejects with ends the download. */
+export type Write = (piece: Uint8Array) => Promise<unknown>;
+
+/**
+ * Hands the body to `write`. Rejects with FETCH and a sentence when the server does not answer, the body is cut short or passes a
+ * limit, or the place may not be reached; what was written until then is of no use. `now`: ms since 1970.
+ */
+export async function fetchInto(request: FetchRequest, write: Write, now: () => number): Promise<Fetched> {
+  const { url, limits, known } = request;
+  using deadlines = startDeadlines(limits, request.signal);
+  try {
+    const response = await exchange({
+      url: new URL(url),
+      headers: {
+        'user-agent': request.userAgent,
+        'accept-encoding': 'gzip',
+        accept: '*/*',
+        ...(known?.etag && { 'if-none-match': known.etag }),
+        ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
+      },
+      credentials: request.credentials ?? {},
+      reach: request.reach,
+      ca: request.ca,
+      signal: deadlines.signal,
+    });
+    const status = response.statusCode!;
+    if (status !== 200) {
+      response.destroy();
+      if (status === 304 && known !== undefined) return { kind: 'unchanged' };
+      return { kind: 'refused', status, retryAfter: retryAfterOf(response.headers, now()) };
+    }
+    const wireBytes = await readBody(response, limits.bytes, deadlines.heard, write);
+    const { etag, 'last-modified': lastModified, 'content-type': contentType } = response.headers;
+    return { kind: 'fetched', validators: { ...(etag && { etag }), ...(lastModified && { lastModified }) }, contentType, wireBytes };
+  } catch (error) {
+    const reason = deadlines.signal.aborted ? deadlines.signal.reason : error;
+    throw new WeirError('FETCH', `${url}: ${reasonOf(reason)}`, { cause: reason });
+  }
+}
+
+/** Reads a body, unpacked where it is packed. Resolves with its bytes on the wire. */
+async function readBody(response: IncomingMessage, most: number, heard: () => void, write: Write): Promise<number> {
+  let wire = 0;
+  let unpacked = 0;
+  const tooLong = () => new WeirError('FETCH', `it is longer than ${most} bytes`);
+  async function* received(): AsyncGenerator<Uint8Array> {
+    for await (const piece of response as AsyncIterable<Uint8Array>) {
+      heard();
+      wire += piece.length;
+      if (wire > most) throw tooLong();
+      yield piece;
+    }
+  }
+  for await (const piece of isPacked(response.headers) ? unpack(received()) : received()) {
+    unpacked += piece.length;
+    if (unpacked > most) throw tooLong();
+    await write(piece);
+  }
+  return wire;
+}
+
+function isPacked({ 'content-encoding': written = 'identity' }: IncomingHttpHeaders): boolean {
+  const coding = written.trim().toLowerCase();
+  if (coding === 'identity') return false;
+  if (coding === 'gzip' || coding === 'x-gzip') return true;
+  throw new WeirError('FETCH', `its content has a coding that was not asked for: ${coding}`);
+}
+
+/** Its error is that of whoever reads; without a callback it would count as unhandled. */
+const unpack = (packed: AsyncGenerator<Uint8Array>): Readable => pipeline(packed, createGunzip(), () => undefined);
+
+/** `Retry-After` in ms: seconds, or the time until a date (RFC 9110 10.2.3); undefined when there is none that can be read. */
+function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** A signal that ends a download when its time is over or `stop` says so. */
+function startDeadlines({ idleMs, totalMs }: FetchLimits, stop: AbortSignal) {
+  const controller = new AbortController();
+  const end = (text: string) => controller.abort(new WeirError('FETCH', text));
+  const total = setTimeout(end, totalMs, `it takes longer than ${totalMs / 1000} s`);
+  const idle = setTimeout(end, idleMs, `nothing has come for ${idleMs / 1000} s`);
+  return {
+    signal: AbortSignal.any([controller.signal, stop]),
+    /** A piece has come. */
+    heard: () => void idle.refresh(),
+    [Symbol.dispose]() {
+      clearTimeout(total);
+      clearTimeout(idle);
+    },
+  };
+}
+
+/** What went wrong, in words. */
+function reasonOf(error: unknown): string {
+  const { cause, message, code } = error as Error & { readonly code?: string };
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  if (code === 'ECONNRESET' && message === 'aborted') return 'it was cut short';
+  return cause === undefined || error instanceof WeirError ? message || code || String(error) : reasonOf(cause);
+}

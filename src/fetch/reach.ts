@@ -1,0 +1,45 @@
+/** Which addresses a download may reach: an address that a tenant names must not lead into networks that only we can see. */
+import { addressSet, overlaps } from '@weir/network/address-set.ts';
+import { formatAddress } from '@weir/network/format.ts';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
+import { NOT_GLOBALLY_REACHABLE } from '@weir/network/special-purpose.ts';
+
+/** Why an address may not be reached, to stand behind it in a sentence; undefined when it may. */
+export type Reach = (address: string) => string | undefined;
+
+/** Everything may be reached: for addresses that the operator of the service has set. */
+export const ANYWHERE: Reach = () => undefined;
+
+/** Not for one receiver on the Internet: special purposes, and groups of receivers (RFC 1112, RFC 4291). */
+const FORBIDDEN = [...NOT_GLOBALLY_REACHABLE, '224.0.0.0/4', 'ff00::/8'];
+
+/**
+ * The public Internet without this machine's own addresses, and what the operator allows beside it.
+ * `own`: addresses of this machine as text. IPv6 forms that carry an IPv4 address are judged by that one too.
+ */
+export function publicInternet(allowed: readonly Network[], own: readonly string[]): Reach {
+  const allowedSet = addressSet(allowed);
+  const forbidden = addressSet([...FORBIDDEN, ...own].map(parseNetwork).filter((network) => typeof network !== 'string'));
+  return (address) => {
+    const network = parseNetwork(address);
+    if (typeof network === 'string') return 'is no address that can be judged';
+    if (overlaps(allowedSet, network)) return undefined;
+    for (const each of [network, ...carried(network)]) {
+      if (overlaps(forbidden, each)) return `is in a private, special or own network (${formatAddress(each)})`;
+    }
+    return undefined;
+  };
+}
+
+/** The IPv4 addresses inside of an IPv6 address: of translators (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), and compatible ones. */
+function carried(network: Network): Network[] {
+  if (network.family === 4) return [];
+  const [a, b, c, d] = network.address;
+  const v4 = (address: number): Network => ({ family: 4, address: address >>> 0, prefix: 32 });
+  if (a === 0x0064ff9b && b === 0 && c === 0) return [v4(d)];
+  if (a >>> 16 === 0x2002) return [v4((a << 16) | (b >>> 16))];
+  if (a === 0x20010000) return [v4(~d)];
+  if (a === 0 && b === 0 && c === 0) return [v4(d)];
+  return [];
+}

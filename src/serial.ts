@@ -1,0 +1,60 @@
+/** Work that several ask for at once: one piece after the other, one for all who ask, or many in one call. */
+
+/**
+ * Begins each piece of work when the one before of the same name has ended, however that ended. With `wait` it may begin before that: it is
+ * given the end of the one before.
+ */
+export function oneByOne(wait: (last: Promise<unknown>) => Promise<unknown> = (last) => last) {
+  const lasts = new Map<string, Promise<unknown>>();
+  return <T>(work: () => Promise<T>, name = ''): Promise<T> => {
+    const done = wait(lasts.get(name) ?? Promise.resolve()).then(work);
+    const ended: Promise<unknown> = done
+      .catch(() => undefined)
+      .then(() => {
+        if (lasts.get(name) === ended) lasts.delete(name);
+      });
+    lasts.set(name, ended);
+    return done;
+  };
+}
+
+/** Does one piece of work of a name at a time: who asks while it is done gets its result. `running` is what is being done, by name. */
+export function shared<T>(running = new Map<string, Promise<T>>()) {
+  return (work: () => Promise<T>, name = ''): Promise<T> => {
+    const known = running.get(name);
+    if (known !== undefined) return known;
+    const result = work().finally(() => running.delete(name));
+    running.set(name, result);
+    return result;
+  };
+}
+
+/**
+ * A function that asks for one key at a time, made of one that asks for many: keys that come in while `atOnce` calls run share the
+ * next call, up to `most` of them. A call that fails fails for all its keys.
+ */
+export function gathered<K, V>(ask: (keys: readonly K[]) => Promise<readonly V[]>, atOnce: number, most: number): (key: K) => Promise<V> {
+  const waiting: { readonly key: K; readonly resolve: (value: V) => void; readonly reject: (error: unknown) => void }[] = [];
+  let running = 0;
+
+  async function askForAll(): Promise<void> {
+    if (running >= atOnce) return;
+    running += 1;
+    while (waiting.length > 0) {
+      const asked = waiting.splice(0, most);
+      try {
+        const values = await ask(asked.map(({ key }) => key));
+        for (const [i, { resolve }] of asked.entries()) resolve(values[i]!);
+      } catch (error) {
+        for (const { reject } of asked) reject(error);
+      }
+    }
+    running -= 1;
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ key, resolve, reject });
+      void askForAll();
+    });
+}

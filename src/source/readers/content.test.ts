@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { entrySignals, type Reading, readContent } from './content.ts';
+import type { ListDefaults } from './entry.ts';
+import type { Form } from './form.ts';
+import { readCondition, readPath } from './paths.ts';
+
+const NONE: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
+
+async function* chunksOf(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(content as string);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+interface Given extends Omit<Partial<Reading>, 'file'> {
+  readonly file?: string;
+  readonly format?: Form;
+  readonly defaults?: Partial<ListDefaults>;
+  /** Bytes that are read at a time. */
+  readonly size?: number;
+}
+
+/** What is sent for a file: each signal, or what is wrong, behind its place. */
+async function sent(
+  content: string | Buffer,
+  { file = '-', format, defaults, size = 1 << 16, ...reading }: Given = {},
+): Promise<[string, unknown][]> {
+  const read = await readContent(chunksOf(content, size), { file, format, ...reading }, { ...NONE, ...defaults });
+  assert.ok('entries' in read, 'the file is a list');
+  const all = await Array.fromAsync(entrySignals(read.entries, () => {}));
+  return all.map((each) => [each.place!, 'fault' in each ? each.fault : JSON.parse(each.json.toString())]);
+}
+
+const block = (target: object, more: object = {}) => ({ kind: 'access_rule', op: 'upsert', ...more, rule: { target, action: 'block' } });
+
+const LISTS: Record<string, Given & { content: string; lines?: readonly number[] }> = {
+  text: { content: '192.0.2.1\n2001:db8::/32\nAS64500\nNL\n' },
+  'text with comments, blank lines, more columns, CRLF and a byte order mark': {
+    content: '\uFEFF; Spamhaus\r\n# a comment\r\n\r\n192.0.2.1 ; SBL1\r\n 2001:db8::/32\t# x\r\nAS64500,3\r\nNL|Netherlands',
+    lines: [4, 5, 6, 7],
+  },
+  'CSV without a header': { content: '"192.0.2.1",x\n2001:db8::/32,y\nAS64500,z\nNL,\n', file: 'x.csv' },
+  CSV: { content: 'id,IP Address,note\n1,192.0.2.1,"a, b"\n2,2001:db8::/32,\n3,as64500\n4,NL,x\n', lines: [2, 3, 4, 5] },
+  'CSV with semicolons and comments': {
+    content: '# made today\n"network";"country"\n192.0.2.1;FR\n\n2001:db8::/32;\nAS64500;\nNL;DE\n',
+    lines: [3, 5, 6, 7],
+  },
+  'CSV with line breaks in cells': {
+    content: 'note,value\n"a\nb",192.0.2.1\n"c",2001:db8::/32\n,AS64500\n,NL\n',
+    file: 'list.CSV',
+    lines: [3, 4, 5, 6],
+  },
+  'NDJSON of objects': {
+    content:
+      '{"cidr":"192.0.2.1","sblid":"SBL1"}\n{"cidr":"2001:db8::/32"}\n{"cidr":"AS64500"}\n{"cidr":"NL"}\n{"type":"metadata","records":4}\n',
+    file: 'drop_v4.json',
+  },
+  'NDJSON of texts': { content: '"192.0.2.1"\n"2001:db8::/32"\n"AS64500"\n"NL"\n', format: 'ndjson' },
+};
+for (const [what, { content, lines = [1, 2, 3, 4], ...given }] of Object.entries(LISTS)) {
+  test(`D11.1 a plain list: ${what}, however it is cut into pieces`, async () => {
+    const targets = [{ ip: '192.0.2.1' }, { ip: '2001:db8::/32' }, { asn: 'AS64500' }, { country: 'NL' }];
+    const expected = targets.map((target, i) => [`line ${lines[i]}`, block(target)]);
+    for (const size of [1, 7, 1 << 16]) assert.deepEqual(await sent(content, { ...given, size }), expected);
+  });
+}
+
+test('D11.1 a plain list: a JSON array of texts and objects', async () => {
+  assert.deepEqual(await sent('[ "192.0.2.1", {"asn": 64500},\n {"country":"nl"} ]'), [
+    ['entry 0', block({ ip: '192.0.2.1' })],
+    ['entry 1', block({ asn: 'AS64500' })],
+    ['entry 2', block({ country: 'NL' })],
+  ]);
+});
+
+test('D11.2 an entry says its own action, expiry, reason, labels, config, rule_ref and name; options fill in what it leaves out', async () => {
+  const defaults: Partial<ListDefaults> = { expiresIn: 60, reason: 'option', labels: { source: 'option', more: 'x' } };
+  const header = 'value,action,expires_in,reason,labels,confidence,rule_ref,name';
+  const rows = [
+    '192.0.2.1,,,,,,,',
+    '192.0.2.2,ALLOW,7d,own,"{""source"":""own""}",high,r-1,ignored',
+    '192.0.2.3,unblock,,,,,,',
+    '192.0.2.4,unblock,,,,,r-2,',
+  ];
+  assert.deepEqual(
+    (await sent([header, ...rows].join('\n'), { defaults })).map(([, signal]) => signal),
+    [
+      block({ ip: '192.0.2.1' }, { expires_in: 60, reason: 'option', labels: { source: 'option', more: 'x' } }),
+      {
+        kind: 'access_rule',
+        op: 'upsert',
+        rule_ref: 'r-1',
+        expires_in: 604_800,
+        reason: 'own',
+        labels: { source: 'own', more: 'x' },
+        rule: { target: { ip: '192.0.2.2' }, action: 'allow', config: { confidence: 'high' } },
+      },
+      { kind: 'access_rule', op: 'delete', rule: { target: { ip: '192.0.2.3' }, action: 'block' } },
+      { kind: 'access_rule', op: 'delete', rule_ref: 'r-2', rule: { target: { ip: '192.0.2.4' }, action: 'block' } },
+    ],
+  );
+});
+
+test('D11.2 an instant of expiry counts from the sending; what has expired is left out; a name without labels is a v1 event', async () => {
+  const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+  const rows = [
+    { ip: '192.0.2.1', expires_at: at(3600) },
+    { ip: '192.0.2.2', expires: at(-1) },
+    { ip: '192.0.2.3', expires_at: '9999-12-31' },
+    { ip: '192.0.2.4', expires_in: 90, name: 'n', reason: 'r' },
+  ];
+  const [[, first], [, third], [, named], ...others] = await sent(JSON.stringify(rows));
+  assert.deepEqual(others, []);
+  const { expires_in: left, ...rest } = first as { expires_in: number };
+  assert.deepEqual(rest, block({ ip: '192.0.2.1' }));
+  assert.ok(left >= 3599 && left <= 3600, String(left));
+  assert.equal((third as { expires_in: number }).expires_in, 3_155_760_000);
+  assert.deepEqual(named, { type: 'access_rules', action: 'block', ip: '192.0.2.4', expiration: 90, description: 'r', name: 'n' });
+});
+
+test('D11.2 beside an address ASN and country only describe it: a row whose address is missing blocks nothing', async () => {
+  assert.deepEqual(await sent('ip,asn,country\n192.0.2.1,64500,US\n,64500,US\n'), [
+    ['line 2', block({ ip: '192.0.2.1' })],
+    ['line 3', 'there is no address'],
+  ]);
+  assert.deepEqual(await sent('{"ip":null,"country":"US"}\n'), [['line 1', 'there is no address']]);
+  assert.deepEqual(await sent('asn,country\n64500,US\n'), [['line 2', block({ asn: 'AS64500' })]]);
+});
+
+test('D11.3 what is wrong with a line is said with its number, and the lines around it are sent', async () => {
+  const isBad = async (content: string | Buffer, says: RegExp, given?: Given) => {
+    const [[place, fault], [, after]] = await sent(content, given);
+    assert.equal(place, /^line/.test(place) ? 'line 2' : 'entry 0');
+    assert.match(String(fault), says);
+    assert.deepEqual(after, block({ ip: '192.0.2.1' }));
+  };
+  const bad = [
+    ['no', /^"no": must be an address/],
+    ['foo', /^"foo": must be an address, a network, an AS number or a country$/],
+    ['10.0.0.999', /^"10\.0\.0\.999": an octet must be 0 to 255$/],
+    ['10.0.0.0/33', /: the prefix length must be 0 to 32$/],
+    ['10.0.0.9-10.0.0.0', /: a range begins with its lower end$/],
+  ] as const;
+  for (const [value, says] of bad) {
+    await isBad(`# x\n${value}\n192.0.2.1\n`, says, { format: 'text' });
+    await isBad(`ip\n${value}\n192.0.2.1\n`, says);
+    await isBad(`["${value}", "192.0.2.1"]`, says);
+  }
+  const latin = Buffer.concat([Buffer.from('#\n'), Buffer.from('é', 'latin1'), Buffer.from('\n192.0.2.1\n')]);
+  await isBad(latin, /^this is not UTF-8$/, { format: 'text' });
+  for (const [cell, says] of [
+    ['192.0.2.9,drop,', /^action must be one of: block, allow, unblock$/],
+    ['192.0.2.9,,soon', /^expiry "soon" is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant$/],
+  ] as const) {
+    await isBad(`ip,action,expires\n${cell}\n192.0.2.1,,\n`, says);
+  }
+  assert.deepEqual(await sent('{"ip":"192.0.2.1"}\n{"ip":\n{"kind":"access_rule"}\n7'), [
+    ['line 1', block({ ip: '192.0.2.1' })],
+    ['line 2', 'this is not JSON in UTF-8'],
+    ['line 3', 'this is a signal among the entries of a list; send it in a file of its own'],
+    ['line 4', 'this is neither text nor an object'],
+  ]);
+});
+
+test('D11.1 a header without addresses, a quote that is never closed and bytes that are not UTF-8 in CSV are refused', async () => {
+  const says = (message: RegExp) => (error: Error & { code?: string }) => error.code === 'USAGE' && message.test(error.message);
+  await assert.rejects(sent('a,b\n1,2\n', { format: 'csv' }), says(/none of its columns is called ip, network/));
+  await assert.rejects(sent('ip,b\n192.0.2.1,"x\n', { format: 'csv' }), says(/^the file is not CSV: Quote Not Closed/));
+  await assert.rejects(sent(Buffer.from('ip,b\n192.0.2.1,é\n', 'latin1'), { format: 'csv' }), says(/^the file is not UTF-8/));
+});
+
+test('D11.1 signals are told from lists by their first value', async () => {
+  for (const content of ['{"type":"access_rules","ip":"192.0.2.1"}', '[{"kind":"access_rule"}]', '[]', '{"a":1}']) {
+    assert.ok('signals' in (await readContent(chunksOf(content, 3), { file: '-' }, NONE)), content);
+  }
+});
+
+test('D11.1 what is neither a list nor signals is told in a sentence that is true of it', async () => {
+  const aws = { syncToken: '1', prefixes: [{ ip_prefix: '192.0.2.0/24' }] };
+  const isOne = /^the file is one JSON object.*: say where its entries stand with a path, such as prefixes\[\]\.ip_prefix$/;
+  for (const [content, message] of [
+    ['', /^the file is empty$/],
+    [' \n\n', /^the file is empty$/],
+    [JSON.stringify(aws), isOne],
+    [JSON.stringify(aws, null, 2), isOne],
+    ['<!DOCTYPE html>\n<html>', /^the file is a web page or XML, and no list: /],
+    ['ID,Note\n1,2\n', /^the first line is neither an address, nor a header with a column that is called ip, .*, nor JSON: "ID,Note"$/],
+    ['no', /^the first line is neither /],
+    ['7', /^the first line is neither /],
+  ] as const) {
+    await assert.rejects(sent(content, { size: 3 }), { code: 'USAGE', message });
+  }
+  assert.deepEqual(await sent('# nothing today\n'), []);
+  assert.deepEqual(await sent('# nothing today\n', { file: 'x.csv' }), []);
+});
+
+test('D11.2 a country or ASN is never the target of a row in which something else looks like an address', async () => {
+  const of = async (content: string, given?: Given) => (await sent(content, given)).map(([, each]) => each);
+  const dshield =
+    'Start\tEnd\tNetmask\tAttacks\tName\tCountry\temail\n198.51.100.0\t198.51.100.255\t24\t2413\tEXAMPLE\tUS\ta@example.net\n';
+  const [event] = (await of(dshield)) as [{ ip: string; country?: string }];
+  assert.deepEqual([event.ip, event.country], ['198.51.100.0/24', undefined]);
+  for (const name of ['dst_ip', 'IOC', 'Source IP', 'src_ip', 'indicator', 'ioc_value'])
+    assert.deepEqual(await of(`id,${name},Country,ASN\n7,192.0.2.1,US,64500\n`), [block({ ip: '192.0.2.1' })], name);
+  const unknown =
+    '"192.0.2.1" looks like an address, but "badguy" is no column of addresses, and country only describes it: call that column ip';
+  assert.deepEqual(await of('badguy,country\n192.0.2.1,US\n'), [unknown]);
+  assert.match(String((await of('[{"country":"US","seen":["at 2001:db8::1, today"]}]'))[0]), /^"2001:db8::1" looks like an address/);
+  assert.match(String((await of('country,seen\nUS,192.0.2.1:443\n'))[0]), /^"192.0.2.1:443" looks like an address/);
+  assert.match(String((await of('NL,192.0.2.1\n', { format: 'text' }))[0]), /which of them is meant cannot be told$/);
+  assert.deepEqual(await of('src_ip,dst_ip\n192.0.2.1,192.0.2.2\n'), ['srcip and dstip may both be meant: call the column that counts ip']);
+  assert.deepEqual(await of('country,name\nnl,x y\n'), [{ type: 'access_rules', action: 'block', country: 'NL', name: 'x y' }]);
+});
+
+test('D11.2 ranges are the fewest networks; start, end and prefix length are one network; what is neither is a fault', async () => {
+  const of = async (line: string) =>
+    (await sent(`${line}\n`, { format: 'text' })).map(
+      ([, each]) => (each as { rule?: { target: { ip: string } } }).rule?.target.ip ?? each,
+    );
+  const nine = ['192.0.2.1', '192.0.2.2/31', '192.0.2.4/30', '192.0.2.8/31'];
+  for (const line of [
+    '192.0.2.1 - 192.0.2.9',
+    '192.0.2.1-192.0.2.9',
+    '192.0.2.1- 192.0.2.9 # x',
+    '192.0.2.1 -192.0.2.9',
+    '"192.0.2.1-192.0.2.9",x',
+  ])
+    assert.deepEqual(await of(line), nine, line);
+  assert.deepEqual(await of('2001:db8::-2001:db8::1:ffff // x'), ['2001:db8::/111']);
+  for (const line of ['198.51.100.0\t198.51.100.255\t24\t7\tNAME', '198.51.100.0 198.51.100.255 24'])
+    assert.deepEqual(await of(line), ['198.51.100.0/24']);
+  for (const [line, says] of [
+    ['198.51.100.0 198.51.100.255 25', /is no network of the prefix length "25"$/],
+    ['198.51.100.0 255.255.255.0', /^a second address stands behind "198.51.100.0"/],
+    ['192.0.2.1 192.0.2.2', /^a second address/],
+    ['192.0.2.0 /24', /^a blank stands between/],
+    ['192.0.2.1 - x', /must be an address/],
+    ['192.0.2.1 - 2001:db8::1', /the ends of a range are of one family/],
+    ['192.0.2.1 - -', /must be an address|no address/],
+    ['192.0.2.0//24', /^"192.0.2.0\/\/24": /],
+    ['192.0.2.0/24-192.0.2.9', /must be an address/],
+  ] as const) {
+    const [fault, ...others] = await of(line);
+    assert.match(String(fault), says, line);
+    assert.equal(others.length, 0);
+  }
+  assert.deepEqual(
+    (await sent('ip,netmask\n192.0.2.0,24\n192.0.2.1,24\n')).map(([, each]) => each),
+    [block({ ip: '192.0.2.0/24' }), '"192.0.2.1" with the prefix length "24" is no network: write it as ADDRESS/LENGTH'],
+  );
+  assert.match(String((await sent('ip,rule_ref\n192.0.2.0-192.0.2.2,r\n'))[0]![1]), /^a rule_ref is of one network, and this range is 2$/);
+});
+
+test('D11.1 a file that says how many entries it has, and has fewer, is cut; so is gzip without its end', async () => {
+  const drop = '{"cidr":"192.0.2.0/24"}\n{"type":"metadata","records":2}\n';
+  await assert.rejects(sent(drop), { code: 'USAGE', message: 'the file says that it has 2 entries, and 1 were read: it is cut' });
+  await assert.rejects(sent('# Entries : 1,000 unique IPs\n192.0.2.1\n'), {
+    code: 'USAGE',
+    message: /^the file says that it has 1000 entries/,
+  });
+  assert.deepEqual(await sent(gzipSync('192.0.2.1\n'), { file: 'x.txt.gz', size: 5 }), [['line 1', block({ ip: '192.0.2.1' })]]);
+  await assert.rejects(sent(gzipSync('192.0.2.1\n'.repeat(1000)).subarray(0, -9)), {
+    code: 'USAGE',
+    message: /^the file is gzip that is cut or damaged/,
+  });
+  const bomb = gzipSync(Buffer.alloc(8 << 20, '#\n'));
+  await assert.rejects(sent(bomb, { mostBytes: 1 << 20 }), {
+    code: 'USAGE',
+    message: 'the file is larger than 1 MiB unpacked, and is not read beyond that',
+  });
+  await assert.rejects(sent(`${'\n'.repeat(1001)}192.0.2.1`, { mostLines: 1000, format: 'text' }), {
+    code: 'USAGE',
+    message: /more than 1000 lines/,
+  });
+});
+
+test('D11.1 JSON by paths: what stands nowhere, twice as deep or beside a condition is told, and never guessed', async () => {
+  const paths = (...texts: string[]) => texts.map(readPath);
+  const aws = JSON.stringify({
+    prefixes: [
+      { ip_prefix: '192.0.2.0/24', service: 'A' },
+      { ip_prefix: '198.51.100.0/24', service: 'B' },
+    ],
+  });
+  assert.deepEqual(await sent(aws, { paths: paths('prefixes[].ip_prefix'), condition: readCondition('service=B') }), [
+    ['prefixes[1]', block({ ip: '198.51.100.0/24' })],
+  ]);
+  await assert.rejects(sent(aws, { paths: paths('prefixes[].ip_prefix', 'v6[].ip_prefix') }), {
+    code: 'USAGE',
+    message: 'nothing stands at v6[].ip_prefix',
+  });
+  assert.deepEqual(await sent('{"a":[{"ip":"192.0.2.1"},{"x":1}]}', { paths: paths('a[].ip') }), [
+    ['a[0]', block({ ip: '192.0.2.1' })],
+    ['a[1]', 'here stands nothing at a[].ip'],
+  ]);
+  assert.deepEqual(await sent('{"n":{"ip":"192.0.2.1"}}\n{"n":{"ip":"192.0.2.2"}}\n', { paths: paths('n.ip') }), [
+    ['entry 0', block({ ip: '192.0.2.1' })],
+    ['entry 1', block({ ip: '192.0.2.2' })],
+  ]);
+  await assert.rejects(sent('{"a":[{"ip":"192.0.2.1"}', { paths: paths('a[].ip') }), {
+    code: 'USAGE',
+    message: 'the file is not JSON: it ends too early',
+  });
+  await assert.rejects(sent('['.repeat(100_000), { paths: paths('[]') }), { code: 'USAGE', message: /more than 64 levels/ });
+  for (const text of ['', 'a..b', 'a[0]', '$.a', 'a b']) assert.throws(() => readPath(text), { code: 'USAGE' }, text);
+  await assert.rejects(sent('192.0.2.1\n', { paths: paths('a') }), { code: 'USAGE', message: 'paths are for JSON, and this file is none' });
+});
+
+test('D1.11, D11.3 what is no text in UTF-8 is one sentence for the whole file; a CR within a line is a fault of the line', async () => {
+  const lines = '192.0.2.1\r\n192.0.2.2\r\n';
+  const utf16 = { code: 'USAGE', message: 'the file is UTF-16 or no text: save it as UTF-8' };
+  for (const content of [
+    Buffer.from(lines, 'utf16le'),
+    Buffer.from(`\uFEFF${lines}`, 'utf16le'),
+    Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]),
+  ]) {
+    await assert.rejects(sent(content), utf16);
+  }
+  assert.deepEqual(await sent('192.0.2.1\r192.0.2.2\r\n192.0.2.3\r\n'), [
+    ['line 1', 'a CR stands within this line: end lines with LF or CR LF'],
+    ['line 2', block({ ip: '192.0.2.3' })],
+  ]);
+});
+
+test('D11.6 Suricata: the sources of alerts, with signature and number; other events are passed over', async () => {
+  const event = (more: object) => JSON.stringify({ timestamp: '2026-11-20T10:00:00.000000+0000', src_ip: '192.0.2.1', ...more });
+  const alert = { signature_id: 2001219, signature: 'ET SCAN Potential SSH Scan', category: 'Attempted Information Leak', severity: 2 };
+  const events = [
+    event({ event_type: 'flow' }),
+    event({ event_type: 'alert', alert }),
+    event({ event_type: 'stats' }),
+    event({ event_type: 'alert', alert: { ...alert, source: { ip: '192.0.2.2' }, target: { ip: '192.0.2.1' } } }),
+    '{"event_type":"al',
+  ];
+  const told = { reason: alert.signature, labels: { source: 'suricata', signature_id: 2001219 } };
+  assert.deepEqual(await sent(events.join('\n'), { file: 'eve.json', format: 'suricata' }), [
+    ['line 2', block({ ip: '192.0.2.1' }, told)],
+    ['line 4', block({ ip: '192.0.2.2' }, told)],
+    ['line 5', 'this is not JSON in UTF-8'],
+  ]);
+});

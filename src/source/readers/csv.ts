@@ -1,0 +1,87 @@
+/** The rows of CSV with a header. */
+import { Readable } from 'node:stream';
+import { parse } from 'csv-parse';
+import { WeirError } from '../../errors.ts';
+import type { PlacedRow } from './documents.ts';
+import { delimiterOf, requireTargets } from './form.ts';
+import { tooManyLines } from './lines.ts';
+import { columnName } from './row.ts';
+import { COMMENT } from './text.ts';
+
+/** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */
+const MOST_ROW = 1 << 20;
+
+interface CsvRecord {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+/** The rows; the line of a row is the one that it ends on: quoted cells may hold line breaks. `given` is the header where it is a comment. */
+export async function* csvRows(
+  chunks: AsyncIterable<Buffer>,
+  given: readonly string[] | undefined,
+  mostLines: number | undefined,
+): AsyncGenerator<PlacedRow> {
+  const { header, texts } = await readHeader(utf8(chunks, mostLines));
+  const delimiter = delimiterOf(header);
+  const parser = parse({
+    delimiter,
+    trim: true,
+    comment: '#',
+    comment_no_infix: true,
+    info: true,
+    max_record_size: MOST_ROW,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+  });
+  const source = Readable.from(texts).on('error', (error) => parser.destroy(error));
+  let columns = given?.map(columnName);
+  try {
+    for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
+      if (delimiter !== ';' && COMMENT.test(record[0])) continue;
+      if (columns === undefined) {
+        requireTargets(record);
+        columns = record.map(columnName);
+      } else yield { row: new Map(columns.map((name, i) => [name, record[i]])), place: `line ${info.lines}` };
+    }
+  } catch (error) {
+    if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw new WeirError('USAGE', `the file is not CSV: ${(error as Error).message}`);
+  } finally {
+    source.destroy();
+  }
+}
+
+/** The first line that is no comment, and all of the text. */
+async function readHeader(source: AsyncGenerator<string>): Promise<{ header: string; texts: AsyncGenerator<string> }> {
+  let head = '';
+  for (let next = await source.next(); ; next = await source.next()) {
+    head += next.value ?? '';
+    const lines = head.split('\n').slice(0, next.done ? undefined : -1);
+    const header = lines.find((line) => line.trim() !== '' && !COMMENT.test(line));
+    if (header !== undefined || next.done || head.length > MOST_ROW) return { header: header ?? '', texts: behind(head, source) };
+  }
+}
+
+async function* behind(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}
+
+/** The text of bytes. Throws USAGE where they are not UTF-8, and beyond the lines that are allowed. */
+async function* utf8(chunks: AsyncIterable<Buffer>, mostLines: number | undefined): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let lines = 1;
+  for await (const chunk of chunks) {
+    let text: string;
+    try {
+      text = decoder.decode(chunk, { stream: true });
+    } catch {
+      throw new WeirError('USAGE', `the file is not UTF-8, behind line ${lines}`);
+    }
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+    if (mostLines !== undefined && lines > mostLines + 1) throw tooManyLines(mostLines);
+    yield text;
+  }
+}

@@ -1,0 +1,101 @@
+/** The entries of JSON whose places are known by paths, piece by piece: one object, an array, or one value a line. */
+import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
+import { WeirError } from '../../errors.ts';
+import { type Condition, type Path, rowsAt } from './paths.ts';
+import type { Row } from './row.ts';
+
+/** Levels of arrays and objects. */
+const MOST_DEPTH = 64;
+
+export interface PlacedRow {
+  readonly row: Row | string;
+  readonly place: string;
+}
+
+/** The rows at paths. Throws USAGE at what is no JSON, and where a path leads nowhere in all of it. */
+export async function* rowsByPath(
+  chunks: AsyncIterable<Buffer>,
+  paths: readonly Path[],
+  condition: Condition | undefined,
+): AsyncGenerator<PlacedRow> {
+  const found = new Map<Path, number>(paths.map((path) => [path, 0]));
+  const pieces = pieceReader(paths);
+  const rows = (values: readonly Piece[]): PlacedRow[] =>
+    values.flatMap(({ value, paths: of, place }) => {
+      const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined)] }));
+      for (const { path, rows: at } of all) found.set(path, found.get(path)! + at.length);
+      if (all.every(({ path, rows: at }) => at.length === 0 && path.isOne))
+        return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
+      const meant = condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition)]);
+      return meant.map((row) => ({ row, place }));
+    });
+  for await (const chunk of chunks) yield* rows(pieces.push(chunk));
+  yield* rows(pieces.end());
+  const nowhere = [...found].find(([, count]) => count === 0);
+  if (nowhere !== undefined) throw new WeirError('USAGE', `nothing stands at ${nowhere[0].text}`);
+}
+
+/** A value, and the paths that go on within it. */
+interface Piece {
+  readonly value: unknown;
+  readonly paths: readonly Path[];
+  readonly place: string;
+}
+
+const noJson = (why: string) => new WeirError('USAGE', `the file is not JSON: ${why}`);
+
+function pieceReader(paths: readonly Path[]): { push(chunk: Buffer): Piece[]; end(): Piece[] } {
+  const byStem = Map.groupBy(paths, ({ array }) => (array === undefined ? '' : ['', ...array].join('/')));
+  const selectors = [...byStem.keys()].map((stem) => (byStem.get(stem)![0].array === undefined ? '$' : `$${stem.replaceAll('/', '.')}.*`));
+  let pieces: Piece[] = [];
+  let documents = 0;
+  let depth = 0;
+  let fault: string | undefined;
+  const parser = new TokenParser({ paths: selectors, keepStack: false, separator: '' });
+  parser.onValue = ({ value, key, stack }) => {
+    const isWhole = stack.length === 0;
+    const stem = isWhole
+      ? ''
+      : stack
+          .map(({ key: name }) => name ?? '')
+          .concat()
+          .join('/');
+    const of = byStem.get(isWhole ? '' : stem) ?? (stack.length === 1 ? byStem.get('') : undefined);
+    // A path that begins with [] has the stem of the whole value.
+    const own = of?.filter(({ array }) => (array === undefined) === isWhole);
+    if (own !== undefined && own.length > 0) {
+      const place = isWhole
+        ? documents === 0
+          ? 'entry 0'
+          : `entry ${documents}`
+        : `${stem.slice(1).replaceAll('/', '.')}[${String(key)}]`;
+      pieces.push({ value, paths: own, place });
+    }
+    if (isWhole) documents += 1;
+  };
+  const tokenizer = new Tokenizer({ separator: '' });
+  tokenizer.onToken = (token) => {
+    if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) depth += 1;
+    if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) depth -= 1;
+    if (depth > MOST_DEPTH) fault ??= `it has more than ${MOST_DEPTH} levels`;
+    else if (fault === undefined) parser.write(token);
+  };
+  tokenizer.onError = (error) => (fault ??= error.message);
+  parser.onError = (error) => (fault ??= error.message);
+  const taken = () => {
+    if (fault !== undefined) throw noJson(fault);
+    const whole = pieces;
+    pieces = [];
+    return whole;
+  };
+  return {
+    push(chunk) {
+      tokenizer.write(chunk);
+      return taken();
+    },
+    end() {
+      if (depth > 0) throw noJson('it ends too early');
+      return taken();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** Where in JSON the entries of a list stand: `prefixes[].ip_prefix`, `values[].properties.addressPrefixes[]`, `asn`. */
+import { WeirError } from '../../errors.ts';
+import { isObject } from '../../signal/normalize.ts';
+import { columnName, type Row, rowOf } from './row.ts';
+
+/** A name, or every element of an array. */
+type Step = string | typeof EACH;
+const EACH = Symbol('each element');
+
+/** A path, cut behind its first `[]`: what stands before is read piece by piece. */
+export interface Path {
+  readonly text: string;
+  /** Names before the first `[]`; undefined where the path has none. */
+  readonly array: readonly string[] | undefined;
+  /** The steps from an element on, or from the whole value. */
+  readonly steps: readonly Step[];
+  /** Whether one value stands at its end, and not any number, or none. */
+  readonly isOne: boolean;
+}
+
+/** What an object of the list has to say, or one around it. */
+export interface Condition {
+  readonly field: string;
+  readonly value: string;
+}
+
+const PATH = /^(\[\]|[\w-]+(\[\])?)(\.[\w-]+(\[\])?|\[\])*$/;
+
+/** Reads a path. Throws USAGE at what is none. */
+export function readPath(text: string): Path {
+  if (!PATH.test(text) || text.length > 200)
+    throw new WeirError(
+      'USAGE',
+      `${JSON.stringify(text)} is no path: names, joined by dots, with [] behind arrays, such as prefixes[].ip_prefix`,
+    );
+  const steps = [...text.matchAll(/\[\]|[\w-]+/g)].map(([step]) => (step === '[]' ? EACH : step));
+  const at = steps.indexOf(EACH);
+  const within = steps.slice(at + 1);
+  const isOne = !within.includes(EACH);
+  return at < 0 ? { text, array: undefined, steps, isOne } : { text, array: steps.slice(0, at) as string[], steps: within, isOne };
+}
+
+/** Reads a condition, `name=value`. Throws USAGE at what is none. */
+export function readCondition(text: string): Condition {
+  const at = text.indexOf('=');
+  if (at < 1) throw new WeirError('USAGE', `${JSON.stringify(text)} is no condition: it must be name=value, such as service=CLOUDFRONT`);
+  return { field: text.slice(0, at), value: text.slice(at + 1) };
+}
+
+/** The rows at a path within a value, or what stands there instead of one. Empty where nothing stands there, or the condition is not met. */
+export function* rowsAt(value: unknown, { steps, text }: Path, condition: Condition | undefined): Generator<Row | string> {
+  yield* walk(
+    value,
+    steps,
+    condition === undefined ? undefined : { ...condition, said: undefined },
+    columnName(text.split(/[.[\]]+/).findLast((name) => name !== '') ?? ''),
+  );
+}
+
+/** A condition, and what the innermost object around says of it. */
+interface Asked extends Condition {
+  readonly said: string | undefined;
+}
+
+function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, column: string): Generator<Row | string> {
+  if (value === undefined || value === null) return;
+  const [step, ...others] = steps;
+  const said =
+    isObject(value) && asked !== undefined && Object.hasOwn(value, asked.field) ? { ...asked, said: String(value[asked.field]) } : asked;
+  if (step === undefined) {
+    if (said === undefined || said.said === said.value) yield rowOfLeaf(value, column);
+  } else if (step === EACH) {
+    if (Array.isArray(value)) for (const each of value) yield* walk(each, others, said, column);
+    else yield 'here stands no array';
+  } else if (isObject(value)) {
+    if (Object.hasOwn(value, step)) yield* walk(value[step], others, said, column);
+  } else yield 'here stands no object';
+}
+
+/** What stands at the end of a path: an object with its fields, or a text or a number, known by the name before it. */
+function rowOfLeaf(value: unknown, column: string): Row | string {
+  if (isObject(value)) return rowOf(value);
+  if (typeof value !== 'string' && typeof value !== 'number') return 'this is neither text nor an object';
+  return new Map([[column === 'asn' ? 'asn' : 'value', value]]);
+}

@@ -1,0 +1,61 @@
+/** A line of a text list: its first column, a range, or the first address, the last and the prefix length of a network. */
+import { parseNetwork } from '@weir/network/parse.ts';
+import { looksLikeAddress, type Row, readValue, shown } from './row.ts';
+
+/** A line that begins with one of these says nothing. */
+export const COMMENT = /^(#|;|\/\/)/;
+
+/** Only LF ends a line: what stands behind a CR would be lost. */
+const LONE_CR = 'a CR stands within this line: end lines with LF or CR LF';
+
+const ADDRESSES = /^[\da-f.:/]*-[\da-f.:/]*$/i;
+const PREFIX = /^\d{1,3}$/;
+
+/** The row of a line that is no comment, or what is wrong with it. */
+export function rowOfLine(line: string): Row | string {
+  const content = line.trim();
+  if (content.includes('\r')) return LONE_CR;
+  const columns = columnsOf(content);
+  const [first, second, third] = columns;
+  const dashed = dashedRange(columns);
+  if (dashed !== undefined) return dashed;
+  if (isWide(first)) {
+    const address = columns.find(looksLikeAddress);
+    return address === undefined ? value(first) : `${shown(address)} stands behind ${first}: which of them is meant cannot be told`;
+  }
+  if (isAddress(first) && second !== undefined && looksLikeAddress(second)) {
+    if (isAddress(second) && third !== undefined && PREFIX.test(third)) {
+      return new Map([
+        ['start', first],
+        ['end', second],
+        ['netmask', third],
+      ]);
+    }
+    return `a second address stands behind ${shown(first)}: write a range as FIRST-LAST, and one network a line`;
+  }
+  if (isAddress(first) && second?.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
+  return value(first);
+}
+
+/** The columns of a line without its comment. Blanks, commas, semicolons, bars and quotes separate them. */
+export const columnsOf = (line: string): string[] => {
+  const content = line.replace(/#.*$|(?<=^|\s)(;|\/\/).*$/, '').trim();
+  const columns = content.split(/[\s",;|]+/).filter((column) => column !== '');
+  return columns.length === 0 ? [''] : columns;
+};
+
+const value = (text: string): Row => new Map([['value', text]]);
+const isAddress = (text: string) => !text.includes('/') && typeof parseNetwork(text) !== 'string';
+
+/** Whether a text is an AS number or a country. */
+export function isWide(text: string): boolean {
+  const found = readValue(text);
+  return typeof found !== 'string' && found.kind !== 'ip';
+}
+
+/** The range of columns such as `a-b`, `a - b`, `a- b` and `a -b`; undefined where no dash stands behind the first address. */
+function dashedRange([first, second = '', third = '']: readonly string[]): Row | undefined {
+  if (first.includes('-')) return ADDRESSES.test(first) ? value(first.endsWith('-') ? `${first}${second}` : first) : undefined;
+  if (!second.startsWith('-') || !looksLikeAddress(first)) return undefined;
+  return value(second === '-' ? `${first}-${third}` : `${first}${second}`);
+}

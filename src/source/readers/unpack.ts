@@ -1,0 +1,33 @@
+/** The bytes of a file as they were before they were compressed. */
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { WeirError } from '../../errors.ts';
+
+/** How gzip begins. */
+export const isGzip = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] === 0x8b;
+
+/** Unpacks gzip. Rejects with USAGE where it is damaged or cut. */
+export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const packed = Readable.from(chunks);
+  const unpacked = createGunzip();
+  packed.on('error', (error) => unpacked.destroy(error));
+  try {
+    for await (const chunk of packed.pipe(unpacked)) yield chunk;
+  } catch (error) {
+    if (!/^Z_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw new WeirError('USAGE', `the file is gzip that is cut or damaged (${(error as Error).message})`);
+  } finally {
+    packed.destroy();
+    unpacked.destroy();
+  }
+}
+
+/** The same bytes. Rejects with USAGE where there are more than `most`. */
+export async function* atMost(chunks: AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > most) throw new WeirError('USAGE', `the file is larger than ${most / 2 ** 20} MiB unpacked, and is not read beyond that`);
+    yield chunk;
+  }
+}
