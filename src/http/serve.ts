@@ -53,15 +53,18 @@ export function requestServer({ find, gates, budget, clocks, addressOf, watches 
       const { params, isMalformed, query } = found;
       serve(found, { request, response, at, ip: addressOf(request), params, isMalformed, query });
     }
-    if (watches.length === 0) return;
-    // An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when its last byte is.
+    if (watches.length > 0) watchEnd(request, response, name, at.monotonic);
+  };
+
+  /** An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when its last byte is. */
+  function watchEnd(request: IncomingMessage, response: ServerResponse, name: string, begun: number): void {
+    const end = () => {
+      const ms = clocks.monotonic() - begun;
+      for (const watch of watches) watch.end(request, response, ms, name);
+    };
     if (response.writableEnded) end();
     else response.once('close', end);
-    function end(): void {
-      const ms = clocks.monotonic() - at.monotonic;
-      for (const watch of watches) watch.end(request, response, ms, name);
-    }
-  };
+  }
 
   function serve(found: Found, call: Call): void {
     const { endpoint } = found;
@@ -75,28 +78,40 @@ export function requestServer({ find, gates, budget, clocks, addressOf, watches 
     const { row } = endpoint;
     try {
       const who = gates[row.gate](call, row);
-      if (who instanceof Promise) who.then((known) => enter(known)).catch(fail);
-      else enter(who)?.catch(fail);
+      const answered = who instanceof Promise ? undefined : answerTo(endpoint, call, who);
+      if (answered === undefined || answered instanceof Promise) void answerLater(endpoint, found, call, who, answered);
+      else end(row, found, call, who as Who | HttpFault, answered);
     } catch (error) {
-      fail(error);
+      fail(row, found, call, error);
     }
+  }
 
-    function enter(who: Who | HttpFault): Promise<void> | undefined {
-      const answered = answerTo(endpoint, call, who);
-      if (answered instanceof Promise) return answered.then((ready) => ready && end(who, ready));
-      end(who, answered);
-      return undefined;
+  async function answerLater(
+    endpoint: Endpoint,
+    found: Found,
+    call: Call,
+    asks: Who | HttpFault | Promise<Who | HttpFault>,
+    answering: Promise<Answer | HttpFault | undefined> | undefined,
+  ): Promise<void> {
+    try {
+      const who = await asks;
+      const answered = await (answering ?? answerTo(endpoint, call, who));
+      if (answered !== undefined) end(endpoint.row, found, call, who, answered);
+    } catch (error) {
+      fail(endpoint.row, found, call, error);
     }
-    function end(who: Who | HttpFault, answered: Answer | HttpFault): void {
-      finish(found, call, answered);
-      if (onPoll === undefined || row.isPolled === undefined) return;
-      const by = isFault(who) ? who.by : (who as Askers['key']);
-      if (by !== undefined) onPoll(call, by, answered);
-    }
-    function fail(error: unknown): void {
-      report(error, { method: call.request.method!, route: pathsOf(row)[0]! });
-      finish(found, call, { status: 500 });
-    }
+  }
+
+  function end(row: Address, found: Found, call: Call, who: Who | HttpFault, answered: Answer | HttpFault): void {
+    finish(found, call, answered);
+    if (onPoll === undefined || row.isPolled === undefined) return;
+    const by = isFault(who) ? who.by : (who as Askers['key']);
+    if (by !== undefined) onPoll(call, by, answered);
+  }
+
+  function fail(row: Address, found: Found, call: Call, error: unknown): void {
+    report(error, { method: call.request.method!, route: pathsOf(row)[0]! });
+    finish(found, call, { status: 500 });
   }
 
   /** undefined when the client has gone away. */
