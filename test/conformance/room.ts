@@ -44,8 +44,7 @@ export function roomConformance(driver: StoreDriver): void {
 
   test(`D19.3 store ${name}: a workspace has so many feeds made of lists`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
-    const create = (feed: string) =>
-      store.createFeed(workspace.id, { ...NO_SETTINGS, name: feed, lists: null }, { most: 2 });
+    const create = (feed: string) => store.createFeed(workspace.id, { ...NO_SETTINGS, name: feed, lists: null }, { most: 2 });
     const [first] = [await create('a'), await create('b')];
     await assert.rejects(create('c'), {
       code: 'REFUSED',
