@@ -5,7 +5,7 @@ import { type Count, emptyCount, mergeCounts, type TestedRule } from '../backtes
 import { decompressed, pieces, TOO_LONG } from '../recording/bytes.ts';
 import type { View } from '../recording/view.ts';
 import type { ExpressionKind } from '../rule.ts';
-import { type MethodNames, remoteCalls } from './rpc.ts';
+import { remoteCalls } from './rpc.ts';
 
 /** What a thread works with. */
 export interface BacktestThreadData {
@@ -20,8 +20,6 @@ export interface BacktestThreadMethods {
   take(bytes: Uint8Array, at: number): Promise<void>;
   count(): Promise<Count>;
 }
-
-const METHODS: MethodNames<BacktestThreadMethods> = { take: true, count: true };
 
 /** Bytes that are handed over at a time, and how many such parts wait at a thread. */
 const PART = 1024 * 1024;
@@ -98,7 +96,7 @@ interface Thread {
 
 function startThread(data: BacktestThreadData): Thread {
   const worker = new Worker(new URL('./backtest.thread.ts', import.meta.url), { workerData: data });
-  const calls = remoteCalls<BacktestThreadMethods>(worker, METHODS);
+  const calls = remoteCalls<BacktestThreadMethods>(worker);
   const open = new Set<Promise<void>>();
   let failure: unknown;
   return {
