@@ -146,14 +146,7 @@ export interface AccountWrites {
   /** Last-used instants gathered in memory, written in one go. */
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
   /** Rejects with REFUSED when the workspace has `maxLists` lists already (0 = no limit), or a composed feed of that name. */
-  createList(
-    workspaceId: string,
-    name: string,
-    description: string | null,
-    settings: ListSettings,
-    maxLists?: number,
-    change?: ChangeOptions,
-  ): Promise<AccessList>;
+  createList(workspaceId: string, name: string, settings: ListSettings, maxLists?: number, change?: ChangeOptions): Promise<AccessList>;
   updateList(workspaceId: string, listId: string, patch: ListPatch, change?: ChangeOptions): Promise<AccessList>;
   /** Deletes the list with its rules and revokes the keys bound to it; its feeds go on without it. The default list cannot be deleted: rejects. */
   deleteList(workspaceId: string, listId: string, change?: DeleteOptions): Promise<void>;

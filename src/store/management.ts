@@ -98,13 +98,13 @@ export function management(transact: Transact): Management {
         },
         { repeatable: true },
       ),
-    createList: (workspaceId, name, description, settings, maxLists = 0, { by, once } = {}) =>
+    createList: (workspaceId, name, settings, maxLists = 0, { by, once } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
         yield* refuseName('feeds', workspacePk, name);
         const id = randomUUID();
-        const row = yield* insertList(now, workspacePk, { ...settings, id, name, description, isDefault: false });
+        const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false });
         const list = listOf(row, workspaceId);
         yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
         yield* doneOnce(now, workspacePk, once, list);
@@ -268,11 +268,10 @@ export function insertList(now: string, workspacePk: number, list: Omit<AccessLi
 
 /** The columns that a change of a list or a composed feed sets, with their values. */
 export function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
-  const all = [
-    ['description', patch.description] as const,
-    ...SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, patch[name]] as const),
-  ];
-  return all.flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
+  return SETTING_NAMES.flatMap((name) => {
+    const value = patch[name];
+    return value === undefined ? [] : [[LIST_SETTINGS[name].field, value]];
+  });
 }
 
 function* touchKeys(used: readonly { id: string; at: number }[]): Work<void> {
@@ -304,7 +303,7 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
   if (organization === undefined) throw noSuch('organization', organizationId);
   const id = randomUUID();
   const row = yield* create(now, 'workspaces', { id, organization_pk: Number(organization.pk), name });
-  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', description: null, isDefault: true };
+  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', isDefault: true };
   yield* insertList(now, Number(row.pk), defaultList);
   const workspacePk = Number(row.pk);
   yield* audit(now, 'list created', defaultList.id, { workspacePk });

@@ -103,7 +103,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
 
   test(`D14.2 store ${name}: the rules of a feed, and what follows them, tell of which list each rule is`, async (t) => {
     const { store, workspace, land } = await fixture(t, { name, open });
-    const list = await store.createList(workspace.id, 'edge', null, { ...(await store.directory(workspace.id))!.lists[0] });
+    const list = await store.createList(workspace.id, 'edge', { ...(await store.directory(workspace.id))!.lists[0] });
     const [{ id: own }] = (await store.directory(workspace.id))!.lists;
     const seen: string[] = [];
     let current = '';
