@@ -54,6 +54,14 @@ export interface ChangeOptions {
   readonly ifMatch?: readonly string[] | undefined;
   /** Remembers what was made, in the same transaction; rejects with ANSWERED_BEFORE when it has been. */
   readonly once?: OnceOnly | undefined;
+  /** How many of what is made the workspace may have; rejects with REFUSED beyond. 0 or absent: any number. */
+  readonly most?: number | undefined;
+}
+
+/** What a workspace takes of what is bounded in bytes (SPEC D19.2). */
+export interface TakenBytes {
+  readonly audit: number;
+  readonly answers: number;
 }
 
 /** How something is deleted. */
@@ -129,6 +137,7 @@ export interface AccountReads {
   /** Newest first. Kept for 90 days. */
   auditPage(workspaceId: string, page: PageRequest): Promise<Page<AuditRow>>;
   /** What a request made after `since` (ms) that was to be done once. */
+  takenBytes(workspaceId: string): Promise<TakenBytes>;
   earlierAnswer(workspaceId: string, request: Omit<OnceOnly, 'fingerprint'>, since: number): Promise<EarlierAnswer | undefined>;
 }
 
@@ -146,14 +155,7 @@ export interface AccountWrites {
   /** Last-used instants gathered in memory, written in one go. */
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
   /** Rejects with REFUSED when the workspace has `maxLists` lists already (0 = no limit), or a composed feed of that name. */
-  createList(
-    workspaceId: string,
-    name: string,
-    description: string | null,
-    settings: ListSettings,
-    maxLists?: number,
-    change?: ChangeOptions,
-  ): Promise<AccessList>;
+  createList(workspaceId: string, name: string, settings: ListSettings, maxLists?: number, change?: ChangeOptions): Promise<AccessList>;
   updateList(workspaceId: string, listId: string, patch: ListPatch, change?: ChangeOptions): Promise<AccessList>;
   /** Deletes the list with its rules and revokes the keys bound to it; its feeds go on without it. The default list cannot be deleted: rejects. */
   deleteList(workspaceId: string, listId: string, change?: DeleteOptions): Promise<void>;

@@ -273,6 +273,9 @@ export interface UndoPreview {
   readonly sample: readonly string[];
 }
 
+/** Does a piece of work when its turn comes. */
+export type Step = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** Reads. None of them takes a lock that a writer waits for. */
 export interface RuleReads {
   /** undefined for an unknown workspace. */
@@ -347,7 +350,8 @@ export interface RuleReads {
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** One batch; undefined when the workspace has had none of that id lately. */
   batch(workspaceId: string, batchId: string): Promise<BatchInfo | undefined>;
-  undoPreview(workspaceId: string, batchId: string): Promise<UndoPreview>;
+  /** What undoing a batch would do now, found out in pieces of few rules; `step` does each of them, at once where it is absent. */
+  undoPreview(workspaceId: string, batchId: string, step?: Step): Promise<UndoPreview>;
   /** Where the items of these numbers came from; those that are not known any more are left out. */
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
@@ -357,6 +361,20 @@ export interface RuleReads {
   /** How many there are; it counts up to `most`. */
   deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;
+}
+
+/** What a sweep may delete; instants are ms since 1970. */
+export interface SweepLimits {
+  readonly now: number;
+  readonly rulesExpiredBefore: number;
+  readonly auditBefore: number;
+  readonly limit: number;
+  readonly keptRules?: number;
+  readonly keptInAll?: number;
+  /** Dead letters that are kept, the newest; 100,000 when absent. */
+  readonly deadLetters?: number;
+  /** Bytes that the audit log of a workspace may take; from half of them on it keeps seven days. 0 or absent: no limit. */
+  readonly auditBytes?: number;
 }
 
 /** Writes. Each call is one transaction. */
@@ -378,9 +396,11 @@ export interface RuleWrites {
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /**
    * Deletes what is past its keeping time, and what the oldest batches have replaced in workspaces that keep more than `keptRules` of that
-   * (SPEC D9.10), at most `limit` rows of each table; returns how many in all. Only the consumer role calls it.
+   * (SPEC D9.10), or most where all keep more than `keptInAll`, at most `limit` rows of each table; returns how many in all. Only the consumer role calls it.
    */
-  sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number; keptRules?: number }): Promise<number>;
+  sweep(limits: SweepLimits): Promise<number>;
+  /** Gives a slice of what deleted rows have left free back to the disk, where that is much; whether there may be more. */
+  shrink(): Promise<boolean>;
   dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
   /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;

@@ -14,8 +14,8 @@ export function deletedConformance(driver: StoreDriver): void {
   test(`D15.51 store ${name}: a list that was deleted comes back with its rules, settings, feeds and bound keys, within seven days`, async (t) => {
     const { store, workspace, land, targets } = await fixture(t, driver);
     const settings = { ...NO_SETTINGS, family: 'v4', maxEntries: 7 } as const;
-    const list = await store.createList(workspace.id, 'edge', 'the edge', settings);
-    const other = await store.createList(workspace.id, 'other', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', { ...settings, description: 'the edge' });
+    const other = await store.createList(workspace.id, 'other', NO_SETTINGS);
     const feed = await store.createFeed(workspace.id, { ...FEED, name: 'device', lists: [list.id, other.id] });
     const gone = await store.createFeed(workspace.id, { ...FEED, name: 'gone', lists: [list.id] });
     const keys = await Promise.all(
@@ -80,7 +80,7 @@ export function deletedConformance(driver: StoreDriver): void {
   test(`D15.51 store ${name}: nothing comes back for another workspace, under a name or id that is taken, past its time, or deleted for good`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
     const elsewhere = await store.createWorkspace(organization.id, 'elsewhere');
-    const make = async (called: string) => (await store.createList(workspace.id, called, null, NO_SETTINGS)).id;
+    const make = async (called: string) => (await store.createList(workspace.id, called, NO_SETTINGS)).id;
     const [edge, final] = [await make('edge'), await make('final')];
     await land([edge, final].map((listId, n) => ({ change: upsert(access(ip(`192.0.2.${n}`))), listId })));
     await store.deleteList(workspace.id, edge);

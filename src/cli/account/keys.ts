@@ -29,7 +29,7 @@ export function keyCommands(add: AddCommand): void {
       async run(context, _args, options) {
         const store = await context.store();
         const workspace = await workspaceId(store, options.workspace);
-        const made = await createKey(byCommand(store, workspace), {
+        const made = await createKey(byCommand(store, workspace, context.config), {
           name: options.name ?? null,
           permissions: options.permission,
           listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,

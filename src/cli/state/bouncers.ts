@@ -33,7 +33,9 @@ export function bouncerCommands(add: AddCommand): void {
             b.left_out_networks === 0 ? null : `${b.left_out_networks} (${b.left_out_addresses} addresses)`,
           ]),
         ),
-        ...rows.flatMap((b) => (b.cannot_enforce === null ? [] : [`${b.user_agent} at ${b.address} ${b.cannot_enforce}`])),
+        ...rows.flatMap(({ user_agent: name, address, cannot_enforce: certain, depends_on_mode: otherwise }) =>
+          [certain, otherwise].flatMap((gap) => (gap === null ? [] : [`${name} at ${address} ${gap}`])),
+        ),
       ].join('\n'),
   });
 }

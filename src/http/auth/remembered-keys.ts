@@ -1,10 +1,9 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../../account/caller.ts';
 
 /** A key as the store last knew it. */
 export interface RememberedKey {
-  /** SHA-256 of the key text. */
-  readonly digest: Buffer;
+  /** SHA-256 of the key text, a character for each byte. */
+  readonly digest: string;
   readonly caller: Caller;
   /** The key revision before the caller was read: while the store has the same one, nothing has changed. */
   readonly revision: number;
@@ -22,22 +21,37 @@ export interface RememberedKeys {
   forget(digest: string): void;
 }
 
+/** Keys of one workspace that are remembered: those that were shown last. As many as it may have (MAX_KEYS, unless that was raised). */
+const MOST_OF_WORKSPACE = 10_000;
+
 /** An empty memory of keys. */
-export function rememberedKeys(): RememberedKeys {
+export function rememberedKeys(most = MOST_OF_WORKSPACE): RememberedKeys {
   const keys = new Map<string, RememberedKey>();
+  /** Where those of each workspace are kept, in the order in which they were confirmed. */
+  const slots = new Map<string, Set<string>>();
+  function forget(slot: string): void {
+    const workspaceId = keys.get(slot)?.caller.workspaceId;
+    keys.delete(slot);
+    if (workspaceId === undefined) return;
+    slots.get(workspaceId)?.delete(slot);
+    if (slots.get(workspaceId)?.size === 0) slots.delete(workspaceId);
+  }
   return {
     find(digest) {
       const key = keys.get(slotOf(digest));
-      return key !== undefined && timingSafeEqual(key.digest, bytesOf(digest)) ? key : undefined;
+      return key !== undefined && isSame(key.digest, digest) ? key : undefined;
     },
     remember(digest, { caller, revision, confirmedAt }) {
-      const key = { digest: bytesOf(digest), caller, revision, confirmedAt };
-      keys.set(slotOf(digest), key);
+      const key = { digest, caller, revision, confirmedAt };
+      const slot = slotOf(digest);
+      forget(slot);
+      keys.set(slot, key);
+      const own = slots.get(caller.workspaceId) ?? new Set();
+      slots.set(caller.workspaceId, own.add(slot));
+      if (own.size > most) forget(own.values().next().value!);
       return key;
     },
-    forget(digest) {
-      keys.delete(slotOf(digest));
-    },
+    forget: (digest) => forget(slotOf(digest)),
   };
 }
 
@@ -46,3 +60,10 @@ export const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'latin1')
 
 /** Where a digest is kept: under its first half. The whole is compared in constant time. */
 const slotOf = (digest: string) => digest.slice(0, 16);
+
+/** Compares texts of one length in constant time, without the two copies that `timingSafeEqual` would need. */
+function isSame(known: string, shown: string): boolean {
+  let difference = 0;
+  for (let i = 0; i < known.length; i += 1) difference |= known.charCodeAt(i) ^ shown.charCodeAt(i);
+  return difference === 0;
+}

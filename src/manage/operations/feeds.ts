@@ -11,7 +11,7 @@ import { findFeed, listIdOf } from '../find.ts';
 import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
-import { Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
+import { Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
 
 /** Lists that one request names at most. */
 const MOST_LISTS = 1000;
@@ -19,9 +19,13 @@ const MOST_LISTS = 1000;
 /** Makes a feed of lists. Rejects with REFUSED when a list or a feed has its name, with NOT_FOUND when there is no such list. */
 export const createFeed = (
   context: ChangeContext,
-  { name, lists, description = null, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
+  { name, lists, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
 ): Promise<ComposedFeed> =>
-  context.store.createFeed(context.workspaceId, { ...NO_SETTINGS, ...settings, name, description, lists }, changeOptions(context));
+  context.store.createFeed(
+    context.workspaceId,
+    { ...NO_SETTINGS, ...settings, name, lists },
+    { ...changeOptions(context), most: context.maxFeeds },
+  );
 
 /** Changes the lists or the settings of a feed; what the patch does not name stays. */
 export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
@@ -34,7 +38,6 @@ export const feedJson = (feed: ComposedFeed) => ({
   id: feed.id,
   workspace_id: feed.workspaceId,
   name: feed.name,
-  description: feed.description,
   all_lists: feed.lists === null,
   lists: feed.lists ?? [],
   ...settingsJson(feed),
@@ -44,7 +47,6 @@ const EXAMPLE = {
   id: '0195a3c0-0000-7000-8000-000000000003',
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   name: 'perimeter',
-  description: null,
   all_lists: false,
   lists: ['0195a3c0-0000-7000-8000-000000000001'],
   ...settingsJson(NO_SETTINGS),
@@ -56,7 +58,6 @@ const Feed = Type.Object(
     id: Type.String({ format: 'uuid' }),
     workspace_id: Type.String({ format: 'uuid' }),
     name: Name,
-    description: Description,
     all_lists: Type.Boolean({ description: 'Made of all lists, also of those that are made later.' }),
     lists: Type.Array(Type.String({ format: 'uuid' })),
     ...SETTING_SCHEMAS,

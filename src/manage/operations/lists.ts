@@ -10,21 +10,11 @@ import { findList } from '../find.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
-import { Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
+import { Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
 
 /** Makes a list. Rejects with REFUSED when the workspace has as many as it may, or a feed of that name. */
-export const createList = (
-  context: ChangeContext,
-  { name, description = null, ...settings }: ListPatch & { readonly name: string },
-): Promise<AccessList> =>
-  context.store.createList(
-    context.workspaceId,
-    name,
-    description,
-    { ...NO_SETTINGS, ...settings },
-    context.maxLists,
-    changeOptions(context),
-  );
+export const createList = (context: ChangeContext, { name, ...settings }: ListPatch & { readonly name: string }): Promise<AccessList> =>
+  context.store.createList(context.workspaceId, name, { ...NO_SETTINGS, ...settings }, context.maxLists, changeOptions(context));
 
 /** Changes what is set of a list; what the patch does not name stays. */
 export async function changeList(context: ChangeContext, ref: string, patch: ListPatch): Promise<AccessList> {
@@ -37,7 +27,6 @@ export const listJson = (list: AccessList) => ({
   id: list.id,
   workspace_id: list.workspaceId,
   name: list.name,
-  description: list.description,
   default: list.isDefault,
   ...settingsJson(list),
 });
@@ -46,9 +35,8 @@ const EXAMPLE = {
   id: '0195a3c0-0000-7000-8000-000000000001',
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   name: 'edge',
-  description: 'hosts that scan us',
   default: false,
-  ...settingsJson({ ...NO_SETTINGS, maxEntries: 50_000 }),
+  ...settingsJson({ ...NO_SETTINGS, description: 'hosts that scan us', maxEntries: 50_000 }),
   feed: FEED_STATE_EXAMPLE,
 };
 
@@ -57,7 +45,6 @@ const List = Type.Object(
     id: Type.String({ format: 'uuid' }),
     workspace_id: Type.String({ format: 'uuid' }),
     name: Name,
-    description: Description,
     default: Type.Boolean({ description: 'Access rules land there when nothing names another list; it cannot be deleted.' }),
     ...SETTING_SCHEMAS,
     feed: FeedState,

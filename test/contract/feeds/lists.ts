@@ -157,7 +157,7 @@ export function listTests(feeds: () => FeedWorld): void {
       ['list', 'gone'],
       ['feed', 'made'],
     ] as const) {
-      await feeds().world.text([kind, 'delete', name, '--workspace', id]);
+      await feeds().world.text([kind, 'delete', name, '--yes', '--workspace', id]);
       await eventually(async () => assert.equal((await getReplica(`/${name}`)).status, 404), 2000);
       await kept('/kept');
     }
