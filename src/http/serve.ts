@@ -11,6 +11,7 @@ import type { Answered, Call } from './call.ts';
 import { type HttpFault, isSignalShape, malformedIn } from './errors.ts';
 import type { RequestWatch } from './request-watch.ts';
 import type { Endpoint, Found } from './router.ts';
+import { sourceOf } from './source.ts';
 
 /** Finds out who sends a request to a row, or why he is refused. */
 export type Gates = { readonly [G in GateName]: (call: Call, row: Address) => Askers[G] | HttpFault | Promise<Askers[G] | HttpFault> };
@@ -23,7 +24,9 @@ export type By = NonNullable<HttpFault['by']>;
 export interface ServeParts {
   readonly find: (method: string, target: string) => Found;
   readonly gates: Gates;
+  /** For the bodies of who has shown a key, by key, and of all others, by address. */
   readonly budget: BodyBudget;
+  readonly guests?: BodyBudget;
   readonly clocks: Clocks;
   /** Tells the address of the client behind a request. */
   readonly addressOf: (request: IncomingMessage) => string;
@@ -40,7 +43,18 @@ export interface ServeParts {
 /** Answers a request; with `fault`, where HTTP itself refuses it, in the shape of its address, and its connection ends. */
 export type Serve = (request: IncomingMessage, response: ServerResponse, fault?: HttpFault) => void;
 
-export function requestServer({ find, gates, budget, clocks, addressOf, watches = [], onBusy, onPoll, report }: ServeParts): Serve {
+export function requestServer({
+  find,
+  gates,
+  budget,
+  guests = budget,
+  clocks,
+  addressOf,
+  watches = [],
+  onBusy,
+  onPoll,
+  report,
+}: ServeParts): Serve {
   const beginners = watches.filter(({ begin }) => begin !== undefined);
 
   return (request, response, fault) => {
@@ -124,7 +138,8 @@ export function requestServer({ find, gates, budget, clocks, addressOf, watches 
   }
 
   async function receive(endpoint: Endpoint, call: Call, who: Who, limit: NonNullable<Address['body']>) {
-    const holding = budget.open(accountOf(who, call));
+    const caller = callerOf(who);
+    const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId);
     try {
       const body = await takeBody(call.request, call.response, holding, limit);
       if (body === BUSY) onBusy?.();
@@ -156,9 +171,6 @@ function refusalOf(row: Address, who: Who): HttpFault | undefined {
 
 const callerOf = (who: Who) => (who !== null && 'caller' in who ? who.caller : who);
 
-/** On whose account the bytes of a body are held. */
-const accountOf = (who: Who, { ip }: Call): string => callerOf(who)?.keyId ?? ip;
-
 function ask({ row, answer }: Endpoint, call: Call, who: Who, body: Buffer): Answered {
   const asked = row.read(call, who, body);
   return asked !== null && typeof asked === 'object' && 'status' in asked ? (asked as HttpFault) : answer(asked);
@@ -170,6 +182,11 @@ function finish({ group }: Found, { request, response }: Call, answered: Answer 
     response.once('close', () => {
       if (response.writableFinished) answer.onSent!();
     });
+  }
+  if (answer.onClosed !== undefined) {
+    // A client that has gone already closes nothing any more.
+    if (response.closed) answer.onClosed();
+    else response.once('close', answer.onClosed);
   }
   answerEarly(request, response, answer);
 }

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { bouncerNames } from './bouncers.ts';
+import { bouncerFilters, bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { undoPreviews } from './undo.ts';
 
@@ -72,6 +72,7 @@ const PARTS: readonly Part[] = [
   check('slow posts', 'embedded', slowPosts),
   check('names of bouncers', 'embedded', bouncerNames),
   check('undo previews', 'embedded', undoPreviews),
+  check('filters of bouncers', 'embedded', bouncerFilters),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 
