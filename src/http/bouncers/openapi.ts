@@ -2,7 +2,7 @@ import { SCOPES } from '../../bouncers/decisions.ts';
 import { Type } from '../../json-schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
-import { NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
+import { MANY_ANSWERS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readHeldQuery, readStreamQuery } from './query.ts';
 
 const text = { type: 'string' };
@@ -52,6 +52,10 @@ const SHARED: Faults = {
 const NO_DECISIONS: Faults = {
   ...SHARED,
   404: { says: 'The list or feed that the key is bound to is gone.', examples: { gone: NO_LIST } },
+  429: {
+    says: 'Too many requests, or too many different answers of the workspace are being sent.',
+    examples: { 'too many answers': MANY_ANSWERS },
+  },
   413: {
     says: 'The feed exceeds its cap.',
     examples: {

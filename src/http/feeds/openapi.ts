@@ -2,6 +2,7 @@ import { exampleBody } from '../../document/formats/example.ts';
 import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../document/formats/table.ts';
 import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT } from '../../document/variant.ts';
 import { Type } from '../../json-schema.ts';
+import { MOST_DETAILS } from '../../signal/faults.ts';
 import type { Address } from '../address.ts';
 import { type About, type Api, BASIC, BEARER, type Faults, header, headerParameter, queryParameters } from '../docs/openapi.ts';
 import { FEED_PARAMETERS, readFeedQuery } from './query.ts';
@@ -20,7 +21,12 @@ export const FeedError = Type.Object(
       description: 'Empty when there is nothing to add.',
       properties: {
         supported: { type: 'array', items: { type: 'string' }, description: '400: the formats.' },
-        lists: { type: 'array', items: { type: 'string', format: 'uuid' }, description: '409: the lists of that name.' },
+        lists: {
+          type: 'array',
+          maxItems: MOST_DETAILS,
+          items: { type: 'string', format: 'uuid' },
+          description: '409: lists of that name.',
+        },
         entries: { type: 'integer', description: '413: how many networks the feed has.' },
         limit: { type: 'integer', description: '413: how many it may have.' },
         hint: { type: 'string', description: '413: what would help.' },
