@@ -3,6 +3,7 @@ import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../document/formats/ta
 import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../document/variant.ts';
 import { Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
+import { MOST_DETAILS } from '../../signal/faults.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import { type ApiGroup, BASIC, BEARER, errorResponse, header, methods } from '../docs/openapi.ts';
 import { readFeedQuery } from './query.ts';
@@ -21,7 +22,12 @@ export const FeedError = Type.Object(
       description: 'Empty when there is nothing to add.',
       properties: {
         supported: { type: 'array', items: { type: 'string' }, description: '400: the formats.' },
-        lists: { type: 'array', items: { type: 'string', format: 'uuid' }, description: '409: the lists of that name.' },
+        lists: {
+          type: 'array',
+          maxItems: MOST_DETAILS,
+          items: { type: 'string', format: 'uuid' },
+          description: '409: lists of that name.',
+        },
         entries: { type: 'integer', description: '413: how many networks the feed has.' },
         limit: { type: 'integer', description: '413: how many it may have.' },
         hint: { type: 'string', description: '413: what would help.' },

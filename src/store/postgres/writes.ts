@@ -40,6 +40,8 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
       for (const size of sizes) await drive(db, noteFeedSize(size));
     },
     recordFeed: (...args) => drive(db, recordFeed(...args)),
+    // The server's own vacuum does it.
+    shrink: async () => false,
     sweep: (limits) => transact(() => sweep(atMost, limits), { repeatable: true }),
   };
 }
