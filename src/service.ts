@@ -50,6 +50,7 @@ import { countBuilds } from './runtime/metrics/builds.ts';
 import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
+import { sampleThread } from './runtime/sample-thread.ts';
 import { readSchemes } from './runtime/schemes.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
@@ -235,7 +236,9 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   });
 
   const managed = config.roles.includes('manage');
-  const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
+  const samples = sampleThread(config);
+  closing.push(() => samples.close());
+  const judges = { schemes, geo, guardRails, forecast, tryRules: samples.tryRules, counts, noteEntries: activity?.entries };
   const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
   const app = createApp({
     settings: config,

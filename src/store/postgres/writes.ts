@@ -7,6 +7,7 @@ import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
+import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -25,6 +26,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...sampleWrites(transact),
     ...sessionWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),

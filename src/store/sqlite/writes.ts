@@ -10,6 +10,7 @@ import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
 import { ruleTable } from '../rule-columns.ts';
+import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -40,6 +41,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...management(transact),
     ...feedManagement(transact),
     ...restore(transact),
+    ...sampleWrites(transact),
     ...sessionWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
