@@ -10,6 +10,21 @@ import { regexHints } from './regex-hints.ts';
 import type { Scheme } from './scheme.ts';
 
 const MOST = 20;
+const URI = 'http.request.uri';
+
+/** Whether a test of the whole address depends on how it begins. */
+function asksForStart(ast: FilterAst): boolean {
+  let asks = false;
+  walkExpressions(ast, (expression) => {
+    if (expression.kind !== 'comparison') return;
+    const { source } = innermost(expression.left);
+    if (source.kind !== 'field' || source.name !== URI) return;
+    const anywhere = expression.op === 'contains' || (expression.op === 'matches' && !expression.right.includes('^'));
+    const starred = (expression.op === 'wildcard' || expression.op === 'strict wildcard') && expression.right.startsWith('*');
+    asks ||= !anywhere && !starred;
+  });
+  return asks;
+}
 
 /** The hints for an expression, each once, in the order of what they speak of. */
 export function hintsOf(ast: FilterAst, scheme: Scheme): string[] {
@@ -25,7 +40,9 @@ export function hintsOf(ast: FilterAst, scheme: Scheme): string[] {
     add(mappedHint(expression));
     if (expression.op === 'matches') for (const hint of regexHints(expression.left, expression.right)) add(hint);
   });
-  if (scheme.kind === 'waf_rule') for (const { field } of readsOf(ast)) add(agentNote(field));
+  if (scheme.kind === 'waf_rule') {
+    for (const { field } of readsOf(ast)) if (field !== URI || asksForStart(ast)) add(agentNote(field));
+  }
   return [...hints].slice(0, MOST);
 }
 

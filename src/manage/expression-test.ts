@@ -26,7 +26,7 @@ export interface Tested extends Outcome {
   /** What the expression reads and the request does not carry. */
   readonly lacking: readonly string[];
   /** What the agent would find, where it sees something else; null for smart firewall rules. */
-  readonly agent: (Outcome & { readonly notes: readonly string[] }) | null;
+  readonly agent: Outcome | null;
   readonly hints: readonly string[];
 }
 
@@ -42,8 +42,13 @@ export function testExpression(expression: string, scheme: Scheme, request: Byte
     const outcome = evaluate(run, requestOfRecorded(layout, recorded, 'recorded'));
     const why = explainExpression(parsed.ast, layout, requestOfRecorded(layout, recorded, 'recorded'));
     const reads = readsOf(parsed.ast);
-    const notes = [...new Set(reads.map(({ field }) => agentNote(field)))].filter((note) => note !== null);
-    const agent = scheme.kind === 'waf_rule' ? { ...evaluate(run, requestOfRecorded(layout, recorded, 'agent')), notes } : null;
+    const response = reads.find(({ field }) => field.startsWith('http.response.'));
+    const agent =
+      scheme.kind !== 'waf_rule'
+        ? null
+        : response !== undefined
+          ? { result: null, error: agentNote(response.field) }
+          : evaluate(run, requestOfRecorded(layout, recorded, 'agent'));
     return { ...outcome, why, lacking: lackingOf(reads, recorded), agent, hints: hintsOf(parsed.ast, scheme) };
   } catch (error) {
     if (error instanceof CannotRun) return `the expression cannot be run: ${error.message}`;

@@ -331,6 +331,8 @@ export interface RuleReads {
   ruleCount(workspaceId: string): Promise<number>;
   /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
   countRules(workspaceId: string, now: number): Promise<number>;
+  /** How many access rules of a list are active, counted up to `most`. */
+  countListRules(workspaceId: string, listId: string, most: number): Promise<number>;
   /**
    * Active rules in primary-key order (list by list), streamed. A match is found through indexes, list by list, but for `covered`, which
    * looks at every rule of the lists.

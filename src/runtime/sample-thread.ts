@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { TryRules } from '../sample/judge.ts';
-import { type MethodNames, remoteCalls } from './rpc.ts';
+import { remoteCalls } from './rpc.ts';
 import { startWaiting } from './waiting-thread.ts';
 
 /** What the thread works with. */
@@ -13,8 +13,6 @@ export interface SampleThreadMethods {
   /** Closes the store and ends the thread. */
   shutdown(): Promise<void>;
 }
-
-const METHODS: MethodNames<SampleThreadMethods> = { tryRules: true, shutdown: true };
 
 export interface SampleThread {
   readonly tryRules: TryRules;
@@ -33,7 +31,7 @@ export function sampleThread({ databaseUrl, dataDir, schemesFile }: SampleThread
       resourceLimits: { maxOldGenerationSizeMb: 1024 },
     });
     const worker = begin({ databaseUrl, dataDir, schemesFile });
-    const started = { worker, methods: remoteCalls<SampleThreadMethods>(worker, METHODS) };
+    const started = { worker, methods: remoteCalls<SampleThreadMethods>(worker) };
     const ended = () => {
       if (running === started) running = undefined;
     };

@@ -17,6 +17,7 @@ import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
 import { WORKSPACE_PK } from './places.ts';
+import { deletedFeeds } from './restore-deleted.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
@@ -41,6 +42,7 @@ type SharedReads = SessionReads &
     | 'listCount'
     | 'ruleCount'
     | 'countRules'
+    | 'countListRules'
     | 'rules'
     | 'ruleStep'
     | 'batches'
@@ -57,8 +59,12 @@ const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "pa
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
 
-/** The reads that are the same in both dialects; `read` runs their statements. */
-export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy): SharedReads {
+const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 AS rule FROM access_rules r
+  WHERE r.list_pk = (SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}) AND (r.expires_at IS NULL OR r.expires_at > ${now})
+  LIMIT $3) AS counted`;
+
+/** The reads that are the same in both dialects; `read` runs their statements, `now` is the store's clock as an expression. */
+export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy, now: string): SharedReads {
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
     ...bouncerReads(read),
@@ -78,6 +84,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return row && keyOf(row, workspaceId);
     },
     listPage: (workspaceId, page) => read(listPage(workspaceId, page)),
+    deletedFeeds: (workspaceId, now) => read(deletedFeeds(workspaceId, now)),
     feedPage: (workspaceId, page) => read(feedPage(workspaceId, page)),
     keyPage: (workspaceId, page) => read(keyPage(workspaceId, page)),
     auditPage: (workspaceId, page) => read(auditPage(workspaceId, page)),
@@ -110,6 +117,9 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     deviceCounts: (since) => read(deviceCounts(since)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     ruleStep: (workspaceId, filter) => read(ruleStep(indexedBy, workspaceId, filter)),
+    async countListRules(workspaceId, listId, most) {
+      return Number((await read(one(listCountText(now), workspaceId, listId, most)))?.rules ?? 0);
+    },
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },

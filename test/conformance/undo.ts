@@ -110,7 +110,7 @@ export function undoConformance(driver: StoreDriver): void {
   test(`D9.3 store ${name}: undoing a batch of another workspace, or one that is not known, changes nothing; nothing comes back into a deleted list`, async (t) => {
     const { store, organization, workspace, land, rules } = await fixture(t, driver);
     const [batch, deletion, undo] = [newBatchId(T0), newBatchId(T0), newBatchId(T0)];
-    const list = await store.createList(workspace.id, 'gone', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'gone', NO_SETTINGS);
     const other = await store.createWorkspace(organization.id, 'other');
     await land([
       { batchId: batch, change: upsert(access(HOSTS[0])) },
@@ -132,7 +132,7 @@ export function undoConformance(driver: StoreDriver): void {
 
   test(`D9.6 store ${name}: rules are deleted by their ids, each in its own list only, and come back when that is undone`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const [batch, deletion] = [newBatchId(T0), newBatchId(T0)];
     await land([
       { batchId: batch, change: upsert(access(HOSTS[0])) },
@@ -238,10 +238,7 @@ export function undoConformance(driver: StoreDriver): void {
 
   test(`D9.7, D9.10 store ${name}: what is kept is swept in whatever list it lies, and counted until then`, async (t) => {
     const { store, workspace, land, query } = await fixture(t, driver);
-    const lists = [
-      await store.createList(workspace.id, 'a', null, NO_SETTINGS),
-      await store.createList(workspace.id, 'b', null, NO_SETTINGS),
-    ];
+    const lists = [await store.createList(workspace.id, 'a', NO_SETTINGS), await store.createList(workspace.id, 'b', NO_SETTINGS)];
     const [first, second] = [newBatchId(T0), newBatchId(T0)];
     const everywhere = (batchId: string, reason: string) =>
       lists.map(({ id }) => ({ batchId, listId: id, change: upsert(access(HOSTS[0]!, { reason })) }));

@@ -88,8 +88,7 @@ async function testPairs({ stdout }: Context, file: string, evaluate: (line: str
 function testedText({ result, error, why, lacking, agent, hints }: Tested): string {
   const lines = [error === null ? String(result) : `cannot be told: ${error}`, '', ...partLines(why, 0)];
   if (lacking.length > 0) lines.push('', `not in the request, so the default of the engine counts: ${lacking.join(', ')}`);
-  if (agent !== null)
-    lines.push('', `as the agent sees the request: ${agent.error ?? agent.result}`, ...agent.notes.map((note) => `  ${note}`));
+  if (agent !== null) lines.push('', `as the agent sees the request: ${agent.error ?? agent.result}`);
   if (hints.length > 0) lines.push('', ...hints.map((hint) => `hint: ${hint}`));
   return lines.map(printable).join('\n');
 }

@@ -7,6 +7,7 @@ import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
+import { deletedManagement } from '../restore-deleted.ts';
 import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
@@ -25,6 +26,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
   return {
     ...management(transact),
     ...feedManagement(transact),
+    ...deletedManagement(transact),
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),

@@ -9,6 +9,7 @@ import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
+import { deletedManagement } from '../restore-deleted.ts';
 import { ruleTable } from '../rule-columns.ts';
 import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
@@ -40,6 +41,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
   return {
     ...management(transact),
     ...feedManagement(transact),
+    ...deletedManagement(transact),
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),
