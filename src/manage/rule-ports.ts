@@ -3,6 +3,7 @@ import type { Schemes } from '@weir/expression/scheme.ts';
 import type { FeedExplainer } from '../document/explain/explain.ts';
 import type { FeedForecast } from '../document/watch/forecast.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
+import type { Step } from '../ports/rule-store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { Accept } from '../signal/accept.ts';
 
@@ -18,8 +19,8 @@ export interface RuleManagement {
   /** undefined where this process builds no feeds. */
   readonly explainer: FeedExplainer | undefined;
   readonly schemes: Schemes;
+  /** Does long work of a workspace step by step, each a few milliseconds: others get on between them, whatever workspace they are of. */
+  stepsOf(workspaceId: string): Step;
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
-  /** Gives other work of this thread its turn. */
-  pause(): Promise<void>;
 }

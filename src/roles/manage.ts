@@ -1,6 +1,4 @@
 /** The role `manage`: what operations of management work with. */
-
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
@@ -10,6 +8,7 @@ import type { Activity } from '../http/activity.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Engine } from '../runtime/engines.ts';
+import { fairSteps } from '../runtime/fair-steps.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
 import { processesOn } from '../runtime/status-file.ts';
@@ -37,6 +36,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
   const { config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus } = parts;
   const { store, stream } = engine;
   const { now } = systemClock;
+  const steps = fairSteps();
   return {
     store,
     now,
@@ -58,7 +58,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
     explainer: feedThread,
     schemes: judges.schemes,
     geo: () => geo.database(),
-    pause: () => nextTurn(),
+    stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     inTurn: oneByOne(),
   };
 }

@@ -9,7 +9,7 @@ import type { SessionReads } from '../ports/session-store.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { earlierAnswer } from './answers.ts';
 import { auditPage, auditSince } from './audit.ts';
-import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
+import { batchOf, newestBatches, originsOf } from './batch-reads.ts';
 import { bouncerReads } from './bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './devices.ts';
 import { feedDays } from './feed-days.ts';
@@ -25,6 +25,7 @@ import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { sampleReads } from './samples.ts';
 import { findSession } from './sessions.ts';
+import { undoPreview } from './undo-preview.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = SessionReads &
@@ -98,7 +99,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     positionStreams: () => rows('SELECT DISTINCT stream_id FROM positions', (row) => String(row.stream_id)),
     batches: (workspaceId, page) => read(newestBatches(workspaceId, page)),
     batch: (workspaceId, batchId) => read(batchOf(workspaceId, batchId)),
-    undoPreview: (workspaceId, batchId) => read(undoPreview(workspaceId, batchId)),
+    undoPreview: (workspaceId, batchId, step) => undoPreview(read, step, workspaceId, batchId),
     origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
     rulesById: (workspaceId, kind, ids) => read(rulesById(workspaceId, kind, ids)),
     async deadLetterCount(most) {
