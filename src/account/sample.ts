@@ -24,6 +24,9 @@ export interface SampleInfo extends SampleLimit {
 export const MOST_SAMPLED = 10_000;
 export const MOST_SAMPLE_BYTES = 64 * 1024 * 1024;
 
+/** A workspace without a sample. */
+export const NO_SAMPLE: SampleInfo = { revision: 0, maxShare: null, rules: 'generated', requests: 0, bytes: 0, takenAt: 0 };
+
 /** How many requests of a sample a rule may block. */
 export const mostBlocked = ({ maxShare, requests }: Pick<SampleInfo, 'maxShare' | 'requests'>): number =>
   maxShare === null ? Number.POSITIVE_INFINITY : Math.floor(maxShare * requests);
@@ -32,7 +35,7 @@ export const mostBlocked = ({ maxShare, requests }: Pick<SampleInfo, 'maxShare' 
 export const sampleJson = ({ maxShare, rules, requests, bytes, takenAt }: SampleInfo) => ({
   requests,
   bytes,
-  taken_at: new Date(takenAt).toISOString(),
+  taken_at: requests === 0 ? null : new Date(takenAt).toISOString(),
   max_sample_share: maxShare,
   sample_rules: rules,
 });

@@ -20,7 +20,7 @@ export interface SampleReads {
 export interface SampleWrites {
   /** Puts a sample in the place of the one before, whose limit stays. */
   writeSample(workspaceId: string, content: SampleContent, by?: Author): Promise<SampleInfo>;
-  /** Changes the limit. Rejects with NOT_FOUND where there is no sample. */
+  /** Changes the limit, also where there is no sample yet. */
   limitSample(workspaceId: string, limit: Partial<SampleLimit>, by?: Author): Promise<SampleInfo>;
   /** Whether there was one. */
   deleteSample(workspaceId: string, by?: Author): Promise<boolean>;

@@ -1,7 +1,6 @@
 /** Samples of good traffic, the same in both dialects (SPEC D21). */
 import type { Author } from '../account/caller.ts';
 import { type SampleInfo, sampleJson } from '../account/sample.ts';
-import { WeirError } from '../errors.ts';
 import type { SampleReads, SampleWrites } from '../ports/sample-store.ts';
 import { audit } from './audit.ts';
 import { findWorkspace, moveKeyRevision } from './management.ts';
@@ -37,7 +36,11 @@ export function sampleWrites(transact: Transact): SampleWrites {
     limitSample: (workspaceId, { maxShare, rules }, by) =>
       transact(function* (now) {
         const workspacePk = yield* findWorkspace(workspaceId);
-        if ((yield* sampleOf(workspaceId)) === undefined) throw new WeirError('NOT_FOUND', 'the workspace has no sample');
+        // What may be blocked can be set before there is anything to block.
+        yield* run(
+          `INSERT INTO samples (workspace_pk, revision, requests, bytes, taken_at) VALUES ($1, 0, 0, 0, ${now}) ON CONFLICT DO NOTHING`,
+          workspacePk,
+        );
         if (maxShare !== undefined) yield* run('UPDATE samples SET max_share = $2 WHERE workspace_pk = $1', workspacePk, maxShare);
         if (rules !== undefined) yield* run('UPDATE samples SET rules = $2 WHERE workspace_pk = $1', workspacePk, rules);
         return yield* noted(now, 'sample changed', workspaceId, workspacePk, by);

@@ -31,7 +31,7 @@ export function sampleTests(world: () => World): void {
   const errorsOf = (client: Client, entries: readonly Json[], expected: readonly string[], path = '/v2/signal?dry_run=1') =>
     eventually(async () => assert.deepEqual((await client.post(path, entries)).body.errors ?? [], expected));
   const broad = (entry: number, matches: number, limit: number, first = 'GET /checkout from 198.51.100.0') =>
-    `Entry ${entry}: Schema validation failed: rule.expression: matches ${matches.toLocaleString("en-US")} of 1,000 requests of the sample (limit ${limit}), first: ${first}`;
+    `Entry ${entry}: Schema validation failed: rule.expression: matches ${matches.toLocaleString('en-US')} of 1,000 requests of the sample (limit ${limit}), first: ${first}`;
 
   test('D21.3, D21.4 a generated rule that would block more of the sample than it may is an entry fault; others pass', async () => {
     const client = await sampled('--max-share', '5%');

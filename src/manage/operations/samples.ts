@@ -1,8 +1,8 @@
 /** The sample of good traffic that rules are tried on (SPEC D21). */
 
-import { SAMPLE_RULES, type SampleInfo, type SampleLimit, sampleJson } from '../../account/sample.ts';
-import { WeirError } from '../../errors.ts';
+import { NO_SAMPLE, SAMPLE_RULES, type SampleInfo, type SampleLimit, sampleJson } from '../../account/sample.ts';
 import { Type } from '../../json-schema.ts';
+import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
 
 const LIMIT = {
@@ -16,6 +16,7 @@ const LIMIT = {
 };
 
 const EXAMPLE = {
+  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   requests: 10_000,
   bytes: 4_812_331,
   taken_at: '2026-11-20T10:00:00.000Z',
@@ -25,16 +26,16 @@ const EXAMPLE = {
 
 const SampleAnswer = Type.Object(
   {
-    requests: Type.Integer(),
+    workspace_id: Type.String({ format: 'uuid' }),
+    requests: Type.Integer({ description: '0: there is no sample.' }),
     bytes: Type.Integer({ description: 'Of the requests as text.' }),
-    taken_at: Type.String({ format: 'date-time' }),
+    taken_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
     ...LIMIT,
   },
   { title: 'Sample', examples: [EXAMPLE] },
 );
 
-const shown = (sample: SampleInfo) => ({ body: sampleJson(sample) });
-const none = () => new WeirError('NOT_FOUND', 'the workspace has no sample: weir sample set makes one');
+const shown = (sample: SampleInfo, { workspaceId }: ManageContext) => ({ body: { workspace_id: workspaceId, ...sampleJson(sample) } });
 
 export const SAMPLE_OPERATIONS: readonly Operation[] = [
   operation({
@@ -45,12 +46,7 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     permission: 'rules:read',
     answer: SampleAnswer,
     audit: null,
-    refusals: { 404: 'the workspace has no sample' },
-    async run({ store, workspaceId }) {
-      const sample = await store.sample(workspaceId);
-      if (sample === undefined) throw none();
-      return sample;
-    },
+    run: async ({ store, workspaceId }) => (await store.sample(workspaceId)) ?? NO_SAMPLE,
     show: shown,
   }),
   operation({
@@ -62,7 +58,6 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     body: Type.Object(Object.fromEntries(Object.entries(LIMIT).map(([field, schema]) => [field, Type.Optional(schema)]))),
     answer: SampleAnswer,
     audit: 'sample changed',
-    refusals: { 404: 'the workspace has no sample' },
     examples: [{ max_sample_share: 0.001 }],
     run: ({ store, workspaceId, by }, { body }) => store.limitSample(workspaceId, patchOf(body), by),
     show: shown,
@@ -73,13 +68,12 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     method: 'DELETE',
     path: '/sample',
     permission: 'manage',
-    answer: Type.Object({ deleted: Type.Boolean() }, { title: 'SampleDeleted', examples: [{ deleted: true }] }),
+    answer: Type.Object(
+      { workspace_id: Type.String({ format: 'uuid' }), deleted: Type.Boolean() },
+      { title: 'SampleDeleted', examples: [{ workspace_id: EXAMPLE.workspace_id, deleted: true }] },
+    ),
     audit: 'sample deleted',
-    refusals: { 404: 'the workspace has no sample' },
-    async run({ store, workspaceId, by }) {
-      if (!(await store.deleteSample(workspaceId, by))) throw none();
-      return { deleted: true };
-    },
+    run: async ({ store, workspaceId, by }) => ({ workspace_id: workspaceId, deleted: await store.deleteSample(workspaceId, by) }),
     show: (body) => ({ body }),
   }),
 ];
