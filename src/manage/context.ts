@@ -5,7 +5,7 @@ import type { Permission } from '../account/permission.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
-import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
+import type { ChangeOptions, OnceOnly, TakenBytes } from '../ports/account-store.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
@@ -44,8 +44,12 @@ export interface ManagePorts extends RuleManagement {
   readonly store: StoreReads & StoreWrites;
   /** ms since 1970. */
   readonly now: () => number;
-  /** Lists of a workspace; 0 = no limit. */
+  /** Lists, feeds made of lists, and keys of a workspace; 0 = no limit. */
   readonly maxLists: number;
+  readonly maxFeeds: number;
+  readonly maxKeys: number;
+  /** Bytes that what is kept of a workspace may take; 0 = no limit. */
+  readonly room: TakenBytes;
   /** What the service protects in every workspace. */
   readonly guardRails: GuardRails;
   readonly service: ServiceStatus;
@@ -60,8 +64,11 @@ export interface ManagePorts extends RuleManagement {
   readonly activity?: ActivityReads | undefined;
 }
 
+/** What a workspace may have of each; 0 = no limit. */
+export type Most = Pick<ManagePorts, 'maxLists' | 'maxFeeds' | 'maxKeys'>;
+
 /** What a function that changes something works with. */
-export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
+export interface ChangeContext extends Pick<ManagePorts, 'store' | keyof Most> {
   readonly workspaceId: string;
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
@@ -84,11 +91,19 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   pause(): Promise<void>;
 }
 
+const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0 };
+
 /** The context of a command: it may do everything, and nobody is named. */
-export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
+export const byCommand = (
+  store: StoreReads & StoreWrites,
+  workspaceId: string,
+  { maxLists, maxFeeds, maxKeys }: Most = ANY,
+): ChangeContext => ({
   store,
   workspaceId,
   maxLists,
+  maxFeeds,
+  maxKeys,
   by: { keyId: null, actor: null },
   permissions: null,
   keyExpiresAt: null,

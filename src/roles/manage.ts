@@ -17,6 +17,8 @@ import type { Accept } from '../signal/accept.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { SignalJudges } from './signals.ts';
 
+const MEBIBYTE = 1024 * 1024;
+
 /** What of the process management is told of; what it does not have is undefined. */
 interface ManageParts {
   readonly config: Config;
@@ -41,6 +43,9 @@ export function managePorts(parts: ManageParts): ManagePorts {
     store,
     now,
     maxLists: config.maxLists,
+    maxFeeds: config.maxFeeds,
+    maxKeys: config.maxKeys,
+    room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails: judges.guardRails,
     feeds: feedThread && watch,
     documents: cache,

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { bouncerNames } from './bouncers.ts';
+import { bouncerFilters, bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 
 interface Part {
@@ -69,6 +69,7 @@ const PARTS: readonly Part[] = [
   check('landing', 'embedded', whileLanding),
   check('slow posts', 'embedded', slowPosts),
   check('names of bouncers', 'embedded', bouncerNames),
+  check('filters of bouncers', 'embedded', bouncerFilters),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 

@@ -146,7 +146,7 @@ suite('management of rules', () => {
       assert.deepEqual([rules[0]!.target, next], ['192.0.2.1', `${next!.split('/')[0]}/${rules[0]!.id}`]);
     }
     const { next } = (await get('/rules?limit=1')).body;
-    assert.equal((await call('DELETE', `/lists/${list}`, undefined, { 'if-match': '*' })).status, 200);
+    assert.equal((await call('DELETE', `/lists/${list}?confirmed=1`, undefined, { 'if-match': '*' })).status, 200);
     const after = encodeURIComponent(next!);
     for (const conditions of ['', '&label=source:soc']) assert.deepEqual(await targetsOf(`after=${after}${conditions}`), ['192.0.2.3']);
     assert.equal((await done('/rules/delete', { label: 'source:soc', after: next, preview: true })).deleted, 1);

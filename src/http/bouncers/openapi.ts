@@ -3,7 +3,7 @@ import { Type } from '../../json-schema.ts';
 import { BUSY, ENCODED } from '../bodies/body.ts';
 import { type ApiGroup, errorResponse, header, json, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
-import { NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
+import { MANY_ANSWERS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readHeldQuery } from './query.ts';
 import { USAGE_BODY } from './routes.ts';
 
@@ -66,6 +66,11 @@ const SHARED = {
 };
 const NO_DECISIONS = {
   404: error('The list or feed that the key is bound to is gone.', { gone: NO_LIST }),
+  429: error(
+    'Too many requests, or too many different answers of the workspace are being sent.',
+    { 'too many requests': { status: 429 }, 'too many answers': MANY_ANSWERS },
+    LIMITED,
+  ),
   413: error('The feed exceeds its cap.', {
     'too large': refusalOf({
       kind: 'too_large',

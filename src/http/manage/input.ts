@@ -17,7 +17,7 @@ export interface RawInput {
 export type ReadInput = (raw: RawInput) => Given<Record<string, unknown>, Record<string, unknown>> | HttpFault;
 
 type Fields = Readonly<Record<string, unknown>>;
-type Validate = (value: unknown) => FieldFault[];
+type Validate = (value: unknown) => readonly FieldFault[];
 
 /** The reader of an operation's input; compiles its schemas. */
 export function inputReader({ query, body }: Operation): ReadInput {

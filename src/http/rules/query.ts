@@ -53,20 +53,11 @@ export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFa
   return { variant: variantOf({ document: kind, type, label: wanted, page }), list };
 }
 
-/** One object for equal filters, as long as it is remembered. */
 function variantOf(asked: Omit<RulesVariant, 'filter'>): RulesVariant {
   const { document, type, label: wanted, page } = asked;
   if (type === null && wanted === null && page === null) return WHOLE[document];
-  const filter = JSON.stringify([type, wanted, page]);
-  const key = `${document} ${filter}`;
-  const variant = remembered.get(key) ?? { ...asked, filter };
-  if (remembered.size >= REMEMBERED) remembered.clear();
-  remembered.set(key, variant);
-  return variant;
+  return { ...asked, filter: JSON.stringify([type, wanted, page]) };
 }
-
-const remembered = new Map<string, RulesVariant>();
-const REMEMBERED = 1000;
 
 /** The last part of the address of a kind's rules: `waf`, `smart-firewall`, `access`. */
 export const pathOfKind = (kind: Kind): string => kind.replace(/_rule$/, '').replaceAll('_', '-');
