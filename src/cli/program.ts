@@ -30,6 +30,7 @@ const GROUPS = {
   geo: 'country and ASN data',
   expression: 'filter expressions',
   audit: 'who changed what',
+  sample: 'good traffic that rules are tried on',
 };
 
 /** How long a command that writes waits for the lock of the embedded store, ms. */
@@ -60,6 +61,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['geo'], async () => (await import('./state/geo.ts')).geoCommands],
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
+  [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
   [['audit'], async () => (await import('./state/audit.ts')).auditCommands],

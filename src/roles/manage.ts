@@ -8,6 +8,7 @@ import type { Activity } from '../http/activity.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Engine } from '../runtime/engines.ts';
+import { expressionTester } from '../runtime/expression-test.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
@@ -50,6 +51,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
     feeds: feedThread && watch,
     documents: cache,
     measurer: feedThread,
+    testExpression: expressionTester(config.schemesFile),
     activity,
     service: {
       engines: enginesOf(config),
