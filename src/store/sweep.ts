@@ -4,6 +4,7 @@ import { ANSWER_KEPT } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { countLapsed, firstKeptDay, forgetDays } from './feed-days.ts';
+import { sweepReplacements } from './replacements.ts';
 import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
 import { all, one, run, type Work } from './work.ts';
@@ -54,6 +55,7 @@ export function* sweep(
   removed += yield* run(`DELETE FROM answers WHERE ${atMost('answers', 'at < $1')}`, now - ANSWER_KEPT, limit);
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
+  removed += yield* sweepReplacements(now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   removed += yield* giveUp(atMost, keptRules, limit);
   yield* writeRuleCounts(changes);

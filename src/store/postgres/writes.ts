@@ -6,6 +6,7 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
+import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
@@ -26,6 +27,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...feedManagement(transact),
     ...restore(transact),
     ...sessionWrites(transact),
+    ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {

@@ -8,6 +8,7 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
+import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { ruleTable } from '../rule-columns.ts';
 import { sessionWrites } from '../sessions.ts';
@@ -41,6 +42,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...feedManagement(transact),
     ...restore(transact),
     ...sessionWrites(transact),
+    ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
