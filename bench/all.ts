@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 const COMMANDS: readonly (readonly string[])[] = [
   ['networks.ts'],
   ['expressions.ts'],
+  ['evaluate.ts'],
   ['feed.ts', '--rounds', '3'],
   ['rebuild.ts', '--rounds', '3'],
   ['ingest.ts', '--seconds', '5'],

@@ -221,6 +221,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       now,
     }),
     token: config.metricsToken,
+    refuse: (call) => authentication.refuse('signal', call),
   };
 
   const startedAt = now();

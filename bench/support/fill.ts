@@ -51,7 +51,7 @@ export async function fill(
     const listId =
       index === 0
         ? (await store.directory(workspaceId))!.lists[0].id
-        : (await store.createList(workspaceId, name, null, { ...NO_SETTINGS, maxEntries })).id;
+        : (await store.createList(workspaceId, name, { ...NO_SETTINGS, maxEntries })).id;
     if (index === 0) await store.updateList(workspaceId, listId, { maxEntries });
     for (let n = 0; n < rules; n += BATCH) {
       const now = Date.now();

@@ -57,7 +57,7 @@ const parts: AppParts = {
   counts,
   logger: createLogger('error'),
 };
-const metrics = { render: async () => '', token: undefined };
+const metrics = { render: async () => '', token: undefined, refuse: () => ({ status: 401 }) };
 
 const onApp = createApp({ ...parts, metrics, devices: deviceLedger(now), activity: activityCounter(now) });
 const offApp = createApp(parts);

@@ -1,6 +1,7 @@
+import { FORMATS } from './formats.js';
+
 /** The words of the service that forms offer. A test holds them against the tables that they repeat (test/console/words.test.ts). */
 
-export const FORMATS = ['plain', 'commented', 'csv_indicator', 'set_elements'];
 export const FAMILIES = ['both', 'v4', 'v6'];
 /** What access rules do. */
 export const ACTIONS = ['block', 'allow'];
@@ -9,8 +10,13 @@ export const LEVELS = ['low', 'medium', 'high', 'critical'];
 
 const choices = (/** @type {string[]} */ values) => [{ value: '', label: 'not set' }, ...values.map((value) => ({ value, label: value }))];
 
-/** The settings of lists and feeds: their field, what it is called, and what it may be; without options a number. */
+/**
+ * The settings of lists and feeds: their field, what it is called, and what it may be: a text of up to `longest` characters, one of some
+ * options, else a number.
+ * @type {{ field: string, label: string, hint?: string, longest?: number, options?: { value: string, label: string }[] }[]}
+ */
 export const LIST_SETTINGS = [
+  { field: 'description', label: 'Description', hint: 'In the header of the format commented.', longest: 2048 },
   { field: 'format', label: 'Format', options: choices(FORMATS) },
   { field: 'family', label: 'Family', options: choices(FAMILIES) },
   { field: 'action', label: 'Action', options: choices(ACTIONS) },

@@ -7,7 +7,6 @@ export type FeedKind = 'workspace' | 'list' | 'composed';
 /** What a feed shows of itself, and the settings that apply where a request says nothing. */
 export interface FeedProfile extends ListSettings {
   readonly name: string;
-  readonly description: string | null;
 }
 
 /** What the feed of a workspace shows of itself. */
@@ -16,7 +15,6 @@ export const workspaceProfile = ({
   subtractAllow,
 }: { readonly name: string } & Pick<WorkspaceSettings, 'subtractAllow'>): FeedProfile => ({
   name,
-  description: null,
   ...NO_SETTINGS,
   ...(subtractAllow === 'on' && { subtractAllow }),
 });

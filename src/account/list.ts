@@ -8,6 +8,7 @@ export type SubtractAllow = (typeof SUBTRACT_ALLOW)[number];
 
 /** Feed settings that a list stores; null = the service's default (spec 2.6, 4.4.3). */
 export interface ListSettings {
+  readonly description: string | null;
   readonly format: string | null;
   readonly family: string | null;
   readonly action: AccessAction | null;
@@ -20,8 +21,9 @@ export interface ListSettings {
   readonly singleAddresses: number | null;
 }
 
-/** What a value may be: one of some words (`aliases`: other words for them), or a whole number within bounds. */
+/** What a value may be: a text of so many characters, one of some words (`aliases`: other words for them), or a whole number within bounds. */
 type Range =
+  | { readonly longest: number }
   | { readonly words: readonly string[]; readonly aliases?: Readonly<Record<string, string>> }
   | { readonly least: number; readonly most: number };
 
@@ -38,6 +40,7 @@ const level = { value: 'level', words: LEVELS, help: LEVELS.join(', ') };
 
 /** All about each setting. A new one needs its row here, its member above and its column in a migration. */
 export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = {
+  description: { field: 'description', value: 'text', longest: 2048, help: 'shown in the header of feeds whose format has one' },
   format: {
     field: 'format',
     value: 'format',
@@ -82,24 +85,20 @@ export const settingsJson = (settings: ListSettings): Record<string, string | nu
   Object.fromEntries(SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, settings[name]]));
 
 /** What can be edited of a list, as JSON has it. */
-export const listState = ({ name, description, ...settings }: ListSettings & Pick<AccessList, 'name' | 'description'>) => ({
-  name,
-  description,
-  ...settingsJson(settings),
-});
+export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
-/** What is wrong with a list's description, or null. */
-export const descriptionFault = (text: string): string | null => ([...text].length > 2048 ? 'has at most 2048 characters' : null);
+/** What is wrong with the text of a setting, or null. */
+export const textFault = (text: string, longest: number): string | null =>
+  [...text].length > longest ? `has at most ${longest} characters` : null;
 
 /** A change of what is set of a list; what it does not name stays as it is. */
-export type ListPatch = Partial<ListSettings & { readonly description: string | null }>;
+export type ListPatch = Partial<ListSettings>;
 
-/** A named list of access rules, the source of one feed (spec 2.6). `revision` moves with its rules, settings, name and description. */
+/** A named list of access rules, the source of one feed (spec 2.6). `revision` moves with its rules, settings and name. */
 export interface AccessList extends ListSettings {
   readonly id: string;
   readonly workspaceId: string;
   readonly name: string;
-  readonly description: string | null;
   readonly isDefault: boolean;
   readonly revision: number;
 }
@@ -111,7 +110,7 @@ export type SavedList = Omit<AccessList, 'workspaceId' | 'revision'>;
 const SHOWN_IDS = 20;
 
 /** The ids of lists that share a name, as their fault shows them. */
-export function idsText(lists: readonly AccessList[]): string {
+export function idsText(lists: readonly { readonly id: string }[]): string {
   const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
   const rest = lists.length - ids.length;
   return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');

@@ -58,6 +58,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['backup', 'restore'], async () => (await import('./service/backup.ts')).backupCommands],
   [['geo'], async () => (await import('./state/geo.ts')).geoCommands],
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
+  [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
   [['status'], async () => (await import('./state/status.ts')).statusCommand],
 ];

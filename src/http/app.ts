@@ -15,6 +15,7 @@ import type { Authenticator } from './auth/authenticator.ts';
 import { type Gate, gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { bodyBudget } from './bodies/body-budget.ts';
+import { guestBudget } from './bodies/guest-budget.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { consolePages } from './console/pages.ts';
 import { consoleSessions, identifyByEither } from './console/sessions.ts';
@@ -87,6 +88,8 @@ export interface App {
   close(): Promise<void>;
 }
 
+/** Sign-ins that one address may be sending at a time. */
+const SIGN_INS = 64;
 /** How long an open request may neither send nor take a byte, ms. */
 const STALLED = 30_000;
 
@@ -103,7 +106,7 @@ export function createApp(parts: AppParts): App {
   const gates: Gates = {
     key: (call, { group }) => groupGates[group!].admit(call),
     person: sessions === undefined ? byKey : identifyByEither(byKey, sessions),
-    reader: readers(metrics?.token),
+    reader: metrics === undefined ? () => null : readers(metrics),
     all: () => null,
   };
   const served: Served = {
@@ -117,6 +120,7 @@ export function createApp(parts: AppParts): App {
     find: router(served, [...ADDRESSES, METRICS]),
     gates,
     budget,
+    guests: guestBudget(SIGN_INS),
     clocks: { now, monotonic },
     addressOf,
     watches: [...(access ? [access] : []), ...(metrics ? [requestCount(counts)] : []), ...(traces ? [traces.watch] : [])],
@@ -146,7 +150,7 @@ export function createApp(parts: AppParts): App {
 
 /** The page of metrics and nothing else, for a port of its own. */
 export const metricsApp = (page: MetricsPage, draining: () => boolean, report: (error: unknown) => void): App =>
-  appOn({ renderMetrics: page.render }, [METRICS], { reader: readers(page.token), draining, report });
+  appOn({ renderMetrics: page.render }, [METRICS], { reader: readers(page), draining, report });
 
 interface OpenParts {
   readonly reader?: Gates['reader'];

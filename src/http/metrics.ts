@@ -15,6 +15,8 @@ export interface MetricsPage {
   readonly render: () => Promise<string>;
   /** The Bearer token that is asked for; undefined: none is. */
   readonly token: string | undefined;
+  /** Counts a wrong token, and says how it is answered: 401, or 429 where an address has shown too many. */
+  readonly refuse: (call: Call) => HttpFault;
 }
 
 /** Answers with the page. */
@@ -24,12 +26,16 @@ export const metricsAnswer = (render: () => Promise<string>) => async (): Promis
   return { status: 200, headers, body };
 };
 
-/** Lets in who shows this token; everyone where there is none. */
-export function readers(token: string | undefined): (call: Call) => null | HttpFault {
+/** Lets in who shows the token; everyone where there is none. A request without credentials is a question, not a guess (SPEC D12.14). */
+export function readers({ token, refuse }: MetricsPage): (call: Call) => null | HttpFault {
   if (token === undefined) return () => null;
   const digest = hash('sha256', token, 'buffer');
-  return ({ request }) => {
-    const shown = readKey('signal', request.headers.authorization);
-    return shown !== undefined && timingSafeEqual(hash('sha256', shown, 'buffer'), digest) ? null : NO_READER;
+  return (call) => {
+    const { authorization = '' } = call.request.headers;
+    if (authorization === '') return NO_READER;
+    const shown = readKey('signal', authorization);
+    if (shown !== undefined && timingSafeEqual(hash('sha256', shown, 'buffer'), digest)) return null;
+    const refusal = refuse(call);
+    return refusal.status === 401 ? NO_READER : refusal;
   };
 }

@@ -11,6 +11,7 @@ import type { Answered, Call } from './call.ts';
 import { type HttpFault, isSignalShape, malformedIn } from './errors.ts';
 import type { RequestWatch } from './request-watch.ts';
 import type { Endpoint, Found } from './router.ts';
+import { sourceOf } from './source.ts';
 
 /** Finds out who sends a request to a row, or why he is refused. */
 export type Gates = { readonly [G in GateName]: (call: Call, row: Address) => Askers[G] | HttpFault | Promise<Askers[G] | HttpFault> };
@@ -23,7 +24,9 @@ export type By = NonNullable<HttpFault['by']>;
 export interface ServeParts {
   readonly find: (method: string, target: string) => Found;
   readonly gates: Gates;
+  /** For the bodies of who has shown a key, by key, and of all others, by address. */
   readonly budget: BodyBudget;
+  readonly guests?: BodyBudget;
   readonly clocks: Clocks;
   /** Tells the address of the client behind a request. */
   readonly addressOf: (request: IncomingMessage) => string;
@@ -40,7 +43,18 @@ export interface ServeParts {
 /** Answers a request; with `fault`, where HTTP itself refuses it, in the shape of its address, and its connection ends. */
 export type Serve = (request: IncomingMessage, response: ServerResponse, fault?: HttpFault) => void;
 
-export function requestServer({ find, gates, budget, clocks, addressOf, watches = [], onBusy, onPoll, report }: ServeParts): Serve {
+export function requestServer({
+  find,
+  gates,
+  budget,
+  guests = budget,
+  clocks,
+  addressOf,
+  watches = [],
+  onBusy,
+  onPoll,
+  report,
+}: ServeParts): Serve {
   const beginners = watches.filter(({ begin }) => begin !== undefined);
 
   return (request, response, fault) => {
@@ -53,15 +67,18 @@ export function requestServer({ find, gates, budget, clocks, addressOf, watches 
       const { params, isMalformed, query } = found;
       serve(found, { request, response, at, ip: addressOf(request), params, isMalformed, query });
     }
-    if (watches.length === 0) return;
-    // An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when its last byte is.
+    if (watches.length > 0) watchEnd(request, response, name, at.monotonic);
+  };
+
+  /** An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when its last byte is. */
+  function watchEnd(request: IncomingMessage, response: ServerResponse, name: string, begun: number): void {
+    const end = () => {
+      const ms = clocks.monotonic() - begun;
+      for (const watch of watches) watch.end(request, response, ms, name);
+    };
     if (response.writableEnded) end();
     else response.once('close', end);
-    function end(): void {
-      const ms = clocks.monotonic() - at.monotonic;
-      for (const watch of watches) watch.end(request, response, ms, name);
-    }
-  };
+  }
 
   function serve(found: Found, call: Call): void {
     const { endpoint } = found;
@@ -75,28 +92,40 @@ export function requestServer({ find, gates, budget, clocks, addressOf, watches 
     const { row } = endpoint;
     try {
       const who = gates[row.gate](call, row);
-      if (who instanceof Promise) who.then((known) => enter(known)).catch(fail);
-      else enter(who)?.catch(fail);
+      const answered = who instanceof Promise ? undefined : answerTo(endpoint, call, who);
+      if (answered === undefined || answered instanceof Promise) void answerLater(endpoint, found, call, who, answered);
+      else end(row, found, call, who as Who | HttpFault, answered);
     } catch (error) {
-      fail(error);
+      fail(row, found, call, error);
     }
+  }
 
-    function enter(who: Who | HttpFault): Promise<void> | undefined {
-      const answered = answerTo(endpoint, call, who);
-      if (answered instanceof Promise) return answered.then((ready) => ready && end(who, ready));
-      end(who, answered);
-      return undefined;
+  async function answerLater(
+    endpoint: Endpoint,
+    found: Found,
+    call: Call,
+    asks: Who | HttpFault | Promise<Who | HttpFault>,
+    answering: Promise<Answer | HttpFault | undefined> | undefined,
+  ): Promise<void> {
+    try {
+      const who = await asks;
+      const answered = await (answering ?? answerTo(endpoint, call, who));
+      if (answered !== undefined) end(endpoint.row, found, call, who, answered);
+    } catch (error) {
+      fail(endpoint.row, found, call, error);
     }
-    function end(who: Who | HttpFault, answered: Answer | HttpFault): void {
-      finish(found, call, answered);
-      if (onPoll === undefined || row.isPolled === undefined) return;
-      const by = isFault(who) ? who.by : (who as Askers['key']);
-      if (by !== undefined) onPoll(call, by, answered);
-    }
-    function fail(error: unknown): void {
-      report(error, { method: call.request.method!, route: pathsOf(row)[0]! });
-      finish(found, call, { status: 500 });
-    }
+  }
+
+  function end(row: Address, found: Found, call: Call, who: Who | HttpFault, answered: Answer | HttpFault): void {
+    finish(found, call, answered);
+    if (onPoll === undefined || row.isPolled === undefined) return;
+    const by = isFault(who) ? who.by : (who as Askers['key']);
+    if (by !== undefined) onPoll(call, by, answered);
+  }
+
+  function fail(row: Address, found: Found, call: Call, error: unknown): void {
+    report(error, { method: call.request.method!, route: pathsOf(row)[0]! });
+    finish(found, call, { status: 500 });
   }
 
   /** undefined when the client has gone away. */
@@ -109,7 +138,8 @@ export function requestServer({ find, gates, budget, clocks, addressOf, watches 
   }
 
   async function receive(endpoint: Endpoint, call: Call, who: Who, limit: NonNullable<Address['body']>) {
-    const holding = budget.open(accountOf(who, call));
+    const caller = callerOf(who);
+    const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId);
     try {
       const body = await takeBody(call.request, call.response, holding, limit);
       if (body === BUSY) onBusy?.();
@@ -140,9 +170,6 @@ function refusalOf(row: Address, who: Who): HttpFault | undefined {
 }
 
 const callerOf = (who: Who) => (who !== null && 'caller' in who ? who.caller : who);
-
-/** On whose account the bytes of a body are held. */
-const accountOf = (who: Who, { ip }: Call): string => callerOf(who)?.keyId ?? ip;
 
 function ask({ row, answer }: Endpoint, call: Call, who: Who, body: Buffer): Answered {
   const asked = row.read(call, who, body);

@@ -1,8 +1,10 @@
 /** The sockets of the HTTP server: how connections are accepted, drained and closed, and what one reads that sends no HTTP. */
+import { constants } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
 import type { TlsSource } from '../ports/tls.ts';
 import { errorAnswer } from './answer.ts';
 import { badRequest, type HttpFault, malformedIn } from './errors.ts';
@@ -84,12 +86,33 @@ function inTurn(answer: RequestListener): RequestListener {
   };
 }
 
+/** What TLS is spoken with (SPEC D12.13): forward-secret suites that authenticate what they encrypt. */
+const SUITES = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
+const HSTS = ['Strict-Transport-Security', 'max-age=31536000'] as const;
+
 /** The same over TLS. Newer certificates are for new connections. */
 function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListener): Server {
   const asksClients = tls.current().ca !== undefined;
   const own = { handshakeTimeout: HANDSHAKE_TIMEOUT, requestCert: asksClients, rejectUnauthorized: asksClients };
-  const server = createTlsServer({ ...options, ...own, ...tls.current() }, answer);
-  tls.onChange((material) => server.setSecureContext(material));
+  const server = createTlsServer({ ...options, ...own, ...SUITES, ...tls.current() }, (request, response) => {
+    response.setHeader(...HSTS);
+    answer(request, response);
+  });
+  tls.onChange((material) => server.setSecureContext({ ...SUITES, ...material }));
   // Who speaks no TLS cannot read an answer: Node would have it written all the same.
   return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
 }
@@ -152,7 +175,8 @@ export function refuseConnection(error: Error & { code?: string; rawPacket?: unk
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const arrived = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, LINE_BYTES) : '';
   const group = groupOf(REQUEST_LINE.exec(arrived)?.[1] ?? '');
-  const { status, headers, body } = errorAnswer(group, CONNECTION_FAULTS[code ?? ''] ?? malformedIn(group));
+  const { status, headers: own, body } = errorAnswer(group, CONNECTION_FAULTS[code ?? ''] ?? malformedIn(group));
+  const headers = socket instanceof TLSSocket ? [...own, ...HSTS] : own;
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Date: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`,

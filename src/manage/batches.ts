@@ -1,9 +1,9 @@
 /** Batches that have landed, and undoing them (SPEC D9). */
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
-import type { BatchInfo, UndoPreview } from '../ports/rule-store.ts';
+import type { BatchInfo, Step, UndoPreview } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
-import { type Operated, type Operator, operate, type RulePorts } from './operate.ts';
+import { type Operator, operate, type RulePorts } from './operate.ts';
 
 /** A batch in the words of programs. */
 export const batchJson = (batch: BatchInfo) => ({
@@ -45,6 +45,7 @@ export async function planUndo(
   reads: Pick<StoreReads, 'batch' | 'undoPreview'>,
   workspaceId: string,
   ids: readonly string[],
+  step?: Step,
 ): Promise<PlannedUndo[]> {
   const batches: BatchInfo[] = [];
   for (const id of new Set(ids.map((each) => each.toLowerCase()))) batches.push(await knownBatch(reads, workspaceId, id));
@@ -53,21 +54,38 @@ export async function planUndo(
   // Of the same instant are batches that were sent together: they are named in their order.
   batches.reverse().sort((a, b) => b.receivedAt - a.receivedAt);
   const planned: PlannedUndo[] = [];
-  for (const batch of batches) planned.push({ batch, preview: await reads.undoPreview(workspaceId, batch.id) });
+  for (const batch of batches) planned.push({ batch, preview: await reads.undoPreview(workspaceId, batch.id, step) });
   if (planned.every(({ preview }) => preview.removes + preview.restores === 0)) {
     throw new WeirError('REFUSED', `there is nothing to undo: ${planned.map(({ preview }) => effectText(preview)).join('; ')}`);
   }
   return planned;
 }
 
-/** Undoes batches in this order, each by a batch of its own. */
-export const undoBatches = (ports: RulePorts, operator: Operator, planned: readonly PlannedUndo[]): Promise<Operated> =>
-  operate(
-    ports,
-    operator,
-    planned.map(({ batch }) => ({ operation: { change: 'undo', batchId: batch.id }, listId: batch.listId })),
-    1,
-  );
+/** What became of undos: the batches that they are, in the order of what they undo; null where another undo was first. */
+export interface Undone {
+  readonly batches: readonly (string | null)[];
+  /** Messages that had not landed when nobody waited any longer. */
+  readonly unlanded: number;
+}
+
+/**
+ * Undoes batches in this order, each by a batch of its own, and waits until that has landed. Rejects with REFUSED when none of them has
+ * undone anything, because others were first (D9.12). What has not landed in time is taken for done.
+ */
+export async function undoBatches(ports: RulePorts, operator: Operator, planned: readonly PlannedUndo[]): Promise<Undone> {
+  const operations = planned.map(({ batch }) => ({ operation: { change: 'undo', batchId: batch.id }, listId: batch.listId }) as const);
+  const { batches: made, unlanded } = await operate(ports, operator, operations, 1);
+  const batches: (string | null)[] = [];
+  for (const [i, id] of made.entries()) {
+    const landed = await ports.reads.batch(operator.workspaceId, id);
+    batches.push(landed === undefined || landed.undoes === planned[i]!.batch.id ? id : null);
+  }
+  if (batches.every((id) => id === null)) {
+    const others = planned.map(({ batch }) => `batch ${batch.id} was undone by another request`);
+    throw new WeirError('REFUSED', `there is nothing to undo: ${others.join('; ')}`);
+  }
+  return { batches, unlanded };
+}
 
 /** What undoing does, in words. */
 export function effectText({ removes, restores, keeps }: Pick<UndoPreview, 'removes' | 'restores' | 'keeps'>): string {

@@ -7,6 +7,7 @@ import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
 import type { ActivityReads } from '../ports/activity.ts';
+import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
 import type { RuleManagement } from './rule-ports.ts';
@@ -77,6 +78,10 @@ export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
 export interface ManageContext extends ManagePorts, ChangeContext {
   /** The key that asks. */
   readonly caller: Caller;
+  /** Does a step of long work when its turn comes. */
+  readonly step: Step;
+  /** Lets others get on. */
+  pause(): Promise<void>;
 }
 
 /** The context of a command: it may do everything, and nobody is named. */

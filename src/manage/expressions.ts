@@ -1,5 +1,6 @@
 /** Judging filter expressions before they are sent, as the signal endpoint does (spec 2.4). */
 import { locate, type ParseError } from '@weir/expression/fault.ts';
+import { hintsOf } from '@weir/expression/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import type { Scheme } from '@weir/expression/scheme.ts';
 import { RULE_KINDS } from '../rule.ts';
@@ -8,7 +9,13 @@ import { LIMITS } from '../signal/limits.ts';
 /** What is wrong with an expression and where, or what it uses; `phase` is null for kinds without one. */
 export type Verdict =
   | { readonly fault: ParseError }
-  | { readonly fault: null; readonly phase: string | null; readonly fields: readonly string[] };
+  | {
+      readonly fault: null;
+      readonly phase: string | null;
+      readonly fields: readonly string[];
+      /** What the author may not have meant (SPEC D19.11). */
+      readonly hints: readonly string[];
+    };
 
 /** The engine's verdict, and what weir refuses besides (limits of a signal). */
 export function judgeExpression(expression: string, scheme: Scheme): Verdict {
@@ -25,5 +32,6 @@ export function judgeExpression(expression: string, scheme: Scheme): Verdict {
     const text = `must hold at most ${LIMITS.regexes} regular expressions, holds ${parsed.regexes}`;
     return { fault: locate(expression, 0, expression.length, text) };
   }
-  return { fault: null, phase: RULE_KINDS[scheme.kind].hasPhase ? parsed.phase : null, fields: parsed.fields };
+  const phase = RULE_KINDS[scheme.kind].hasPhase ? parsed.phase : null;
+  return { fault: null, phase, fields: parsed.fields, hints: hintsOf(parsed.ast, scheme) };
 }

@@ -1,5 +1,6 @@
 /** Finding what a path or an option names in a workspace, through an index. */
 import type { ComposedFeed } from '../account/feed.ts';
+import type { KeyInfo } from '../account/key.ts';
 import { type AccessList, idsText } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -24,6 +25,16 @@ export async function findFeed(store: Pick<StoreReads, 'findNamed' | 'feed'>, wo
   const feed = found && (await store.feed(workspaceId, found.id));
   if (feed === undefined) throw new WeirError('NOT_FOUND', `there is no feed "${ref}"`);
   return feed;
+}
+
+/** The key with that id or unique name, valid or not. Rejects with NOT_FOUND, and with REFUSED when keys share the name. */
+export async function findKeyNamed(store: Pick<StoreReads, 'key' | 'keys'>, workspaceId: string, ref: string): Promise<KeyInfo> {
+  const known = UUID.test(ref.toLowerCase()) ? await store.key(workspaceId, ref.toLowerCase()) : undefined;
+  if (known !== undefined) return known;
+  const found = (await store.keys(workspaceId)).filter(({ name, id }) => name === ref || id === ref);
+  if (found.length > 1) throw new WeirError('REFUSED', `${found.length} keys are called "${ref}"; use the id: ${idsText(found)}`);
+  if (found.length === 0) throw new WeirError('NOT_FOUND', `there is no key "${ref}"`);
+  return found[0]!;
 }
 
 /** The UUID of the list or feed that `ref` names. Rejects with NOT_FOUND, and with REFUSED when lists share the name. */

@@ -23,7 +23,9 @@ const MOST = 4;
 const COUNTED = 3_600_000;
 
 /** What replacing works with. */
-export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'publish' | 'untilLanded' | 'pause'> {
+export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'publish' | 'untilLanded'> {
+  /** Lets others get on. */
+  pause(): Promise<void>;
   readonly store: Pick<StoreReads, 'rules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
     Pick<StoreWrites, 'openReplacement' | 'keepReplacementPiece' | 'moveReplacement'>;
   readonly now: () => number;

@@ -32,16 +32,17 @@ export const operatorOf = ({ caller: { workspaceId, organizationId, keyId } }: M
   keyId,
 });
 
-/** Notes a change in the audit log, and waits until its batches have landed. */
+/** Notes a change in the audit log, and waits until its batches have landed, unless it is known how many messages are left. */
 export async function landed(
   { store, workspaceId, by, untilLanded }: ManageContext,
   event: string,
   batches: readonly string[],
   asked: Readonly<Record<string, unknown>>,
+  unlanded?: number,
 ): Promise<Change> {
   if (batches.length === 0) return { batches, landed: true };
   const notes = Promise.all(batches.map((batch) => store.noteChange(workspaceId, event, batch, asked, by)));
-  const [left] = await Promise.all([untilLanded(), notes]);
+  const [left] = await Promise.all([unlanded ?? untilLanded(), notes]);
   return { batches, landed: left === 0 };
 }
 

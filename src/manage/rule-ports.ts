@@ -6,6 +6,7 @@ import type { Caller } from '../account/caller.ts';
 import type { FeedExplainer } from '../document/explain/explain.ts';
 import type { FeedForecast } from '../document/watch/forecast.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
+import type { Step } from '../ports/rule-store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { Accept } from '../signal/accept.ts';
 
@@ -21,11 +22,11 @@ export interface RuleManagement {
   /** undefined where this process builds no feeds. */
   readonly explainer: FeedExplainer | undefined;
   readonly schemes: Schemes;
+  /** Does long work of a workspace step by step, each a few milliseconds: others get on between them, whatever workspace they are of. */
+  stepsOf(workspaceId: string): Step;
   /** Why the guard rails of the service and of a caller's workspace let no block reach a network; empty where they do. */
   readonly blockFaults: (caller: Caller) => (network: Network) => readonly string[];
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
   sleep(seconds: number): Promise<void>;
-  /** Gives other work of this thread its turn. */
-  pause(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { BATCH_OPERATIONS } from './operations/batches.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
+import { DELETED_OPERATIONS } from './operations/deleted.ts';
 import { EXPLAIN_OPERATIONS } from './operations/explain.ts';
 import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
@@ -23,6 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...WORKSPACE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
+  ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
   ...IMPORT_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,

@@ -15,6 +15,26 @@ interface Bootstrap {
   readonly onlyWhenEmpty: boolean;
 }
 
+/** How long a list or feed that was deleted can be brought back, ms, and how many of a workspace. */
+export const DELETED_KEPT = 7 * DAY;
+export const MOST_DELETED = 100;
+
+/** A list, or a feed made of lists, that was deleted and can be brought back. */
+export interface DeletedFeed {
+  readonly kind: 'list' | 'composed';
+  readonly id: string;
+  readonly name: string;
+  /** ms */
+  readonly deletedAt: number;
+  /** Until when it can be brought back, ms. */
+  readonly until: number;
+  /** How many keys were revoked with it. */
+  readonly keys: number;
+}
+
+/** What was brought back; `keys` counts those that are valid again. */
+export type RestoredFeed = Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'>;
+
 /** How long it is known that a request was done that is to be done once, ms. */
 export const ANSWER_KEPT = DAY;
 
@@ -34,6 +54,12 @@ export interface ChangeOptions {
   readonly ifMatch?: readonly string[] | undefined;
   /** Remembers what was made, in the same transaction; rejects with ANSWERED_BEFORE when it has been. */
   readonly once?: OnceOnly | undefined;
+}
+
+/** How something is deleted. */
+export interface DeleteOptions extends ChangeOptions {
+  /** It cannot be brought back: its rules are swept away at once. */
+  readonly forGood?: boolean;
 }
 
 /** What a request made that was to be done once. */
@@ -98,6 +124,8 @@ export interface AccountReads {
   feedPage(workspaceId: string, page: PageRequest): Promise<Page<ComposedFeed>>;
   /** Oldest first. */
   keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
+  /** What was deleted and can be brought back at `now` (ms), newest first; MOST_DELETED at most. */
+  deletedFeeds(workspaceId: string, now: number): Promise<DeletedFeed[]>;
   /** Newest first. Kept for 90 days. */
   auditPage(workspaceId: string, page: PageRequest): Promise<Page<AuditRow>>;
   /** What a request made after `since` (ms) that was to be done once. */
@@ -118,22 +146,26 @@ export interface AccountWrites {
   /** Last-used instants gathered in memory, written in one go. */
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
   /** Rejects with REFUSED when the workspace has `maxLists` lists already (0 = no limit), or a composed feed of that name. */
-  createList(
-    workspaceId: string,
-    name: string,
-    description: string | null,
-    settings: ListSettings,
-    maxLists?: number,
-    change?: ChangeOptions,
-  ): Promise<AccessList>;
+  createList(workspaceId: string, name: string, settings: ListSettings, maxLists?: number, change?: ChangeOptions): Promise<AccessList>;
   updateList(workspaceId: string, listId: string, patch: ListPatch, change?: ChangeOptions): Promise<AccessList>;
-  /** Deletes the list, its rules and revokes the keys bound to it; its feeds go on without it. The default list cannot be deleted: rejects. */
-  deleteList(workspaceId: string, listId: string, change?: ChangeOptions): Promise<void>;
+  /** Deletes the list with its rules and revokes the keys bound to it; its feeds go on without it. The default list cannot be deleted: rejects. */
+  deleteList(workspaceId: string, listId: string, change?: DeleteOptions): Promise<void>;
   /** Rejects with REFUSED when a list or a feed has that name, with NOT_FOUND when a list of it is not the workspace's. */
   createFeed(workspaceId: string, feed: Omit<SavedFeed, 'id'>, change?: ChangeOptions): Promise<ComposedFeed>;
   updateFeed(workspaceId: string, feedId: string, patch: FeedPatch, change?: ChangeOptions): Promise<ComposedFeed>;
   /** Deletes the feed, not its lists, and revokes the keys bound to it. */
-  deleteFeed(workspaceId: string, feedId: string, change?: ChangeOptions): Promise<void>;
+  deleteFeed(workspaceId: string, feedId: string, change?: DeleteOptions): Promise<void>;
+  /**
+   * Brings back a list or feed that was deleted, with its rules, settings and memberships and the keys that were revoked with it, under
+   * this name where one is given. Rejects with NOT_FOUND when there is none to bring back, with REFUSED when its name or id is taken, or
+   * the workspace has `maxLists` lists already (0 = no limit).
+   */
+  restoreDeleted(
+    workspaceId: string,
+    id: string,
+    as: { readonly name?: string | undefined; readonly maxLists?: number },
+    change?: ChangeOptions,
+  ): Promise<RestoredFeed>;
   /**
    * Makes these lists and composed feeds in a workspace, each with its id unless another has it; one that the workspace has already is
    * set as given, a feed also where only the name is the same. The default list stands for the workspace's own. Returns the id that

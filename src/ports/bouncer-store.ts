@@ -38,6 +38,8 @@ export interface Bouncer {
   /** The last usage metrics that it has sent, as JSON, and when (ms). */
   readonly metrics: string | null;
   readonly metricsAt: number | null;
+  /** When it pulled the stream last, ms; null: it has only looked addresses up. */
+  readonly lastStream: number | null;
 }
 
 export interface BouncerReads {
@@ -51,7 +53,7 @@ export interface BouncerWrites {
   /** Adds a row behind the others; returns its number. */
   recordTold(workspaceId: string, feedId: string | null, row: NewToldRow): Promise<number>;
   /**
-   * Notes these bouncers, also with metrics null where there are older ones: those stay. Forgets those not seen since `before` (ms), and where
+   * Notes these bouncers, also with metrics or `lastStream` null where there are older ones: those stay. Forgets those not seen since `before` (ms), and where
    * they are more than `most` (MOST_BOUNCERS), of the workspaces and keys with most of them those that were seen longest ago.
    */
   recordBouncers(bouncers: readonly Bouncer[], before: number, most?: typeof MOST_BOUNCERS): Promise<void>;

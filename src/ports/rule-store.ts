@@ -273,6 +273,9 @@ export interface UndoPreview {
   readonly sample: readonly string[];
 }
 
+/** Does a piece of work when its turn comes. */
+export type Step = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** Reads. None of them takes a lock that a writer waits for. */
 export interface RuleReads {
   /** undefined for an unknown workspace. */
@@ -331,6 +334,8 @@ export interface RuleReads {
   ruleCount(workspaceId: string): Promise<number>;
   /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
   countRules(workspaceId: string, now: number): Promise<number>;
+  /** How many access rules of a list are active, counted up to `most`. */
+  countListRules(workspaceId: string, listId: string, most: number): Promise<number>;
   /**
    * Active rules in primary-key order (list by list), streamed. A match is found through indexes, list by list, but for `covered`, which
    * looks at every rule of the lists.
@@ -345,7 +350,8 @@ export interface RuleReads {
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** One batch; undefined when the workspace has had none of that id lately. */
   batch(workspaceId: string, batchId: string): Promise<BatchInfo | undefined>;
-  undoPreview(workspaceId: string, batchId: string): Promise<UndoPreview>;
+  /** What undoing a batch would do now, found out in pieces of few rules; `step` does each of them, at once where it is absent. */
+  undoPreview(workspaceId: string, batchId: string, step?: Step): Promise<UndoPreview>;
   /** Where the items of these numbers came from; those that are not known any more are left out. */
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */

@@ -1,6 +1,6 @@
 /** The role `manage`: what operations of management work with. */
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -13,6 +13,7 @@ import { resumeReplacements } from '../manage/replacements.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
 import type { Engine } from '../runtime/engines.ts';
+import { fairSteps } from '../runtime/fair-steps.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
 import { processesOn } from '../runtime/status-file.ts';
@@ -41,6 +42,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
   const { store, stream } = engine;
   const { now } = systemClock;
   const guardOf = blockGuards(judges.guardRails);
+  const steps = fairSteps();
   return {
     store,
     now,
@@ -64,7 +66,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
     geo: () => geo.database(),
     sleep: (seconds) => sleep(seconds * 1000),
-    pause: () => nextTurn(),
+    stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     inTurn: oneByOne(),
   };
 }
@@ -82,9 +84,11 @@ const LOOK = 5000;
 export function resumeLeftBehind(ports: ManagePorts, log: Log): () => Promise<void> {
   let going: Promise<void> = Promise.resolve();
   let isOver = false;
+  const pause = () => ports.stepsOf('')(async () => undefined);
   const look = () => {
     going = going.then(async () => {
-      if (!isOver) await resumeReplacements(ports).catch((error: unknown) => log('warn', `a list could not be replaced yet: ${error}`));
+      if (!isOver)
+        await resumeReplacements({ ...ports, pause }).catch((error: unknown) => log('warn', `a list could not be replaced yet: ${error}`));
     });
   };
   look();

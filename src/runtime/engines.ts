@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
-import type { Store, StoreReads } from '../ports/store.ts';
+import type { Store, StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import type { OnMigrate } from '../store/migrate.ts';
@@ -11,6 +11,7 @@ import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
 import { refuseLostFile } from './lost-store.ts';
+import { methodsOf } from './rpc.ts';
 import type { WaitingThread } from './waiting-thread.ts';
 import { startWriter, type Writer, type WriterData } from './writer.ts';
 
@@ -124,5 +125,8 @@ export async function startEngine(
 /** The embedded store of a server: reads in this thread, writes in the writer's, which applies the migrations first. */
 async function openEmbeddedStore({ writes }: Writer, dataDir: string): Promise<Store> {
   await writes.migrate();
-  return { ...writes, ...openSqliteReads(dataDir) };
+  return methodsOf<StoreWrites, ReturnType<typeof openSqliteReads>>(
+    (method, args) => (writes[method] as (...args: unknown[]) => unknown)(...args),
+    openSqliteReads(dataDir),
+  );
 }

@@ -66,10 +66,10 @@ async function openSource(from: FeedSource): Promise<StoreReads & FeedWrites & {
   if ('databaseUrl' in from)
     return (await import('../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
   const reads = openSqliteReads(from.dataDir);
-  const writes = remoteCalls<FeedWrites>(from.writes, { recordTold: true });
+  const writes = remoteCalls<FeedWrites>(from.writes);
   return {
     ...reads,
-    ...writes,
+    recordTold: writes.recordTold,
     async close() {
       await reads.close();
       from.writes.close();

@@ -4,7 +4,7 @@ import type { DocumentBuilder, FeedMeasurer, FeedPreviewer } from '../document/b
 import type { FeedExplainer } from '../document/explain/explain.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { FeedSource } from './engines.ts';
-import { type MethodNames, remoteCalls } from './rpc.ts';
+import { methodsOf, remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
 /** The methods that the feed thread serves. */
@@ -16,19 +16,6 @@ export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedE
   /** Closes the store and ends the thread. */
   shutdown(): Promise<void>;
 }
-
-const METHODS: MethodNames<FeedThreadMethods> = {
-  build: true,
-  decisions: true,
-  forget: true,
-  preview: true,
-  explain: true,
-  keptBlocked: true,
-  measure: true,
-  useGeo: true,
-  ping: true,
-  shutdown: true,
-};
 
 /** What the feed thread works with. */
 export interface FeedThreadData {
@@ -76,7 +63,7 @@ export function startFeedThread(
     const { begin } = waiting ?? loadFeedThread();
     waiting = undefined;
     const worker = begin({ source, geo: data, rules }, 'writes' in source ? [source.writes] : []);
-    running = { worker, methods: remoteCalls<FeedThreadMethods>(worker, METHODS) };
+    running = { worker, methods: remoteCalls<FeedThreadMethods>(worker) };
     const ended = () => {
       if (running?.worker === worker) running = undefined;
     };
@@ -85,22 +72,18 @@ export function startFeedThread(
   }
 
   thread();
-  return {
-    build: (request) => thread().methods.build(request),
-    decisions: (request) => thread().methods.decisions(request),
-    forget: (...document) => thread().methods.forget(...document),
-    preview: (request) => thread().methods.preview(request),
-    explain: (asked) => thread().methods.explain(asked),
-    keptBlocked: (asked) => thread().methods.keptBlocked(asked),
-    measure: (request) => thread().methods.measure(request),
-    async useGeo(next) {
-      data = next;
-      await thread().methods.useGeo(next);
+  return methodsOf<Omit<FeedThreadMethods, 'useGeo' | 'shutdown'>, Pick<FeedThread, 'useGeo' | 'close'>>(
+    // The thread that answers may be another one at each call.
+    (method, args) => (thread().methods[method] as (...args: unknown[]) => unknown)(...args),
+    {
+      async useGeo(next) {
+        data = next;
+        await thread().methods.useGeo(next);
+      },
+      async close() {
+        await running?.methods.shutdown();
+        await running?.worker.terminate();
+      },
     },
-    ping: () => thread().methods.ping(),
-    async close() {
-      await running?.methods.shutdown();
-      await running?.worker.terminate();
-    },
-  };
+  );
 }

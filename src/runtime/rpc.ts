@@ -1,8 +1,6 @@
 import { MessagePort, type Transferable, type Worker } from 'node:worker_threads';
 
 type Methods = Record<string, (...args: never[]) => unknown>;
-/** Every method of T by its name: the compiler says which one is missing. */
-export type MethodNames<T> = Readonly<Record<keyof T & string, true>>;
 
 interface Call {
   readonly id: number;
@@ -46,11 +44,26 @@ function failure(id: number, cause: unknown): Reply {
   return { id, error: { message: error.message ?? String(cause), code: error.code } };
 }
 
+/** An object with every method of T, whose calls `call` makes, but for those that `own` has itself. Nobody lists them: the type does. */
+export function methodsOf<T extends object, O extends object = object>(
+  call: (method: keyof T & string, args: unknown[]) => unknown,
+  own: O = {} as O,
+): T & O {
+  return new Proxy(own as Record<PropertyKey, unknown>, {
+    get(known, method) {
+      // What is awaited is asked for its `then`.
+      if (typeof method === 'symbol' || method === 'then') return undefined;
+      known[method] ??= (...args: unknown[]) => call(method as keyof T & string, args);
+      return known[method];
+    },
+  }) as T & O;
+}
+
 /**
- * The caller's side of `serveCalls`: each method name becomes a function that posts the call and resolves with the reply.
- * A port among the arguments is handed over. When the thread behind the port dies, open and later calls reject.
+ * The caller's side of `serveCalls`: a call of any method of T is posted, and resolves with the reply. A port among the arguments is
+ * handed over. When the thread behind the port dies, open and later calls reject.
  */
-export function remoteCalls<T>(port: MessagePort | Worker, methods: MethodNames<T>): T {
+export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let next = 0;
   let dead: Error | undefined;
@@ -68,16 +81,15 @@ export function remoteCalls<T>(port: MessagePort | Worker, methods: MethodNames<
   });
   port.on('error', (error: Error) => die(error));
   port.on(isWorker(port) ? 'exit' : 'close', () => die(new Error('the thread has ended')));
-  const call =
-    (method: string) =>
-    (...args: unknown[]) =>
+  return methodsOf<T>(
+    (method, args) =>
       new Promise((resolve, reject) => {
         if (dead !== undefined) return reject(dead);
         next += 1;
         open.set(next, { resolve, reject });
         port.postMessage({ id: next, method, args } satisfies Call, args.filter(isPort));
-      });
-  return Object.fromEntries(Object.keys(methods).map((method) => [method, call(method)])) as T;
+      }),
+  );
 }
 
 const isPort = (value: unknown): value is MessagePort => value instanceof MessagePort;

@@ -5,7 +5,7 @@ import type { Log } from '../ports/log.ts';
 import type { StoreWrites } from '../ports/store.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import type { LandingReport } from './consumer-role.ts';
-import { type MethodNames, remoteCalls } from './rpc.ts';
+import { remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
 /** What the writer thread works with. */
@@ -31,47 +31,6 @@ export interface WriterControl {
   /** Ends the consumer after its transaction, closes the files. */
   shutdown(): Promise<void>;
 }
-
-const METHODS: MethodNames<StoreWrites & WriterControl> = {
-  migrate: true,
-  apply: true,
-  recordFeed: true,
-  recordTold: true,
-  recordBouncers: true,
-  sweep: true,
-  bootstrap: true,
-  createOrganization: true,
-  setSubscription: true,
-  createWorkspace: true,
-  updateWorkspace: true,
-  createKey: true,
-  revokeKey: true,
-  touchKeys: true,
-  createList: true,
-  updateList: true,
-  deleteList: true,
-  createFeed: true,
-  updateFeed: true,
-  deleteFeed: true,
-  restoreLists: true,
-  restoreKeys: true,
-  rememberAnswer: true,
-  dropDeadLetter: true,
-  noteChange: true,
-  adoptStream: true,
-  openSession: true,
-  closeSession: true,
-  openReplacement: true,
-  keepReplacementPiece: true,
-  moveReplacement: true,
-  noteFeedSizes: true,
-  noteDevices: true,
-  markStopped: true,
-  connect: true,
-  startConsumer: true,
-  landing: true,
-  shutdown: true,
-};
 
 /** The writer thread; calls of it reject when it has ended. */
 export interface Writer {
@@ -109,7 +68,7 @@ export function startWriter(
     else if ('traced' in message) onTraced(message.traced);
     else hasAnswered = true;
   });
-  const remote = remoteCalls<StoreWrites & WriterControl>(worker, METHODS);
+  const remote = remoteCalls<StoreWrites & WriterControl>(worker);
   worker.on('error', (error) => {
     // As in this thread, a defect ends the process: whoever watches over it starts another. Before the first answer the start is refused.
     if (hasAnswered) throw error;

@@ -1,9 +1,9 @@
-/** What is known of batches and of what undoing one would do, the same in both dialects (D9). */
-import type { BatchInfo, RuleOrigin, UndoPreview } from '../ports/rule-store.ts';
+/** What is known of batches, the same in both dialects (D9). */
+import type { BatchInfo, RuleOrigin } from '../ports/rule-store.ts';
 import { workspacePk } from './places.ts';
-import { type Row, textOrNull } from './rows.ts';
-import { byId, givenUpUntil, IDENTITIES, isGivenUp, rowsOf, stretchesOf, undoSelections } from './rule-operations.ts';
-import { all, one, type Value, type Work } from './work.ts';
+import { textOrNull } from './rows.ts';
+import { givenUpUntil, rowsOf } from './undo-selections.ts';
+import { all, one, type Work } from './work.ts';
 
 /** `batches` of the port. */
 export function* newestBatches(workspaceId: string, { before, limit }: { before?: string; limit: number }): Work<BatchInfo[]> {
@@ -63,62 +63,6 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     undoneBy: textOrNull(undone?.batch_id),
     undoable: Number(first.first_seq) > (yield* givenUpUntil(workspace)),
   };
-}
-
-/** Shown of each kind of effect. */
-const SAMPLE = 10;
-/** No operation has this number: what would be done is asked for before it has one. */
-const NO_SEQ = -1;
-
-/** `undoPreview` of the port. */
-export function* undoPreview(workspaceId: string, batchId: string): Work<UndoPreview> {
-  const preview = { removes: 0, restores: 0, touched: 0 };
-  const sample: string[] = [];
-  const workspace = yield* workspacePk(workspaceId);
-  const isKnown = workspace !== undefined && !(yield* isGivenUp(workspace, batchId));
-  for (const { rules, byRef } of isKnown ? IDENTITIES : []) {
-    const { made, changed } = undoSelections(rules, byRef);
-    const { table, before, place } = rules;
-    const there = `EXISTS (SELECT 1 FROM ${table} n WHERE ${byId(rules, 'n')} = c.${place} AND n.id = c.id)`;
-    for (const stretch of yield* stretchesOf(rules, workspace!, batchId)) {
-      const values: Value[] = [workspace!, NO_SEQ, batchId, stretch.place, stretch.first, stretch.last];
-      const counts = [
-        ['removes', made, ''],
-        ['removes', changed, `AND c.existed = 0 AND ${there}`],
-        ['restores', changed, 'AND c.existed = 1'],
-      ] as const;
-      for (const [effect, selection, condition] of counts) preview[effect] += yield* count(`${selection} ${condition}`, values);
-      if (sample.length < SAMPLE) {
-        const rows = yield* all(`SELECT ${shown('r', place)} ${made} ORDER BY r.id LIMIT ${SAMPLE}`, ...values);
-        const back = yield* all(`SELECT ${shown('c', place)} ${changed} AND c.existed = 1 ORDER BY c.id LIMIT ${SAMPLE}`, ...values);
-        sample.push(...rows.map((row) => `remove ${sampleText(row)}`), ...back.map((row) => `restore ${sampleText(row)}`));
-      }
-      const own = `rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`;
-      const range = [stretch.place, stretch.first, stretch.last];
-      preview.touched += yield* count(`FROM ${table} r WHERE ${byId(rules, 'r')} = $1 AND ${own} AND id BETWEEN $2 AND $3`, range);
-      preview.touched += yield* distinct(
-        `FROM ${before} WHERE ${place} = $1 AND ${own} AND changed BETWEEN $2 AND $3 AND id NOT BETWEEN $2 AND $3`,
-        range,
-      );
-    }
-  }
-  const { removes, restores, touched } = preview;
-  return { removes, restores, keeps: Math.max(0, touched - removes - restores), sample: sample.slice(0, SAMPLE) };
-}
-
-const shown = (row: string, place: string) =>
-  place === 'list_pk'
-    ? `${row}.rule_ref, ${row}.target AS what, ${row}.action`
-    : `${row}.rule_ref, ${row}.expression AS what, ${row}.action`;
-const ACTION: Readonly<Record<string, string>> = { '0': 'block', '1': 'allow' };
-const sampleText = ({ rule_ref, what, action }: Row) =>
-  [ACTION[String(action)] ?? action, what, ...(rule_ref === null ? [] : [`(${rule_ref})`])].join(' ');
-
-function* count(from: string, values: readonly Value[]): Work<number> {
-  return Number((yield* one(`SELECT count(*) AS rules ${from}`, ...values))!.rules);
-}
-function* distinct(from: string, values: readonly Value[]): Work<number> {
-  return Number((yield* one(`SELECT count(DISTINCT id) AS rules ${from}`, ...values))!.rules);
 }
 
 /** Rules that one statement asks for. */

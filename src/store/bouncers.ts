@@ -10,7 +10,7 @@ import {
 } from '../ports/bouncer-store.ts';
 import { pageOf } from './page.ts';
 import { WORKSPACE_PK, workspacePk } from './places.ts';
-import type { Row } from './rows.ts';
+import { numberOrNull, type Row } from './rows.ts';
 import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
 const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
@@ -48,6 +48,7 @@ const COLUMNS = [
   'left_out_addresses',
   'metrics',
   'metrics_at',
+  'last_stream',
 ] as const;
 const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
@@ -72,7 +73,8 @@ export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest)
     leftOutNetworks: Number(row.left_out_networks),
     leftOutAddresses: Number(row.left_out_addresses),
     metrics: row.metrics === null ? null : String(row.metrics),
-    metricsAt: row.metrics_at === null ? null : Number(row.metrics_at),
+    metricsAt: numberOrNull(row.metrics_at),
+    lastStream: numberOrNull(row.last_stream),
   }));
   return pageOf(bouncers, limit, placeOf);
 }
@@ -90,17 +92,21 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.leftOutAddresses,
   bouncer.metrics,
   bouncer.metricsAt,
+  bouncer.lastStream,
 ];
 
 /** Rows of one statement: databases take so many values. */
 const ROWS = 40;
-const CHANGED = COLUMNS.filter((column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at'].includes(column));
+const CHANGED = COLUMNS.filter(
+  (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
+);
 const WIDTH = COLUMNS.length + 1;
-// A process that has not got their metrics leaves those that another one got.
+// A process that has not got their metrics or pulls leaves those that another one got.
 const note = (rows: number) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES
   ${Array.from({ length: rows }, (_, row) => `(${Array.from({ length: WIDTH }, (_, n) => `$${row * WIDTH + n + 1}`)})`)}
   ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map((column) => `${column} = excluded.${column}`)},
-    metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at)
+    metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
+    last_stream = coalesce(excluded.last_stream, known.last_stream)
   WHERE excluded.last_pull >= known.last_pull`;
 
 /** Processes that write the same rows take them in one order, so that none waits for another that waits for it. */

@@ -10,9 +10,9 @@ export function* forgetMember(listPk: number, listRevision: number): Work<void> 
 }
 
 /** Throws REFUSED when a list or a feed of the workspace has the name: it would hide a feed, or be hidden by a list. */
-export function* refuseName(table: 'lists' | 'feeds', workspacePk: number, name: string): Work<void> {
+export function* refuseName(table: 'lists' | 'feeds', workspacePk: number, name: string, advice = ''): Work<void> {
   const taken = yield* one(`SELECT id FROM ${table} WHERE workspace_pk = $1 AND name = $2 LIMIT 1`, workspacePk, name);
   const what = table === 'lists' ? 'list' : 'feed';
   if (taken !== undefined)
-    throw new WeirError('REFUSED', `the workspace has a ${what} called "${name}"; lists and feeds share their names`);
+    throw new WeirError('REFUSED', `the workspace has a ${what} called "${name}"; lists and feeds share their names${advice}`);
 }

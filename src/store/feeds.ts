@@ -4,6 +4,7 @@ import { type ComposedFeed, type FeedPatch, feedState, type Members, type SavedF
 import type { AccountWrites } from '../ports/account-store.ts';
 import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
+import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
 import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys } from './management.ts';
@@ -59,17 +60,18 @@ export function feedManagement(transact: Transact): FeedManagement {
         yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
         return feed;
       }),
-    deleteFeed: (workspaceId, feedId, { by, ifMatch } = {}) =>
+    deleteFeed: (workspaceId, feedId, { by, ifMatch, forGood = false } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         const row = yield* feedRow(workspacePk, feedId);
         const before = feedState(feedOf(row, workspaceId, yield* membersOf(row)));
         requireState(before, ifMatch);
         const pk = Number(row.pk);
+        // Its revision with those of its lists, which may go before it comes back.
+        const { feed_revision } = (yield* one(`${FEEDS} f.pk = $1`, pk))!;
+        yield* keepDeleted(now, workspacePk, 'feeds', { ...row, revision: Number(feed_revision) }, forGood);
         yield* run('DELETE FROM feeds WHERE pk = $1', pk);
         yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', pk);
-        yield* run('DELETE FROM feed_records WHERE list_pk = $1', -pk);
-        yield* run('DELETE FROM feed_days WHERE workspace_pk = $1 AND list_pk = $2', workspacePk, -pk);
         yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
         yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
       }),

@@ -4,7 +4,7 @@ import type { KnownRules, ListSink, RuleSink } from '../ports/rule-store.ts';
 import { roleOf, targetOf } from './columns.ts';
 import { keyOf, type RuleSource, ruleSource } from './lists.ts';
 import type { Row } from './rows.ts';
-import { givenUpUntil, rowsOf } from './rule-operations.ts';
+import { givenUpUntil, listsOf } from './undo-selections.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes of one list than this cost as much as reading all of its rules. */
@@ -55,10 +55,8 @@ function* isKept(workspacePk: number, change: number, now: number): Work<boolean
 function* touchedLists(workspacePk: number, change: number): Work<Set<number>> {
   const rows = yield* all('SELECT DISTINCT list_pk, undoes FROM batches WHERE workspace_pk = $1 AND first_seq > $2', workspacePk, change);
   const touched = new Set(rows.map((row) => Number(row.list_pk)));
-  for (const { undoes } of rows) {
-    if (undoes === null) continue;
-    const undone = yield* all(`SELECT DISTINCT b.list_pk FROM batches b WHERE ${rowsOf('$1', '$2', 'b')}`, workspacePk, String(undoes));
-    for (const row of undone) touched.add(Number(row.list_pk));
+  for (const { undoes, list_pk: list } of rows) {
+    if (undoes !== null) for (const each of yield* listsOf(workspacePk, String(undoes), Number(list))) touched.add(each);
   }
   return touched;
 }

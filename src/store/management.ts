@@ -14,12 +14,16 @@ import type { RuleWrites } from '../ports/rule-store.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { doneOnce, remember } from './answers.ts';
 import { audit, changed } from './audit.ts';
+import { keepDeleted } from './deleted.ts';
 import { forgetMember, refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from './rows.ts';
 import { all, one, run, type Transact, type Value, type Work } from './work.ts';
 
-export type Management = Omit<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys'> &
+export type Management = Omit<
+  AccountWrites,
+  'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
+> &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
 /** Keys that one statement marks as used. */
@@ -94,13 +98,13 @@ export function management(transact: Transact): Management {
         },
         { repeatable: true },
       ),
-    createList: (workspaceId, name, description, settings, maxLists = 0, { by, once } = {}) =>
+    createList: (workspaceId, name, settings, maxLists = 0, { by, once } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
         yield* refuseName('feeds', workspacePk, name);
         const id = randomUUID();
-        const row = yield* insertList(now, workspacePk, { ...settings, id, name, description, isDefault: false });
+        const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false });
         const list = listOf(row, workspaceId);
         yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
         yield* doneOnce(now, workspacePk, once, list);
@@ -123,14 +127,14 @@ export function management(transact: Transact): Management {
         yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
         return list;
       }),
-    deleteList: (workspaceId, listId, { by, ifMatch } = {}) =>
+    deleteList: (workspaceId, listId, { by, ifMatch, forGood = false } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         const row = yield* listRow(workspacePk, listId);
         const before = listState(listOf(row, workspaceId));
         requireState(before, ifMatch);
         if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
-        yield* run('INSERT INTO deleted_lists (list_pk, workspace_pk) VALUES ($1, $2)', Number(row.pk), workspacePk);
+        yield* keepDeleted(now, workspacePk, 'lists', row, forGood);
         yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
         yield* forgetMember(Number(row.pk), Number(row.revision));
         yield* revokeKeys(now, 'list_id', listId, { workspacePk, by });
@@ -222,14 +226,22 @@ export function* moveKeyRevision(): Work<void> {
   yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 
-/** Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. */
+/**
+ * Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. A key
+ * that was revoked with its list or feed comes back with it, unless it is revoked by itself meanwhile.
+ */
 export function* revokeKeys(
   now: string,
   column: 'id' | 'list_id' | 'feed_id',
   value: string,
   of: { readonly workspacePk: number; readonly by: Author | undefined },
 ): Work<void> {
-  const revoked = yield* all(`UPDATE keys SET revoked_at = ${now} WHERE ${column} = $1 AND revoked_at IS NULL RETURNING id`, value);
+  const [others, revokedWith] = column === 'id' ? ['OR revoked_with IS NOT NULL', null] : ['', value];
+  const revoked = yield* all(
+    `UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}), revoked_with = $2 WHERE ${column} = $1 AND (revoked_at IS NULL ${others}) RETURNING id`,
+    value,
+    revokedWith,
+  );
   yield* moveKeyRevision();
   for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
 }
@@ -256,11 +268,10 @@ export function insertList(now: string, workspacePk: number, list: Omit<AccessLi
 
 /** The columns that a change of a list or a composed feed sets, with their values. */
 export function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
-  const all = [
-    ['description', patch.description] as const,
-    ...SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, patch[name]] as const),
-  ];
-  return all.flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
+  return SETTING_NAMES.flatMap((name) => {
+    const value = patch[name];
+    return value === undefined ? [] : [[LIST_SETTINGS[name].field, value]];
+  });
 }
 
 function* touchKeys(used: readonly { id: string; at: number }[]): Work<void> {
@@ -292,7 +303,7 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
   if (organization === undefined) throw noSuch('organization', organizationId);
   const id = randomUUID();
   const row = yield* create(now, 'workspaces', { id, organization_pk: Number(organization.pk), name });
-  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', description: null, isDefault: true };
+  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', isDefault: true };
   yield* insertList(now, Number(row.pk), defaultList);
   const workspacePk = Number(row.pk);
   yield* audit(now, 'list created', defaultList.id, { workspacePk });
@@ -325,6 +336,6 @@ function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once }:
   return made;
 }
 
-const tooManyLists = (most: number) =>
+export const tooManyLists = (most: number) =>
   new WeirError('REFUSED', `the workspace has ${most} lists, as many as it may have: delete one, or raise MAX_LISTS`);
 export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

@@ -55,7 +55,6 @@ export const workspaceProfileOf = (row: Row): FeedProfile => workspaceProfile({ 
 /** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({
   name: String(row.name),
-  description: textOrNull(row.description),
   ...settingsOf(row),
 });
 

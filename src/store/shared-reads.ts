@@ -9,7 +9,7 @@ import type { SessionReads } from '../ports/session-store.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { earlierAnswer } from './answers.ts';
 import { auditPage, auditSince } from './audit.ts';
-import { batchOf, newestBatches, originsOf, undoPreview } from './batch-reads.ts';
+import { batchOf, newestBatches, originsOf } from './batch-reads.ts';
 import { bouncerReads } from './bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './devices.ts';
 import { feedDays } from './feed-days.ts';
@@ -18,12 +18,14 @@ import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { replacementReads } from './replacements.ts';
+import { deletedFeeds } from './restore-deleted.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { findSession } from './sessions.ts';
+import { undoPreview } from './undo-preview.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = SessionReads &
@@ -41,6 +43,7 @@ type SharedReads = SessionReads &
     | 'listCount'
     | 'ruleCount'
     | 'countRules'
+    | 'countListRules'
     | 'rules'
     | 'ruleStep'
     | 'batches'
@@ -57,8 +60,12 @@ const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "pa
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
 
-/** The reads that are the same in both dialects; `read` runs their statements. */
-export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy): SharedReads {
+const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 AS rule FROM access_rules r
+  WHERE r.list_pk = (SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}) AND (r.expires_at IS NULL OR r.expires_at > ${now})
+  LIMIT $3) AS counted`;
+
+/** The reads that are the same in both dialects; `read` runs their statements, `now` is the store's clock as an expression. */
+export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy, now: string): SharedReads {
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
     ...bouncerReads(read),
@@ -77,6 +84,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return row && keyOf(row, workspaceId);
     },
     listPage: (workspaceId, page) => read(listPage(workspaceId, page)),
+    deletedFeeds: (workspaceId, now) => read(deletedFeeds(workspaceId, now)),
     feedPage: (workspaceId, page) => read(feedPage(workspaceId, page)),
     keyPage: (workspaceId, page) => read(keyPage(workspaceId, page)),
     auditPage: (workspaceId, page) => read(auditPage(workspaceId, page)),
@@ -90,7 +98,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     positionStreams: () => rows('SELECT DISTINCT stream_id FROM positions', (row) => String(row.stream_id)),
     batches: (workspaceId, page) => read(newestBatches(workspaceId, page)),
     batch: (workspaceId, batchId) => read(batchOf(workspaceId, batchId)),
-    undoPreview: (workspaceId, batchId) => read(undoPreview(workspaceId, batchId)),
+    undoPreview: (workspaceId, batchId, step) => undoPreview(read, step, workspaceId, batchId),
     origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
     rulesById: (workspaceId, kind, ids) => read(rulesById(workspaceId, kind, ids)),
     async deadLetterCount(most) {
@@ -112,6 +120,9 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     deviceCounts: (since) => read(deviceCounts(since)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     ruleStep: (workspaceId, filter) => read(ruleStep(indexedBy, workspaceId, filter)),
+    async countListRules(workspaceId, listId, most) {
+      return Number((await read(one(listCountText(now), workspaceId, listId, most)))?.rules ?? 0);
+    },
     async countRules(workspaceId, now) {
       return Number((await read(one(ACTIVE, now, workspaceId)))?.rules ?? 0);
     },

@@ -3,6 +3,7 @@ import { DAY } from '../clock.ts';
 import { ANSWER_KEPT } from '../ports/account-store.ts';
 import type { RuleWrites } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
+import { forgetMembers, nextGivenUp } from './deleted.ts';
 import { countLapsed, firstKeptDay, forgetDays } from './feed-days.ts';
 import { sweepReplacements } from './replacements.ts';
 import { ruleTable } from './rule-columns.ts';
@@ -31,9 +32,8 @@ export function* sweep(
   let removed = 0;
   // What has lapsed is counted before it goes. While there is more to count, there is more to do.
   if (yield* countLapsed(now, COUNTED)) removed += 1;
-  const list = yield* one('SELECT list_pk FROM deleted_lists ORDER BY list_pk LIMIT 1');
-  if (list !== undefined) {
-    const listPk = Number(list.list_pk);
+  const listPk = yield* nextGivenUp(now);
+  if (listPk !== undefined) {
     // Nothing comes back into it: what is kept of it goes as well.
     const tables = LIST_TABLES.flatMap(({ table, before }) => [[table, changes] as const, [before, kept] as const]);
     for (const [table, counts] of tables)
@@ -42,6 +42,7 @@ export function* sweep(
     const isEmpty = tables.map(([table]) => `NOT EXISTS (SELECT 1 FROM ${table} r WHERE r.list_pk = deleted_lists.list_pk)`).join(' AND ');
     removed += yield* run(`DELETE FROM deleted_lists WHERE list_pk = $1 AND ${isEmpty}`, listPk);
     yield* run('DELETE FROM feed_records WHERE list_pk = $1', listPk);
+    yield* forgetMembers(listPk);
   }
   for (const kind of KINDS) {
     const { scope, table } = RULE_KINDS[kind];

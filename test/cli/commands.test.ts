@@ -163,11 +163,15 @@ suite('weir', () => {
         ['text', false],
       ],
     );
-    assert.deepEqual([listed[1], listed[2], listed[3].format], [{ ...changed, severity: 'high' }, full, 'plain']);
+    assert.deepEqual(
+      [listed[1], listed[2], listed[3].format],
+      [{ ...changed, severity: 'high', rules: 0 }, { ...full, rules: 0 }, 'plain'],
+    );
     const shown = rows(await person('list', 'ls', '--workspace', 'edge'));
     assert.deepEqual(shown[2], [
       full.id,
       'full',
+      '0',
       'no',
       'csv_indicator',
       'v4',
@@ -180,8 +184,12 @@ suite('weir', () => {
       'what scans us',
     ]);
 
-    assert.deepEqual(await program('list', 'delete', 'plain list', '--workspace', 'edge'), { id: plain.id, deleted: true });
-    assert.equal(await person('list', 'delete', String(full.id), '--workspace', 'edge'), `list ${full.id} is deleted\n`);
+    const deleted = await program<Json>('list', 'delete', 'plain list', '--workspace', 'edge');
+    assert.deepEqual([deleted.id, deleted.deleted, deleted.rules, deleted.needs_confirmation], [plain.id, true, 0, false]);
+    assert.match(
+      await person('list', 'delete', String(full.id), '--workspace', 'edge'),
+      new RegExp(`^list full ${full.id} is deleted; weir list restore brings it back until \\S+Z\n$`),
+    );
     assert.deepEqual(
       (await program<Json[]>('list', 'ls', '--workspace', 'edge')).map(({ name }) => name),
       ['default', 'text'],
@@ -213,7 +221,7 @@ suite('weir', () => {
       ],
     );
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
-    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', '1', '-', '-', '-', '7', '-', '-', '-', '-', 'a device'], 'all']);
+    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', 'b', '-', '-', '-', '7', '-', '-', '-', '-', 'a device'], 'all']);
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
     assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
@@ -237,7 +245,8 @@ suite('weir', () => {
       assert.match(stderr, sentence);
     }
 
-    assert.deepEqual(await program('feed', 'delete', 'device', ...inWorkspace), { id, deleted: true });
+    const deleted = await program<Json>('feed', 'delete', 'device', '--yes', ...inWorkspace);
+    assert.deepEqual([deleted.id, deleted.deleted, (deleted.keys as Json[]).length], [id, true, 1]);
     assert.deepEqual((await program<Json[]>('feed', 'ls', ...inWorkspace)).length, 1);
     assert.deepEqual((await program<Json[]>('list', 'ls', ...inWorkspace)).length, 3);
     assert.notEqual((await program<Json[]>('key', 'ls', ...inWorkspace))[0].revoked_at, null);
@@ -292,8 +301,8 @@ suite('weir', () => {
     const shown = await person('key', 'ls', '--workspace', 'edge');
     assert.ok(shown.includes(String(key.prefix)) && !shown.includes(String(key.key)) && shown.includes('firewall 7'));
 
-    assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, revoked: true });
-    assert.equal(await person('key', 'revoke', String(bound.id)), `key ${bound.id} is revoked\n`);
+    assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, name: key.name, revoked: true });
+    assert.match(await person('key', 'revoke', String(bound.id)), new RegExp(`^key .*${bound.id} is revoked\\n$`));
     const revoked = (await program<Json[]>('key', 'ls', '--workspace', 'edge')).filter(({ revoked_at }) => revoked_at !== null);
     assert.deepEqual(revoked.map(({ id }) => id).sort(), [key.id, bound.id].sort());
   });
@@ -591,11 +600,15 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'list create': LIST_OPTIONS,
     'list set': LIST_OPTIONS,
     'list ls': ['--workspace'],
-    'list delete': ['--workspace'],
+    'list delete': ['--workspace', '--yes', '--for-good'],
+    'list restore': ['--workspace', '--name'],
+    'list deleted': ['--workspace'],
     'feed create': ['--workspace', '--list', '--all-lists', '--description', '--format', '--family', '--action', '--max-entries'],
     'feed set': ['--workspace', '--list', '--all-lists', '--confidence', '--severity'],
     'feed ls': ['--workspace'],
-    'feed delete': ['--workspace'],
+    'feed delete': ['--workspace', '--yes', '--for-good'],
+    'feed restore': ['--workspace', '--name'],
+    'feed deleted': ['--workspace'],
     'rule ls': ['--workspace', '--list', '--kind', '--address', '--match', '--limit', '--after', '--ndjson'],
     explain: ['--workspace', '--feed', '--list', '--action', '--no-entries'],
     'dead-letter ls': ['--json'],

@@ -34,7 +34,10 @@ test('D1.9 expression check: valid expressions show phase and fields, exit 0', a
   const waf = await check(WAF, 'http.request.path == "/x"\n  and threat.score > 5 or http.request.path == "/y"\n');
   assert.deepEqual(waf, { code: 0, stdout: 'valid, request phase, uses http.request.path, threat.score\n', stderr: '' });
   const response = await check([...WAF, 'not (ip.src == 192.0.2.1 or http.response.code == 404)']);
-  assert.equal(response.stdout, 'valid, response phase, uses ip.src, http.response.code\n');
+  assert.equal(
+    response.stdout,
+    'valid, response phase, uses ip.src, http.response.code\n  hint: http.response.code is not known to the agent: it does not load the rule\n',
+  );
   const smart = await check([...SMART, 'tcp.flags.syn']);
   assert.equal(smart.stdout, 'valid, uses tcp.flags.syn\n');
 });
@@ -75,9 +78,20 @@ test('D1.9 expression check --json: line, column, span, text, phase and fields, 
     .map((line) => JSON.parse(line));
   const fields = ['http.response.headers', 'ip.src'];
   const none = { line: null, column: null, span: null, text: null };
-  assert.deepEqual(valid, { file: path, expression: good, valid: true, ...none, phase: 'response', fields });
+  assert.deepEqual(valid, { file: path, expression: good, valid: true, ...none, phase: 'response', fields, hints: valid.hints });
+  assert.match(valid.hints[0], /^http\.response\.headers is not known to the agent/);
   const { text, ...position } = faulty;
-  assert.deepEqual(position, { file: path, expression: bad, valid: false, line: 2, column: 1, span: 2, phase: null, fields: null });
+  assert.deepEqual(position, {
+    file: path,
+    expression: bad,
+    valid: false,
+    line: 2,
+    column: 1,
+    span: 2,
+    phase: null,
+    fields: null,
+    hints: null,
+  });
   assert.ok(text.length > 0 && !text.startsWith('('));
   const smart = JSON.parse((await check([...SMART, '--json'], 'tcp.dstport == 22')).stdout);
   assert.deepEqual([smart.file, smart.phase, smart.fields], [null, null, ['tcp.dstport']]);

@@ -16,6 +16,7 @@ const NO_BOUNCER = {
   leftOutAddresses: 0,
   metrics: null,
   metricsAt: null,
+  lastStream: null,
 };
 
 export function bouncerConformance({ name, open }: StoreDriver): void {
@@ -56,14 +57,15 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       leftOutAddresses: 2 ** 80,
       metrics: '{"a":1}',
       metricsAt: T0 + 3,
+      lastStream: T0 + 4,
     };
-    const second = { ...bouncer, userAgent: 'mirror/1', feedId: randomUUID(), metrics: null, metricsAt: null };
+    const second = { ...bouncer, userAgent: 'mirror/1', feedId: randomUUID(), metrics: null, metricsAt: null, lastStream: null };
     await store.recordBouncers([second, bouncer], 0);
     const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
     assert.deepEqual(await all(), [bouncer, second]);
     assert.deepEqual(await all(other), []);
     // After a restart a process knows neither the first pull nor metrics.
-    const later = { ...bouncer, firstSeen: T0 + 60, lastPull: T0 + 70, decisions: 8, metrics: null, metricsAt: null };
+    const later = { ...bouncer, firstSeen: T0 + 60, lastPull: T0 + 70, decisions: 8, metrics: null, metricsAt: null, lastStream: null };
     await store.recordBouncers([later], T0 + 6);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);
     // Names may hold anything, and one may be part of another.
@@ -101,7 +103,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
 
   test(`D14.2 store ${name}: the rules of a feed, and what follows them, tell of which list each rule is`, async (t) => {
     const { store, workspace, land } = await fixture(t, { name, open });
-    const list = await store.createList(workspace.id, 'edge', null, { ...(await store.directory(workspace.id))!.lists[0] });
+    const list = await store.createList(workspace.id, 'edge', { ...(await store.directory(workspace.id))!.lists[0] });
     const [{ id: own }] = (await store.directory(workspace.id))!.lists;
     const seen: string[] = [];
     let current = '';

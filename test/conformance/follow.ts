@@ -87,10 +87,10 @@ export function followConformance(driver: StoreDriver): void {
 
   test(`D5.22 store ${name}: property: rules that take in what has changed are those that a fresh read has`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
-    const other = await store.createList(workspace.id, 'other', null, NO_SETTINGS);
-    const third = await store.createList(workspace.id, 'third', null, { ...NO_SETTINGS, confidence: 'low' });
-    const feed = await store.createFeed(workspace.id, { name: 'both', description: null, lists: [other.id, third.id], ...NO_SETTINGS });
-    const empty = await store.createList(workspace.id, 'empty', null, NO_SETTINGS);
+    const other = await store.createList(workspace.id, 'other', NO_SETTINGS);
+    const third = await store.createList(workspace.id, 'third', { ...NO_SETTINGS, confidence: 'low' });
+    const feed = await store.createFeed(workspace.id, { name: 'both', lists: [other.id, third.id], ...NO_SETTINGS });
+    const empty = await store.createList(workspace.id, 'empty', NO_SETTINGS);
     const feeds = [null, other.id, feed.id, empty.id];
     type Rows = ReturnType<typeof collectingSink>['rows'];
     const shown = (rows: Rows) => rows.map((row) => JSON.stringify(row)).sort();
@@ -180,13 +180,13 @@ export function followConformance(driver: StoreDriver): void {
     assert.equal(await follow(first), 'too_far', 'forgotten');
     assert.ok(isFollowed(await follow({ ...first, lists: new Set() })), 'nothing is known');
     const later = await mark();
-    await store.createList(workspace.id, 'new', null, NO_SETTINGS);
+    await store.createList(workspace.id, 'new', NO_SETTINGS);
     const told: string[] = [];
     const telling = { ...ignoringSink(), list: (key: string, isWhole: boolean) => void (isWhole && told.push(key)) };
     assert.ok(isFollowed(await follow(later, null, telling)));
     assert.equal(told.splice(0).length, 1, 'another list');
     assert.equal(await store.follow('no such', null, T0, later, ignoringSink()), undefined);
-    const list = await store.createList(workspace.id, 'subtracting', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+    const list = await store.createList(workspace.id, 'subtracting', { ...NO_SETTINGS, subtractAllow: 'workspace' });
     assert.ok(isFollowed(await follow(await mark(), list.id, telling)));
     assert.deepEqual(told.splice(0), [EXCEPTIONS_KEY]);
     assert.ok(isFollowed(await follow({ ...(await mark()), isNewFeed: true }, list.id, telling)));

@@ -22,7 +22,7 @@ export function managementConformance(driver: StoreDriver): void {
     const lists = (await store.directory(workspace.id))!.lists.map(({ id }) => id);
     for (let i = 0; i < 4; i += 1) {
       for (const each of [other, workspace]) {
-        const list = await store.createList(each.id, `list-${i}`, null, NO_SETTINGS);
+        const list = await store.createList(each.id, `list-${i}`, NO_SETTINGS);
         await store.createFeed(each.id, {
           ...FEED,
           name: `feed-${i}`,
@@ -52,7 +52,7 @@ export function managementConformance(driver: StoreDriver): void {
 
   test(`D15.9 store ${name}: a change of another state than is expected is refused, and changes nothing`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const feed = await store.createFeed(workspace.id, { ...FEED, name: 'device' });
     const elsewhere = { ifMatch: ['"x"'] };
     const content = async () => [await store.directory(workspace.id), await store.feeds(workspace.id), await store.workspace(workspace.id)];
@@ -84,7 +84,7 @@ export function managementConformance(driver: StoreDriver): void {
     const { store, query, workspace, organization } = await fixture(t, driver);
     const once = { keyId: 'k', token: 'a', fingerprint: 'f' };
     const earlier = (token: string, id = workspace.id) => store.earlierAnswer(id, { keyId: 'k', token }, 0);
-    const list = () => store.createList(workspace.id, 'edge', null, NO_SETTINGS, 0, { once });
+    const list = () => store.createList(workspace.id, 'edge', NO_SETTINGS, 0, { once });
     const made = (await Promise.allSettled([list(), list(), list()])).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     assert.equal(made.length, 1);
     await assert.rejects(list(), { code: 'ANSWERED_BEFORE' });
@@ -111,13 +111,13 @@ export function managementConformance(driver: StoreDriver): void {
     assert.equal((await query('SELECT token FROM answers')).length, 4);
     await sweep(Date.now() + DAY + 60_000);
     assert.deepEqual(await query('SELECT token FROM answers'), []);
-    await store.createList(workspace.id, 'edge', null, NO_SETTINGS, 0, { once });
+    await store.createList(workspace.id, 'edge', NO_SETTINGS, 0, { once });
   });
 
   test(`D15.7 store ${name}: the audit log says who changed what of which workspace`, async (t) => {
     const { store, workspace, organization } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');
-    const { id } = await store.createList(workspace.id, 'edge', null, NO_SETTINGS, 0, { by: BY });
+    const { id } = await store.createList(workspace.id, 'edge', NO_SETTINGS, 0, { by: BY });
     await store.updateList(workspace.id, id, { family: 'v4', action: 'block' }, { by: BY });
     await store.updateList(workspace.id, id, { description: 'x'.repeat(2040) }, { by: BY });
     await store.updateList(workspace.id, id, { description: 'y'.repeat(2040) }, { by: { keyId: 'k', actor: null } });
@@ -141,7 +141,7 @@ export function managementConformance(driver: StoreDriver): void {
       ],
     );
     // Keys that go with their list or feed have a row each, but not those that were revoked before.
-    const edge = await store.createList(workspace.id, 'bound', null, NO_SETTINGS);
+    const edge = await store.createList(workspace.id, 'bound', NO_SETTINGS);
     const feed = await store.createFeed(workspace.id, { ...FEED, name: 'device' });
     const bindings = [{ listId: edge.id }, { listId: edge.id }, { feedId: feed.id }];
     const made = await Promise.all(

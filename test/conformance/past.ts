@@ -96,7 +96,7 @@ export function pastConformance(driver: StoreDriver): void {
 
   test(`D16.13, D16.14 store ${name}: what came, lapsed, was undone and deleted stands on its day, and nothing is counted twice`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
-    const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const edge = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const days = (feedId: string | null = null) => store.feedDays(workspace.id, feedId, { from: TODAY, to: TODAY + 400 });
     const counts = async (feedId: string | null = null) =>
       (await days(feedId)).map(({ day, came, lapsed, undone, deleted }) => [day - TODAY, came, lapsed, undone, deleted]);

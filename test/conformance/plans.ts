@@ -52,6 +52,8 @@ const MEANT: readonly RegExp[] = [
   /^SELECT \* FROM keys WHERE workspace_pk = /,
   // What is set of a workspace concerns all its lists.
   /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
+  // The rules of a list, up to a limit.
+  /^SELECT count\(\*\) AS rules FROM \(SELECT 1 AS rule FROM access_rules r WHERE r\.list_pk = /,
   // Up to a limit, or until the first row.
   /^SELECT l\.\*, EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) AS has_rules, .* \(SELECT b\.last_seq FROM batches b WHERE b\.workspace_pk = w\.pk ORDER BY b\.first_seq DESC LIMIT 1\) AS last_seq FROM workspaces w LEFT JOIN lists l ON l\.workspace_pk = w\.pk AND l\.id = /,
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
@@ -78,6 +80,7 @@ const MEANT: readonly RegExp[] = [
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,
+  /^INSERT INTO deleted_members .* FROM feed_lists WHERE list_pk = /,
   // Beyond the devices that are kept, counted along an index.
   /^DELETE FROM devices WHERE workspace_pk = .* OFFSET /,
   /^DELETE FROM devices WHERE last_pull < \(SELECT last_pull FROM devices ORDER BY .* OFFSET /,

@@ -438,7 +438,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D4 store ${name}: a message whose list is gone lands in the default list; lists keep their rules apart`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', 'the edge', NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, description: 'the edge' });
     const change = upsert(access(ip('192.0.2.1')));
     await land([{ change, listId: list.id }, { change, listId: randomUUID() }, { change }]);
     const directory = await store.directory(workspace.id);
@@ -449,7 +449,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`2.6 store ${name}: revisions of a list and its workspace move with rules, settings and description, and with nothing else`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, {
+    const list = await store.createList(workspace.id, 'edge', {
       ...NO_SETTINGS,
       format: 'commented',
       maxEntries: 4_000_000,
@@ -487,7 +487,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`4.3 store ${name}: a snapshot holds the active rules of one list or of all lists, both actions, and the head`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', 'the edge', { ...NO_SETTINGS, family: 'v4' });
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, description: 'the edge', family: 'v4' });
     await land([
       upsert(access(ip('192.0.2.1'), { expiresAt: T0 + 60_000, confidence: 'low', severity: 'critical' })),
       upsert(access(ip('10.0.0.0/8'), { action: 'allow' })),
@@ -500,7 +500,7 @@ export function storeConformance(driver: StoreDriver): void {
     ]);
     const all = collectingSink();
     const head = await store.snapshot(workspace.id, null, T0, all.sink);
-    assert.deepEqual([head?.kind, head?.profile], ['workspace', { name: 'main', description: null, ...NO_SETTINGS }]);
+    assert.deepEqual([head?.kind, head?.profile], ['workspace', { name: 'main', ...NO_SETTINGS }]);
     const show = (rows: typeof all.rows) => rows.map((r) => `${r.role} ${r.what} ${r.expires} ${r.levels}`).sort();
     assert.deepEqual(
       show(all.rows),
@@ -533,7 +533,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D10.14 store ${name}: the rules of a list that signals name, by rule_ref and by value, lapsed ones too`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const [one, two, country] = [ip('192.0.2.1'), ip('2001:db8::/32'), { kind: 'country', country: 'US' } as const];
     const inList = [
       access(one),
@@ -598,7 +598,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D13.1 store ${name}: a snapshot hands over whole rules, of its lists and of the workspace; rules are found by their ids`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const other = await store.createWorkspace(organization.id, 'other');
     await land([
       upsert(access(ip('192.0.2.1'))),
@@ -637,7 +637,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D7.6 store ${name}: a snapshot holds the never-block rules of all lists as exceptions, where its list asks for them`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, subtractAllow: 'workspace' });
     const other = await store.createWorkspace(organization.id, 'other');
     const allow = (target: Target, more: Partial<AccessRule> = {}) => upsert(access(target, { action: 'allow', ...more }));
     await land([
@@ -684,7 +684,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D10.6 store ${name}: rules are found by their target: exact, covering, covered, countries and ASNs; of one list or all`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const other = await store.createWorkspace(organization.id, 'other');
     const block = (target: Target, more: Partial<AccessRule> = {}) => upsert(access(target, more));
     await land([
@@ -752,7 +752,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D10.7 store ${name}: reading goes on behind a rule, page by page, from list to list`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const host = (n: number) => upsert(access({ kind: 'ip', network: { family: 4, address: n, prefix: 32 } }));
     await land(Array.from({ length: 1500 }, (_, n) => host(n)));
     await land([{ change: host(1), listId: list.id }, host(2000), { change: host(2), listId: list.id }]);
@@ -798,7 +798,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D15.31 store ${name}: a step of access rules goes on behind lists without any, and behind rules that do not match`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
-    const lists = await Promise.all(Array.from({ length: 60 }, (_, n) => store.createList(workspace.id, `list ${n}`, null, NO_SETTINGS)));
+    const lists = await Promise.all(Array.from({ length: 60 }, (_, n) => store.createList(workspace.id, `list ${n}`, NO_SETTINGS)));
     const host = (n: number) => upsert(access({ kind: 'ip', network: { family: 4, address: n, prefix: 32 } }));
     await land(Array.from({ length: 1500 }, (_, n) => host(n)));
     await land([{ change: host(1400), listId: lists.at(-1)!.id }]);
@@ -927,7 +927,7 @@ export function storeConformance(driver: StoreDriver): void {
   test(`D4.16 store ${name}: the number of a workspace's rules is known without counting, until they are swept away`, async (t) => {
     const { store, organization, workspace, land } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const is = async (rules: number, ofOther = 0) =>
       assert.deepEqual([await store.ruleCount(workspace.id), await store.ruleCount(other.id)], [rules, ofOther]);
     await is(0);
@@ -974,12 +974,12 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D2.15 store ${name}: one list more than a workspace may have is refused`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
-    const create = () => store.createList(workspace.id, 'edge', null, NO_SETTINGS, 3);
+    const create = () => store.createList(workspace.id, 'edge', NO_SETTINGS, 3);
     const list = await create();
     await create();
     await assert.rejects(create(), { code: 'REFUSED', message: /has 3 lists, as many as it may have: .* MAX_LISTS$/ });
     assert.equal(await store.listCount(workspace.id), 3);
-    await store.deleteList(workspace.id, list.id);
+    await store.deleteList(workspace.id, list.id, { forGood: true });
     await create();
   });
 
@@ -1022,12 +1022,9 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`4.4 store ${name}: a list is found by its UUID or its exact name, without a look at the others`, async (t) => {
     const { store, organization, workspace } = await fixture(t, driver);
-    const edge = await store.createList(workspace.id, 'edge', 'the edge', { ...NO_SETTINGS, format: 'commented' });
-    const twins = [
-      await store.createList(workspace.id, 'twin', null, NO_SETTINGS),
-      await store.createList(workspace.id, 'twin', null, NO_SETTINGS),
-    ];
-    const imposter = await store.createList(workspace.id, edge.id, null, NO_SETTINGS);
+    const edge = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, description: 'the edge', format: 'commented' });
+    const twins = [await store.createList(workspace.id, 'twin', NO_SETTINGS), await store.createList(workspace.id, 'twin', NO_SETTINGS)];
+    const imposter = await store.createList(workspace.id, edge.id, NO_SETTINGS);
     const other = await store.createWorkspace(organization.id, 'other');
     const found = async (ref: string) => (await store.findNamed(workspace.id, ref))?.lists.map(({ id }) => id);
     const { lists, ...head } = (await store.directory(workspace.id))!;
@@ -1069,9 +1066,9 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D8.3 store ${name}: a UUID wins, of a list or a feed, then the name of lists, then that of a feed`, async (t) => {
     const { store, organization, workspace } = await fixture(t, driver);
-    const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const edge = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const device = await store.createFeed(workspace.id, { ...DEVICE, lists: [edge.id] });
-    const imposter = await store.createList(workspace.id, device.id, null, NO_SETTINGS);
+    const imposter = await store.createList(workspace.id, device.id, NO_SETTINGS);
     const other = await store.createWorkspace(organization.id, 'other');
     const found = async (ref: string, of = workspace.id) => {
       const { lists, feeds } = (await store.findNamed(of, ref))!;
@@ -1098,12 +1095,12 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D8.4 store ${name}: lists and feeds share their names, also when they are restored`, async (t) => {
     const { store, organization, workspace } = await fixture(t, driver);
-    await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    await store.createList(workspace.id, 'edge', NO_SETTINGS);
     await store.createFeed(workspace.id, DEVICE);
     const refused = (work: Promise<unknown>) => assert.rejects(work, { code: 'REFUSED' });
     await refused(store.createFeed(workspace.id, { ...DEVICE, name: 'edge' }));
     await refused(store.createFeed(workspace.id, DEVICE));
-    await refused(store.createList(workspace.id, 'device', null, NO_SETTINGS));
+    await refused(store.createList(workspace.id, 'device', NO_SETTINGS));
     const saved = { ...EDGE, id: randomUUID() };
     const before = (await store.directory(workspace.id))!.lists;
     await refused(store.restoreLists(workspace.id, [saved, { ...saved, id: randomUUID(), name: 'device' }]));
@@ -1112,15 +1109,15 @@ export function storeConformance(driver: StoreDriver): void {
     // Another workspace has names of its own.
     const other = await store.createWorkspace(organization.id, 'other');
     await store.createFeed(other.id, { ...DEVICE, name: 'edge' });
-    await store.createList(other.id, 'device', null, NO_SETTINGS);
+    await store.createList(other.id, 'device', NO_SETTINGS);
   });
 
   test(`D8.1, D8.2, D8.8 store ${name}: a snapshot of a feed has the rules of its lists, with their levels where a rule has none`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     const [a, b, c] = [
-      await store.createList(workspace.id, 'a', null, { ...NO_SETTINGS, confidence: 'low' }),
-      await store.createList(workspace.id, 'b', null, NO_SETTINGS),
-      await store.createList(workspace.id, 'c', null, { ...NO_SETTINGS, severity: 'critical' }),
+      await store.createList(workspace.id, 'a', { ...NO_SETTINGS, confidence: 'low' }),
+      await store.createList(workspace.id, 'b', NO_SETTINGS),
+      await store.createList(workspace.id, 'c', { ...NO_SETTINGS, severity: 'critical' }),
     ];
     const [six, country] = [ip('2001:db8::/32'), { kind: 'country', country: 'NL' } as const];
     await land([
@@ -1165,17 +1162,14 @@ export function storeConformance(driver: StoreDriver): void {
         ['all', null],
       ],
     );
-    const later = await store.createList(workspace.id, 'later', null, NO_SETTINGS);
+    const later = await store.createList(workspace.id, 'later', NO_SETTINGS);
     await land([{ change: upsert(access(ip('192.0.2.5'))), listId: later.id }]);
     assert.equal((await read(every.id)).length, 6);
   });
 
   test(`D8.5 store ${name}: the revision of a feed moves with its lists and settings, never back, and with nothing else`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
-    const [a, b] = [
-      await store.createList(workspace.id, 'a', null, NO_SETTINGS),
-      await store.createList(workspace.id, 'b', null, NO_SETTINGS),
-    ];
+    const [a, b] = [await store.createList(workspace.id, 'a', NO_SETTINGS), await store.createList(workspace.id, 'b', NO_SETTINGS)];
     const feed = await store.createFeed(workspace.id, { ...DEVICE, lists: [a.id, b.id] });
     const every = await store.createFeed(workspace.id, { ...DEVICE, name: 'all', lists: null });
     const revisions = async () => {
@@ -1210,7 +1204,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D8.6 store ${name}: deleting a feed revokes its keys and forgets its records, and leaves lists and rules`, async (t) => {
     const { store, query, workspace, land, targets } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const feed = await store.createFeed(workspace.id, { ...DEVICE, lists: [list.id] });
     const hash = createHash('sha256').update('bound to a feed').digest();
     await store.createKey(workspace.id, { ...KEY, hash, permissions: ['feed:read'], feedId: feed.id });
@@ -1225,7 +1219,8 @@ export function storeConformance(driver: StoreDriver): void {
     for (const [i, id] of [null, list.id, feed.id].entries()) assert.equal((await record(id, `${i}`, 20)).since, 10 + i);
     assert.equal((await query('SELECT * FROM feed_records')).length, 3);
     const keyRevision = await store.keyRevision();
-    await store.deleteFeed(workspace.id, feed.id);
+    await store.deleteFeed(workspace.id, feed.id, { forGood: true });
+    while ((await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 1000 })) > 0);
     assert.ok((await store.keyRevision()) > keyRevision);
     assert.equal(await store.findCaller(hash), undefined);
     assert.equal((await query('SELECT * FROM feed_records')).length, 2);
@@ -1290,7 +1285,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await record('a', 4000, 70)).since, 71);
     assert.equal((await record('b', 5000, 60)).since, 72);
     assert.equal((await record('a', 1000, 10, { ...key, family: 'v6' })).since, 10);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     assert.equal((await store.recordFeed(workspace.id, { ...key, feedId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
     await assert.rejects(store.recordFeed(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
   });
@@ -1355,7 +1350,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D2 store ${name}: deleting a list deletes its rules and revokes the keys bound to it; the default list stays`, async (t) => {
     const { store, workspace, land, targets } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const hash = createHash('sha256').update('bound').digest();
     await store.createKey(workspace.id, { ...KEY, hash, permissions: ['feed:read'], listId: list.id });
     await land([{ change: upsert(access(ip('192.0.2.1'))), listId: list.id }, upsert(access(ip('192.0.2.2')))]);
@@ -1455,7 +1450,7 @@ export function storeConformance(driver: StoreDriver): void {
   test(`D2.1 store ${name}: what is not there is NOT_FOUND in one sentence, and nothing is written`, async (t) => {
     const { store, organization, workspace, query } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');
-    const list = await store.createList(other.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(other.id, 'edge', NO_SETTINGS);
     const content = async () => {
       const tables = ['organizations', 'workspaces', 'lists', 'keys', 'counters', 'audit', 'feed_records', 'deleted_lists'];
       return JSON.stringify(await Promise.all(tables.map((table) => query(`SELECT * FROM ${table} ORDER BY 1`))));
@@ -1468,7 +1463,7 @@ export function storeConformance(driver: StoreDriver): void {
       [() => store.setSubscription(id, 'inactive'), `there is no such organization: ${id}`],
       [() => store.createWorkspace(id, 'x'), `there is no such organization: ${id}`],
       [() => store.createKey(id, { ...KEY, hash: Buffer.alloc(32) }), `there is no such workspace: ${id}`],
-      [() => store.createList(id, 'x', null, NO_SETTINGS), `there is no such workspace: ${id}`],
+      [() => store.createList(id, 'x', NO_SETTINGS), `there is no such workspace: ${id}`],
       [() => store.updateList(id, list.id, {}), `there is no such workspace: ${id}`],
       [() => store.deleteList(id, list.id), `there is no such workspace: ${id}`],
       [() => store.restoreLists(id, []), `there is no such workspace: ${id}`],
@@ -1488,7 +1483,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D2 store ${name}: every change of an account has its row in the audit log, in the order of the changes`, async (t) => {
     const { store, query, organization, workspace, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const key = await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32) });
     await land([upsert(access(ip('192.0.2.1')))]);
     await store.touchKeys([{ id: key.id, at: T0 }]);
@@ -1552,7 +1547,7 @@ export function storeConformance(driver: StoreDriver): void {
       return by;
     };
     assert.deepEqual(await moves(async () => {}), { workspace: 1, keys: 1, default: 1 });
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     assert.deepEqual(await moves(async () => {}), { workspace: 1, edge: 1 });
     const key = await store.createKey(workspace.id, { ...KEY, hash });
     assert.deepEqual(await moves(async () => {}), { keys: 1 });
@@ -1580,7 +1575,7 @@ export function storeConformance(driver: StoreDriver): void {
     };
     const lists = Array.from({ length: 20 }, async (_, n) => {
       const owner = n % 2 === 0 ? store : other;
-      const { id } = await owner.createList(workspace.id, `list ${n}`, null, NO_SETTINGS);
+      const { id } = await owner.createList(workspace.id, `list ${n}`, NO_SETTINGS);
       await Promise.all([store.updateList(workspace.id, id, { family: 'v4' }), other.updateList(workspace.id, id, { action: 'allow' })]);
       if (n % 4 === 0) await owner.deleteList(workspace.id, id);
     });
@@ -1621,7 +1616,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D4.9 store ${name}: sweep deletes the rules and feed records of a deleted list, of one list after the other`, async (t) => {
     const { store, workspace, land, query } = await fixture(t, driver);
-    const lists = await Promise.all(['a', 'b', 'kept'].map((each) => store.createList(workspace.id, each, null, NO_SETTINGS)));
+    const lists = await Promise.all(['a', 'b', 'kept'].map((each) => store.createList(workspace.id, each, NO_SETTINGS)));
     const targets = Array.from({ length: 20 }, (_, n) => upsert(access(ip(`192.0.2.${n}`))));
     for (const { id } of lists) {
       await land(targets.map((change) => ({ change, listId: id })));
@@ -1648,7 +1643,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D4 moving, store ${name}: the rules of a workspace are counted, all kinds and lists, lapsed ones at 0 only`, async (t) => {
     const { store, organization, workspace, land } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     assert.equal(await store.countRules(workspace.id, 0), 0);
     await land([
       upsert(access(ip('192.0.2.1'))),
@@ -1709,7 +1704,7 @@ export function storeConformance(driver: StoreDriver): void {
 
   test(`D4 moving, store ${name}: keys are restored with hash, list, expiry and revocation; a hash that is known stays`, async (t) => {
     const { store, organization, workspace } = await fixture(t, driver);
-    const list = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const saved = (text: string, more: Partial<SavedKey> = {}): SavedKey => ({
       ...KEY,
       id: randomUUID(),

@@ -240,6 +240,28 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     assert.deepEqual([body.accepted.at(-1), body.step_minutes], [1, 60]);
   });
 
+  test('D15.50, D15.51 a feed is deleted after what goes with it was told, and brought back', async () => {
+    const { text } = await ask(weir.url, '/v1/manage/keys', {
+      ...{ method: 'POST', headers: { ...bearer(KEY), 'content-type': 'application/json' } },
+      body: JSON.stringify({ name: 'branch firewall', permissions: ['feed:read'], feed: 'perimeter' }),
+    });
+    const { key } = JSON.parse(text);
+    await page.show('/feeds', 'Feeds');
+    await page.click('perimeter');
+    await page.sees('Set a device up');
+    await page.click('Delete');
+    await page.sees('Delete perimeter?');
+    await page.sees('Keys that are bound to it are revoked: branch firewall.');
+    await page.click('Delete', 'dialog');
+    await page.sees('perimeter is deleted.');
+    await page.sees('Deleted lately');
+    await eventually(async () => assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 401));
+    await page.click('Bring perimeter back');
+    await page.sees('perimeter is back.');
+    await eventually(async () => assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 200));
+    await page.show('/feeds', 'Feeds');
+  });
+
   test('D18.7 the keyboard alone: a link past the navigation, / for the search, Escape closes a dialog and the focus goes back', async () => {
     const focus = () => page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
     const focusIs = (name: string) => eventually(async () => assert.equal((await focus()).trim(), name));

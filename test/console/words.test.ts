@@ -5,17 +5,17 @@ import { LIST_SETTINGS } from '../../src/account/list.ts';
 import { PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../src/account/permission.ts';
 import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
 import { FAMILIES } from '../../src/document/variant.ts';
+import { readConsole } from '../../src/http/console/files.ts';
 import { ACCESS_ACTIONS, KINDS, LEVELS, RULE_KINDS } from '../../src/rule.ts';
 
 interface Choice {
   readonly value: string;
 }
 interface Words {
-  readonly FORMATS: string[];
   readonly FAMILIES: string[];
   readonly ACTIONS: string[];
   readonly LEVELS: string[];
-  readonly LIST_SETTINGS: { readonly field: string; readonly options?: Choice[] }[];
+  readonly LIST_SETTINGS: { readonly field: string; readonly options?: Choice[]; readonly longest?: number }[];
   readonly PERMISSIONS: (Choice & { readonly whole: boolean })[];
 }
 interface Tabs {
@@ -25,21 +25,26 @@ interface Tabs {
 /** A module of the console, which has no types here. */
 const load = (path: string): Promise<unknown> => import(new URL(`../../packages/console/${path}`, import.meta.url).href);
 const words = (await load('words.js')) as Words;
+const { FORMATS } = (await load('formats.js')) as { readonly FORMATS: string[] };
 const tabs = (await load('pages/rules/tabs.js')) as Tabs;
 
 const sorted = (values: Iterable<string>) => [...values].sort();
 const values = (choices: readonly Choice[]) => sorted(choices.map(({ value }) => value));
 
 test('the console offers the formats, families, actions and levels that there are', () => {
-  assert.deepEqual(sorted(words.FORMATS), sorted(FORMAT_NAMES));
+  assert.equal(String(readConsole().files.get('formats.js')?.bytes), `export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`);
   assert.deepEqual(sorted(words.FAMILIES), sorted(FAMILIES));
   assert.deepEqual(sorted(words.ACTIONS), sorted(ACCESS_ACTIONS));
   assert.deepEqual(sorted(words.LEVELS), sorted(LEVELS));
 });
 
 test('the console offers every setting of lists, with what it may be', () => {
-  const offered = words.LIST_SETTINGS.map(({ field, options }) => [field, options && values(options)]);
-  const known = Object.values(LIST_SETTINGS).map((row) => [row.field, 'words' in row ? sorted(['', ...row.words]) : undefined]);
+  const offered = words.LIST_SETTINGS.map(({ field, options, longest }) => [field, options === undefined ? longest : values(options)]);
+  const known = Object.values(LIST_SETTINGS).map((row) => {
+    // Those of the service are sent in place of the ones that stand here.
+    if (row.field === 'format') return [row.field, sorted(['', ...FORMATS])];
+    return [row.field, 'words' in row ? sorted(['', ...row.words]) : 'longest' in row ? row.longest : undefined];
+  });
   assert.deepEqual(Object.fromEntries(offered), Object.fromEntries(known));
 });
 

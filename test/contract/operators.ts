@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PERMISSIONS } from '../../src/account/permission.ts';
+import { command, newKey } from '../support/command.ts';
 import { smallGeo } from '../support/geo.ts';
-import { ask, bearer, type Headers } from '../support/http.ts';
+import { ask, bearer, getFeed, type Headers } from '../support/http.ts';
 import { eventually } from '../support/weir.ts';
 import { type Client, type Json, startWorld, type World } from '../support/world.ts';
 import { contractSuite, type Engine } from './engine.ts';
@@ -117,5 +118,129 @@ function operatorTests(world: () => World): void {
     const text = await world().text(['explain', 'BV', ...inSpace, '--no-entries']);
     assert.match(text, /^ {2}without addresses in the geo data: BV, list four, /m);
     assert.match(text, /an unblock of BV in list four removes the rule; it is not in this feed already/);
+  });
+
+  test('D15.50 a list or feed is deleted only when what goes with it was told and is meant: rules, feeds, keys, who has pulled', async () => {
+    const client = await world().client(...ALL);
+    const call = manager(world, client);
+    const inSpace = ['--workspace', client.workspace];
+    const edge = (await call('POST', '/lists', { name: 'edge' })).body.id;
+    await call('POST', '/feeds', { name: 'perimeter', lists: ['edge'] });
+    const bound = (await call('POST', '/keys', { name: 'fw', permissions: ['feed:read'], list: 'edge' })).body;
+    await client.post('/v2/signal?list=edge', [{ kind: 'access_rule', op: 'upsert', rule: { target: { ip: '192.0.2.1' } } }]);
+    await world().landed();
+    const poll = () => getFeed(world().weir().url, String(bound.key), '/edge');
+    await eventually(async () => assert.equal((await poll()).text, '192.0.2.1/32\n'));
+    const bouncer = await ask(world().weir().url, '/v1/decisions/stream?startup=true', {
+      headers: { 'x-api-key': String(bound.key), 'user-agent': 'my-bouncer/1' },
+    });
+    assert.equal(bouncer.status, 200);
+
+    const any = { 'if-match': '*' };
+    const refused = await call('DELETE', '/lists/edge', undefined, any);
+    assert.equal(refused.status, 409);
+    assert.match(
+      String(refused.body.message),
+      /^with the list "edge" goes 1 rule, a part of 1 feed, 1 key.*: with preview=1 .* confirmed=1 /,
+    );
+    const previewed = (await call('DELETE', '/lists/edge?preview=1', undefined, any)).body;
+    const { rules, feeds, keys, needs_confirmation, deleted } = previewed as Json & { feeds: Json[]; keys: Json[] };
+    assert.deepEqual(
+      [deleted, rules, feeds.map(({ name }) => name), keys.map(({ name }) => name), needs_confirmation],
+      [false, 1, ['perimeter'], ['fw'], true],
+    );
+    const { code, stderr } = await command(['list', 'delete', 'edge', ...inSpace], world().settings);
+    assert.equal(code, 2);
+    for (const told of ['  1 rule\n', '  its part of the feeds perimeter\n', '  the keys bound to it: fw\n', `weir list restore ${edge} `])
+      assert.ok(stderr.includes(told), stderr);
+    assert.match(stderr, /nothing has changed; add --yes to do it/);
+    // Whoever pulls is written once a minute, and when the process stops.
+    await world().restart();
+    const { stderr: seen } = await command(['list', 'delete', 'edge', ...inSpace], world().settings);
+    assert.match(seen, /^weir: {3}what was pulled in the last ten minutes by$/m);
+    assert.match(seen, /^weir: {5}device \S+ {2}.* {2}key fw {2}last pull /m);
+    assert.match(seen, /^weir: {5}bouncer \S+ {2}my-bouncer\/1 {2}key fw {2}last pull /m);
+    assert.equal((await poll()).status, 200);
+    assert.equal((await call('DELETE', '/lists/default', undefined, any)).status, 409);
+    // Nothing goes with it: nothing is asked.
+    await call('POST', '/lists', { name: 'empty' });
+    assert.equal((await call('DELETE', '/lists/empty', undefined, any)).status, 200);
+    assert.deepEqual(
+      (await world().json(['feed', 'ls', ...inSpace])).map(({ list_names }) => list_names),
+      [['edge']],
+    );
+    assert.deepEqual(
+      (await world().json(['list', 'ls', ...inSpace])).map(({ name, rules: count }) => [name, count]),
+      [
+        ['default', 0],
+        ['edge', 1],
+      ],
+    );
+  });
+
+  test('D15.51 for seven days a list and a feed come back with rules, settings, memberships and bound keys, over HTTP and by command', async () => {
+    const client = await world().client(...ALL);
+    const call = manager(world, client);
+    const inSpace = ['--workspace', client.workspace];
+    const edge = (await call('POST', '/lists', { name: 'edge', description: 'the edge', max_entries: 7 })).body;
+    const feed = (await call('POST', '/feeds', { name: 'perimeter', lists: ['edge'], family: 'v4' })).body;
+    const keyOf = async (bound: object) =>
+      String((await call('POST', '/keys', { name: 'fw', permissions: ['feed:read'], ...bound })).body.key);
+    const keys = [await keyOf({ list: 'edge' }), await keyOf({ feed: 'perimeter' })] as const;
+    await client.post('/v2/signal?list=edge', [{ kind: 'access_rule', op: 'upsert', rule: { target: { ip: '192.0.2.1' } } }]);
+    await world().landed();
+    const polls = () =>
+      Promise.all(
+        [
+          [keys[0], '/edge'],
+          [keys[1], '/perimeter'],
+        ].map(async ([key, path]) => {
+          const { status, text } = await getFeed(world().weir().url, key!, path!);
+          return status === 200 ? text : status;
+        }),
+      );
+    const served = ['192.0.2.1/32\n', '192.0.2.1/32\n'];
+    await eventually(async () => assert.deepEqual(await polls(), served));
+
+    const any = { 'if-match': '*' };
+    assert.equal((await call('DELETE', '/feeds/perimeter?confirmed=1', undefined, any)).status, 200);
+    await world().text(['list', 'delete', 'edge', '--yes', ...inSpace]);
+    await eventually(async () => assert.deepEqual(await polls(), [401, 401]));
+    const reader = await newKey(world().settings, client.workspace);
+    for (const path of ['/edge', `/${edge.id}`, '/perimeter'])
+      await eventually(async () => assert.equal((await getFeed(world().weir().url, reader, path)).status, 404, path));
+    assert.equal(await client.feed(), '');
+    const listed = (await call('GET', '/deleted')).body.deleted as Json[];
+    assert.deepEqual(
+      listed.map(({ kind, name, keys: count }) => [kind, name, count]),
+      [
+        ['list', 'edge', 1],
+        ['composed', 'perimeter', 1],
+      ],
+    );
+    assert.match(await world().text(['list', 'deleted', ...inSpace]), new RegExp(`${edge.id}  edge `));
+
+    // The name may be taken meanwhile.
+    await call('POST', '/lists', { name: 'edge' });
+    const taken = await call('POST', '/lists/edge/restore', {});
+    assert.deepEqual([taken.status, /has a list called "edge".*give it another/.test(String(taken.body.message))], [409, true]);
+    await call('DELETE', '/lists/edge?for_good=1', undefined, any);
+    const restored = await call('POST', `/lists/${edge.id}/restore`, {});
+    assert.deepEqual([restored.status, restored.body], [200, { kind: 'list', id: edge.id, name: 'edge', keys: 1 }], restored.text);
+    assert.match(await world().text(['feed', 'restore', 'perimeter', ...inSpace]), /^feed perimeter \S+ is back, and 1 key with it\n$/);
+    await eventually(async () => assert.deepEqual(await polls(), served));
+    const plain = ({ feed: _, ...of }: Json) => of;
+    assert.deepEqual(plain((await call('GET', '/lists/edge')).body), plain(edge));
+    assert.deepEqual(plain((await call('GET', '/feeds/perimeter')).body), plain(feed));
+    assert.deepEqual(
+      (await client.rules()).map(({ target }) => target),
+      ['192.0.2.1'],
+    );
+    assert.equal((await call('POST', '/lists/edge/restore', {})).status, 404);
+    assert.equal((await command(['list', 'restore', 'edge', ...inSpace], world().settings)).code, 2);
+    // Signals land in it as before.
+    await client.post('/v2/signal?list=edge', [{ kind: 'access_rule', op: 'upsert', rule: { target: { ip: '192.0.2.3' } } }]);
+    await world().landed();
+    await eventually(async () => assert.deepEqual(await polls(), ['192.0.2.1/32\n192.0.2.3/32\n', '192.0.2.1/32\n192.0.2.3/32\n']));
   });
 }

@@ -114,7 +114,7 @@ test('D1.1 .env.example has every setting with its default, and no other', () =>
   );
 });
 
-test('docs: nginx takes the site, passes on what clients need and keeps the rest and what is too much', {
+test('docs: nginx takes the site, passes on what clients need, agents among them, and keeps management, the rest and what is too much', {
   skip: needs('nginx', 'openssl', 'curl'),
 }, async (t) => {
   const folder = temporaryFolder(t);
@@ -164,9 +164,23 @@ test('docs: nginx takes the site, passes on what clients need and keeps the rest
     assert.equal(await ask('/v1/threat/feeds', ...bearer), 200);
     assert.equal(readFileSync(join(folder, 'body.txt'), 'utf8'), '192.0.2.1/32\n');
   });
-  for (const path of ['/readyz', '//readyz', '/v1/../readyz', '/docs/signal/swagger/', '/metrics', '/']) {
-    assert.equal(await ask(path, '--path-as-is'), 403, path);
+  const inside = ['/readyz', '//readyz', '/v1/../readyz', '/docs/signal/swagger/', '/metrics', '/', '/console/', '/console/session'];
+  const managed = [
+    '/v1/manage',
+    '/v1/manage/whoami',
+    '/v1//manage/lists',
+    '/v1/%6Danage/lists',
+    '/v1/./manage/keys',
+    '/v2/../v1/manage/keys',
+  ];
+  for (const path of [...inside, ...managed]) assert.equal(await ask(path, '--path-as-is', ...bearer), 403, path);
+  for (const path of ['/config', '/authcheck', '/v1/config', '/v1/authcheck']) {
+    assert.equal(await ask(path), 401, `${path} without a key`);
+    assert.equal(await ask(path, ...bearer), 200, path);
   }
+  assert.equal(await ask('/v1/decisions?ip=192.0.2.1', '-H', `X-Api-Key: ${KEY}`), 200);
+  const { stdout: headers } = await run('curl', ['-sSkI', `https://127.0.0.1:${port}/healthz`]);
+  assert.match(headers, /^strict-transport-security: max-age=31536000\r$/im);
   writeFileSync(join(folder, 'large'), Buffer.alloc(17 * 1024 * 1024, 0x20));
   assert.equal(await ask('/v1/signal', ...bearer, '--data-binary', `@${join(folder, 'large')}`), 413);
   const { stdout: statuses } = await run('curl', [

@@ -194,7 +194,7 @@ suite('keys', () => {
       2,
       'an ambiguous name deletes nothing',
     );
-    await json('list', 'delete', namesake, '--workspace', 'names');
+    await json('list', 'delete', namesake, '--yes', '--workspace', 'names');
     await feedIs('192.0.2.30/32\n', key, '/default');
   });
 
@@ -202,7 +202,7 @@ suite('keys', () => {
     const longest = '\u{1F30A}'.repeat(200);
     const id = await createList(longest);
     assert.equal(await statusOf(main, `${FEED}/${encodeURIComponent(longest)}`, { key: first }), 200);
-    await json('list', 'delete', id, '--workspace', 'default');
+    await json('list', 'delete', id, '--yes', '--workspace', 'default');
     for (const name of ['', `${longest}x`, 'line\nbreak', 'tab\t', 'del\u007f', 'c1\u0085']) {
       for (const args of [
         ['list', 'create', name, '--workspace', 'default'],
@@ -279,7 +279,7 @@ suite('keys', () => {
     test('D2.1, D2.8 deleting a list deletes its rules and revokes the keys bound to it, effective within 2 s', async () => {
       await askAs(main, SIGNAL, { key: workspaceKey, body: block('198.51.100.1') });
       await feedIs('192.0.2.40/31\n198.51.100.1/32\n', workspaceKey);
-      const { code } = await weir(['list', 'delete', 'own', '--workspace', 'bound'], settings);
+      const { code } = await weir(['list', 'delete', 'own', '--yes', '--workspace', 'bound'], settings);
       assert.equal(code, 0);
       await turnsTo(401, main, bound, [DRY_RUN, FEED, `${FEED}/own`, `${FEED}/${own}`]);
       await feedIs('198.51.100.1/32\n', workspaceKey);

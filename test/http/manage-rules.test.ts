@@ -482,6 +482,21 @@ suite('management of rules', () => {
     assert.deepEqual((await get('/batches?after=x')).body.details[0]!.field, 'after');
   });
 
+  test('D9.12, D15.37 of 50 undos of one batch at once one does it, and the others are 409', async () => {
+    const { get, post, done, targetsOf } = await space('undone-once');
+    const hosts = Array.from({ length: 300 }, (_, n) => `198.51.${n >> 8}.${n & 255}`);
+    await done('/imports', hosts.join('\n'));
+    const { batches } = await done('/imports', hosts.join(',again\n').replace(/^/, 'value,reason\n'));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post('/undo', { batches })));
+    const counted = Object.groupBy(answers, ({ status }) => status);
+    assert.deepEqual([counted[200]?.length, counted[409]?.length], [1, 49], JSON.stringify(Object.keys(counted)));
+    const [undone] = counted[200]!;
+    assert.equal((await get(`/batches/${batches[0]}`)).body.undone_by, undone!.body.batches[0]);
+    const changes = (await get('/batches')).body.batches as unknown as Json[];
+    assert.equal(changes.filter(({ undoes }) => undoes !== null).length, 1);
+    assert.equal((await targetsOf('limit=1000')).length, 300);
+  });
+
   test('D15.38 explain says why a target is in feeds, or not, of all feeds or of one', async () => {
     const { get, post, done, key } = await space('explain');
     await post('/lists', { name: 'edge' });

@@ -155,7 +155,7 @@ suite('a server that is observed', () => {
       assert.ok(name !== undefined);
       return readFileSync(join(data, name), 'utf8');
     });
-    await commandText(['list', 'delete', 'edge', '--workspace', 'default'], settings);
+    await commandText(['list', 'delete', 'edge', '--yes', '--workspace', 'default'], settings);
     await stop();
     const told = lines().map(({ msg }) => String(msg));
     const gone = keys.get('gone')!.id;

@@ -1,6 +1,6 @@
 /** weir over TLS: certificates, their renewal, and clients that show one. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -138,6 +138,87 @@ describe('TLS', { skip: needs('openssl', 'curl') }, () => {
     assert.match(await curl(feed, ...certificate), /401$/);
     assert.equal(await curl(feed, ...certificate, '-H', `authorization: Bearer ${KEY}`), '200');
     assert.equal(await strict.kill('SIGTERM'), 0);
+  });
+
+  test('D12.13 only suites with forward secrecy and authenticated encryption, with certificates of both kinds, also after a renewal', async (t) => {
+    await run(
+      'openssl',
+      ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-keyout', 'rsa.key', '-out', 'rsa.pem'],
+      { cwd: folder },
+    );
+    const rsaFiles = { TLS_CERT_FILE: at('rsa.pem'), TLS_KEY_FILE: at('rsa.key') };
+    const rsa = await startWeir({ ...settings, ...rsaFiles, ...smallGeo(folder), DATA_DIR: at('rsa') });
+    t.after(() => rsa.kill('SIGKILL'));
+    /** What openssl says of a connection, or undefined where there is none. */
+    async function speaks(url: string, ...args: string[]): Promise<string | undefined> {
+      const client = spawn('openssl', ['s_client', '-connect', new URL(url).host, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+      let said = '';
+      for (const stream of [client.stdout, client.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+      client.stdin.end();
+      const [code] = await once(client, 'close');
+      return code === 0 && !/Cipher is \(NONE\)/.test(said) ? said : undefined;
+    }
+    const weak = [
+      'AES128-SHA',
+      'AES256-SHA256',
+      'AES128-GCM-SHA256',
+      'AES256-GCM-SHA384',
+      'ECDHE-RSA-AES128-SHA',
+      'ECDHE-RSA-AES256-SHA384',
+      'ECDHE-RSA-AES128-SHA256',
+      'ECDHE-ECDSA-AES128-SHA',
+      'ECDHE-ECDSA-AES256-SHA384',
+      'DHE-RSA-AES128-GCM-SHA256',
+      'DHE-RSA-AES256-SHA',
+      'CAMELLIA128-SHA',
+      'AES128-CCM',
+    ];
+    const strong = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'];
+    const servers = [
+      [weir.url, 'ECDSA'],
+      [rsa.url, 'RSA'],
+    ] as const;
+    for (const [url, kind] of servers) {
+      for (const suite of weak)
+        assert.equal(await speaks(url, '-tls1_2', '-cipher', `${suite}:@SECLEVEL=0`), undefined, `${kind} ${suite}`);
+      for (const version of ['-tls1', '-tls1_1'])
+        assert.equal(await speaks(url, version, '-cipher', 'ALL:@SECLEVEL=0'), undefined, version);
+      for (const suite of strong)
+        assert.match((await speaks(url, '-tls1_2', '-cipher', `ECDHE-${kind}-${suite}`)) ?? '', /Cipher is ECDHE/, suite);
+      for (const suite of ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']) {
+        assert.match((await speaks(url, '-tls1_3', '-ciphersuites', suite)) ?? '', new RegExp(`Cipher is ${suite}`));
+      }
+    }
+    rsa.child.kill('SIGHUP');
+    await eventually(() => assert.match(rsa.output().stderr, /the certificate was read again/));
+    assert.equal(await speaks(rsa.url, '-tls1_2', '-cipher', 'ECDHE-RSA-AES128-SHA:AES128-SHA:@SECLEVEL=0'), undefined, 'after a renewal');
+  });
+
+  test('D12.13 a client that renegotiates is refused', async () => {
+    const client = spawn('openssl', ['s_client', '-tls1_2', '-connect', new URL(weir.url).host], { stdio: ['pipe', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [client.stdout, client.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+    await eventually(() => assert.match(said, /Verify return code/));
+    client.stdin.write('R\n');
+    await eventually(() => assert.match(said, /RENEGOTIATING/));
+    await eventually(() => assert.match(said, /:no renegotiation:/));
+    client.kill();
+    assert.equal(await curl(`${weir.url}/healthz`), '{"status":"ok"}200');
+  });
+
+  test('D12.13 every answer over TLS has Strict-Transport-Security, also of what is no HTTP', async () => {
+    const key = `authorization: Bearer ${KEY}`;
+    for (const args of [
+      [`${weir.url}/healthz`],
+      [`${weir.url}/nowhere`],
+      [`${weir.url}/v1/threat/feeds`],
+      [`${weir.url}/v1/threat/feeds`, '-H', key],
+      [`${weir.url}/console/`],
+      [`${weir.url}/healthz`, '-H', 'Bad Name: x'],
+    ]) {
+      const { stdout } = await run('curl', ['-sS', '-o', '/dev/null', '-D', '-', '--cacert', at('ca.pem'), ...args]);
+      assert.equal(stdout.match(/^strict-transport-security: max-age=31536000\r$/gim)?.length, 1, `${args} ${stdout}`);
+    }
   });
 
   test('D12.8 files that are missing, broken, or do not belong together: every fault at the start, a readable line each', () => {

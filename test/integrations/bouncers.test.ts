@@ -147,7 +147,7 @@ suite('bouncers', () => {
     await eventually(() => {
       const lines = weir.output().stderr;
       assert.match(lines, /does not get 1 networks with 256 addresses/);
-      assert.match(lines, /gets 1 networks; in nftables mode it enforces only the first address of each/);
+      assert.match(lines, /gets 1 networks: its ipset mode enforces them; in nftables mode/);
     });
     await weir.kill('SIGTERM');
     const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);

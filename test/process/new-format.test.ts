@@ -35,7 +35,23 @@ const ROW = `
     }),
   },
 `;
-const SUPPORTED = ['plain', 'commented', 'csv_indicator', 'set_elements', 'acme_wall'];
+/** Another with a renderer of its own: rows with levels below a header line that shows the instant. Two files, and no more. */
+const OWN_ROW = `
+  acme_csv: {
+    aliases: [],
+    mediaType: 'text/csv',
+    rated: true,
+    description: 'rows as of csv_indicator below a header line',
+    render: renderAcme,
+  },
+`;
+const OWN_RENDERER = `
+import { renderCsv } from './csv.ts';
+import { headed } from './text.ts';
+
+export const renderAcme = headed((_, count) => ({ before: \`value,type,confidence,severity,\${count},\`, after: '\\n' }), renderCsv);
+`;
+const SUPPORTED = ['plain', 'commented', 'csv_indicator', 'set_elements', 'acme_wall', 'acme_csv'];
 const TYPE = 'application/x-acme; charset=utf-8';
 const instant = (second: number) => new Date(second * 1000).toISOString().replace('.000Z', 'Z');
 
@@ -50,8 +66,9 @@ suite('a format that is one row more', { timeout: 600_000 }, () => {
     assert.equal(table.split(END_OF_TABLE).length, 2);
     writeFileSync(
       join(copy, TABLE),
-      table.replace(END_OF_TABLE, () => `${ROW}${END_OF_TABLE}`),
+      `import { renderAcme } from './acme.ts';\n${table.replace(END_OF_TABLE, () => `${ROW}${OWN_ROW}${END_OF_TABLE}`)}`,
     );
+    writeFileSync(join(copy, 'src/document/formats/acme.ts'), OWN_RENDERER);
     // The servers and commands of the copy.
     const world: typeof import('../contract/feeds/world.ts') = await import(pathToFileURL(join(copy, 'test/contract/feeds/world.ts')).href);
     const state = join(folder, 'state');
@@ -99,6 +116,25 @@ suite('a format that is one row more', { timeout: 600_000 }, () => {
     }
     const empty = await get('?format=acme&action=allow&family=v6');
     assert.equal(empty.text, `;# ${name} allow v6, 0 networks of ${instant(lastModified(empty))} UTC\n`);
+  });
+
+  test('4.5, D5.3 one with a renderer and a header line of its own is the row and that renderer; the console offers both', async () => {
+    const { block, get, getReplica, reads } = await feeds.space();
+    const empty = await get('?format=acme_csv&action=allow');
+    assert.equal(empty.text, `value,type,confidence,severity,0,${instant(lastModified(empty))}\n`);
+    await block(['192.0.2.0/24', '198.51.100.1']);
+    await reads('', '192.0.2.0/24\n198.51.100.1/32\n');
+    const reply = await get('?format=acme_csv');
+    const rows = '192.0.2.0-192.0.2.255,IP Range,high,high\n198.51.100.1,IP,high,high\n';
+    assert.equal(reply.text, `value,type,confidence,severity,2,${instant(lastModified(reply))}\n${rows}`);
+    const zipped = await get('?format=acme_csv', { headers: { 'accept-encoding': 'gzip' } });
+    assert.deepEqual(gunzipSync(zipped.bytes), reply.bytes);
+    const elsewhere = await getReplica('?format=acme_csv');
+    assert.deepEqual([elsewhere.bytes, elsewhere.headers.etag], [reply.bytes, reply.headers.etag]);
+    const files: typeof import('../../src/http/console/files.ts') = await import(
+      pathToFileURL(join(copy, 'src/http/console/files.ts')).href
+    );
+    assert.match(String(files.readConsole().files.get('formats.js')?.bytes), /"acme_wall","acme_csv"/);
   });
 
   test('D5.10 it shows the instant, so that the tag moves with it: the same content at another time has other bytes', async () => {

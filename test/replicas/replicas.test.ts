@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tenant } from '../support/command.ts';
+import { commandJson, newTenant, type Tenant } from '../support/command.ts';
 import { type Deployment, deploy } from '../support/deployment.ts';
+import { ask, bearer, postSignals } from '../support/http.ts';
 import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
 import { eventually } from '../support/weir.ts';
@@ -29,6 +30,24 @@ describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000
   test('D5 Last-Modified: on three replicas one ETag names one body, Last-Modified never goes back, and all agree in the end', async (t) => {
     const { polls, contents } = await agreement(await newDeployment('agreement'), 8, 2);
     t.diagnostic(`${polls} polls of ${contents} contents`);
+  });
+
+  test('D9.12 undo: of 20 undos of one batch at once on two replicas one is 200, and the others are 409', async () => {
+    const deployment = await newDeployment('undo');
+    const processes = await Promise.all([deployment.start({ RATE_LIMIT_MANAGE: '0' }), deployment.start({ RATE_LIMIT_MANAGE: '0' })]);
+    const organization = (await commandJson<{ id: string }>(['org', 'create', 'undo'], deployment.settings)).id;
+    const all = ['signal:write', 'rules:write', 'rules:read'].flatMap((permission) => ['--permission', permission]);
+    const { key } = await newTenant(deployment.settings, { organization, workspace: 'undo' }, ...all);
+    const entries = Array.from({ length: 1000 }, (_, n) => ({ type: 'access_rules', action: 'block', ip: `24.0.${n >> 8}.${n & 255}` }));
+    await postSignals(processes[0]!.url, key, entries);
+    const { headers } = await postSignals(processes[0]!.url, key, entries);
+    await deployment.landed();
+    const body = JSON.stringify({ batches: [headers['x-signal-batch']] });
+    const undo = ({ url }: { readonly url: string }) => ask(url, '/v1/manage/undo', { method: 'POST', headers: bearer(key), body });
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => undo(processes[n % 2]!)));
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, ...Array(19).fill(409)]);
+    await Promise.all(processes.map((each) => each.kill('SIGKILL')));
   });
 
   test('D1.4 stop: behind a balancer that asks /readyz a rolling restart of signal and feed processes fails no request', async (t) => {

@@ -110,7 +110,7 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
       subtractAllow: from.pick(['on', 'workspace', 'off', null] as const),
     });
     const lists: string[] = [];
-    for (const name of ['a', 'b', 'c']) lists.push((await store.createList(id, name, null, settings())).id);
+    for (const name of ['a', 'b', 'c']) lists.push((await store.createList(id, name, settings())).id);
     for (const [name, of] of [
       ['two', lists.slice(0, 2)],
       ['all', null],

@@ -17,6 +17,7 @@ import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
+import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
@@ -210,6 +211,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
+  deletedConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];
@@ -324,7 +326,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   test('D5.19 store postgres: the first read of a list without rules is one statement', async (t) => {
     const { store } = await open(t);
     const workspaceId = await makeWorkspace(store);
-    const { id, revision } = await store.createList(workspaceId, 'empty', null, NO_SETTINGS);
+    const { id, revision } = await store.createList(workspaceId, 'empty', NO_SETTINGS);
     const { query } = Client.prototype;
     let sent = 0;
     t.mock.method(Client.prototype, 'query', function (this: Client, ...args: Parameters<typeof query>) {
@@ -379,7 +381,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
         const places: { workspaceId: string; listId: string | null }[] = [];
         for (let n = 0; n < 2; n += 1) {
           const workspaceId = await makeWorkspace(engine.store);
-          const list = await engine.store.createList(workspaceId, 'edge', null, NO_SETTINGS);
+          const list = await engine.store.createList(workspaceId, 'edge', NO_SETTINGS);
           places.push({ workspaceId, listId: null }, { workspaceId, listId: list.id });
         }
         return { ...engine, places };
@@ -466,10 +468,10 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const lander = await again();
     let position: number | null = null;
     for (let round = 0; round < 8; round += 1) {
-      const list = await store.createList(workspaceId, 'short-lived', null, NO_SETTINGS);
+      const list = await store.createList(workspaceId, 'short-lived', NO_SETTINGS);
       let deleted = false;
       const removal = delay(round * 3).then(async () => {
-        await store.deleteList(workspaceId, list.id);
+        await store.deleteList(workspaceId, list.id, { forGood: true });
         deleted = true;
       });
       for (let last = false; !last; ) {

@@ -7,6 +7,7 @@ import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.t
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
+import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
@@ -46,6 +47,7 @@ bouncerConformance(driver);
 pastConformance(driver);
 followConformance(driver);
 managementConformance(driver);
+deletedConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

@@ -97,6 +97,7 @@ interface StoredRule {
 }
 
 const NO_SETTINGS: ListSettings = {
+  description: null,
   format: null,
   family: null,
   action: null,
@@ -154,7 +155,7 @@ export class MemoryStore
 
   addList(name: string, settings: Partial<ListSettings> & { description?: string } = {}): string {
     const id = `018f0000-0000-7000-8000-10000000${String(this.#lists.length).padStart(4, '0')}`;
-    const list = { id, workspaceId: WORKSPACE, name, description: null, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
+    const list = { id, workspaceId: WORKSPACE, name, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
     this.#lists.push({ ...list, revision: ++this.#revision });
     return id;
   }
@@ -162,7 +163,7 @@ export class MemoryStore
   /** Makes a composed feed of these lists, or of all (null). Returns its id. */
   addFeed(name: string, lists: readonly string[] | null, settings: Partial<ListSettings> = {}): string {
     const id = `018f0000-0000-7000-8000-20000000${String(this.#feeds.length).padStart(4, '0')}`;
-    this.#feeds.push({ id, name, description: null, ...NO_SETTINGS, ...settings, lists, revision: ++this.#revision });
+    this.#feeds.push({ id, name, ...NO_SETTINGS, ...settings, lists, revision: ++this.#revision });
     return id;
   }
 
@@ -295,7 +296,7 @@ export class MemoryStore
     }
     const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
     const kind: FeedKind = found === undefined ? 'workspace' : found === list ? 'list' : 'composed';
-    const profile = found ?? { name: 'acme', description: null, ...NO_SETTINGS, subtractAllow };
+    const profile = found ?? { name: 'acme', ...NO_SETTINGS, subtractAllow };
     const guardRails = this.#workspaceSettings;
     return {
       kind,

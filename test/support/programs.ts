@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const PACKAGES = {
   chromium: 'chromium',
   crowdsec: 'crowdsec',
+  'crowdsec-custom-bouncer': 'crowdsec-custom-bouncer',
   'crowdsec-firewall-bouncer': 'crowdsec-firewall-bouncer',
   curl: 'curl',
   'fail2ban-server': 'fail2ban',
@@ -36,7 +37,7 @@ const PACKAGES = {
 type Program = keyof typeof PACKAGES;
 
 /** Packages whose own scripts would do more than install, such as register the machine with a vendor or start a service: they are unpacked here only. */
-const UNPACKED: readonly Program[] = ['crowdsec', 'crowdsec-firewall-bouncer', 'promtool'];
+const UNPACKED: readonly Program[] = ['crowdsec', 'crowdsec-custom-bouncer', 'crowdsec-firewall-bouncer', 'promtool'];
 const UNPACK_INTO = join(tmpdir(), 'weir-programs');
 
 // Debian keeps nft and nginx where only root looks for programs.

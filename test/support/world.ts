@@ -31,6 +31,8 @@ export interface World {
   weir(): Weir;
   /** Kills the process where it stands and starts another on the same data. */
   crash(): Promise<void>;
+  /** Stops the process in good order and starts another on the same data. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
   /** Resolves when everything that is on the stream has landed, which a feed waits for no longer than 2 seconds. */
   landed(): Promise<void>;
@@ -64,6 +66,10 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
     landed,
     async crash() {
       await weir.kill('SIGKILL');
+      weir = await startWeir(settings);
+    },
+    async restart() {
+      await weir.kill('SIGTERM');
       weir = await startWeir(settings);
     },
     async stop() {

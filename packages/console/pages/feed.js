@@ -5,13 +5,13 @@ import { useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, day, size } from '../format.js';
-import { go, link } from '../router.js';
+import { FORMATS } from '../formats.js';
+import { link } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
 import { Code, CopyButton } from '../ui/code.js';
-import { Confirm } from '../ui/dialog.js';
 import { SelectField } from '../ui/field.js';
 import { Facts, Figure, Figures } from '../ui/figures.js';
 import { Gauge } from '../ui/gauge.js';
@@ -20,11 +20,11 @@ import { Plot } from '../ui/plot.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
-import { toast } from '../ui/toast.js';
-import { ACTIONS, FAMILIES, FORMATS } from '../words.js';
+import { ACTIONS, FAMILIES } from '../words.js';
+import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { builtOf, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
-import { PATHS, readFeed } from './feeds/read-feeds.js';
+import { readFeed } from './feeds/read-feeds.js';
 import { SET_UPS } from './feeds/setup.js';
 
 /** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
@@ -219,25 +219,6 @@ function SetUpCard({ address, path }) {
         <${SelectField} label="Device" value=${name} onValue=${setName} options=${SET_UPS.map((each) => ({ value: each.name, label: each.name }))} hint=${chosen.advice} />
       </div>
       <${Code} label=${`Set-up of ${name}`} text=${chosen.text({ address, origin: location.origin, path })} />
-    <//>
-  `;
-}
-
-/** @param {{ feed: FeedRow, tag: string, onClose: () => void }} props */
-function DeleteFeed({ feed, tag, onClose }) {
-  const work = async () => {
-    await ask(manage(`${feed.kind === 'list' ? PATHS.list : PATHS.composed}/${feed.id}`), { method: 'DELETE', ifMatch: tag });
-    toast(html`<bdi>${feed.name}</bdi> is deleted.`);
-    go(link('/feeds'));
-  };
-  return html`
-    <${Confirm} title=${`Delete ${feed.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
-      ${
-        feed.kind === 'list'
-          ? html`<p>Its rules go with it, and feeds made of it go on without it.</p>`
-          : html`<p>Its lists and their rules stay.</p>`
-      }
-      <p>Keys that are bound to it are revoked: devices that poll it are answered 401, and some stop enforcing what they have.</p>
     <//>
   `;
 }

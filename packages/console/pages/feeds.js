@@ -13,6 +13,7 @@ import { PageHead } from '../ui/page-head.js';
 import { Empty, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { FeedPage } from './feed.js';
+import { DeletedFeeds } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { builtOf, nameOfKind, stateOf } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
@@ -39,6 +40,7 @@ export function Page({ session, place }) {
     <${PageHead} title="Feeds" actions=${actions}>What firewalls poll. Signals land in lists; each list is a feed, and a feed can be made of several lists.<//>
     <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => html`
       <${FeedTable} feeds=${feeds} />
+      <${DeletedFeeds} session=${session} onDone=${live.refresh} />
       ${
         feeds.length === 2 &&
         html`

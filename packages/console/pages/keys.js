@@ -1,7 +1,7 @@
 /** API keys: who may do what; making and revoking them. */
 
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError, allPages, ask, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLiveWork, useWork } from '../data.js';
@@ -18,6 +18,7 @@ import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 import { PERMISSIONS } from '../words.js';
+import { Pulled } from './keys/pulled.js';
 
 /** @typedef {import('../session.js').Session} Session */
 /**
@@ -196,6 +197,14 @@ const MadeKey = ({ made, onClose }) => html`
 /** @param {{ session: Session, revoked: Key, onClose: () => void, onDone: () => void }} props */
 function Revoke({ session, revoked, onClose, onDone }) {
   const address = manage(`/keys/${revoked.id}`);
+  const [uses, setUses] = useState(/** @type {import('./keys/pulled.js').Uses | undefined} */ (undefined));
+  useEffect(() => {
+    // Where that cannot be told, the rest of the question stands.
+    ask(manage(`/keys/${revoked.id}`, { preview: true }), { method: 'DELETE' }).then(
+      ({ body }) => setUses(body),
+      () => undefined,
+    );
+  }, [revoked.id]);
   const work = async () => {
     await ask(address, { method: 'DELETE' });
     toast(html`The key <bdi>${revoked.name ?? revoked.prefix}</bdi> was revoked.`);
@@ -205,6 +214,7 @@ function Revoke({ session, revoked, onClose, onDone }) {
     <${Confirm} title="Revoke the key?" action="Revoke it" danger work=${work} onClose=${onClose}>
       <p>Whoever has the key <bdi>${revoked.name ?? ''}</bdi> <span class="mono">${revoked.prefix}…</span> is turned away with 401 from now on. This cannot be undone.</p>
       <p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>
+      ${uses !== undefined && html`<${Pulled} uses=${uses} />`}
       ${revoked.id === session.key_id && html`<${Notice} kind="bad">This is the key that you are signed in with: you will be signed out.<//>`}
       <${SameWithCurl} text=${curlOf('DELETE', address)} />
     <//>

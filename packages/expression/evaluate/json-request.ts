@@ -15,11 +15,12 @@ export function requestOfJson(
 ): Request {
   return requestOf(layout, (field) => {
     const value = Object.hasOwn(json, field.name) ? json[field.name] : undefined;
-    return value === undefined || value === null ? undefined : fromJson(field, value, encode);
+    return value === undefined || value === null ? undefined : valueOfJson(field, value, encode);
   });
 }
 
-function fromJson(field: Field, json: unknown, encode: (text: string) => ByteString): Value {
+/** The value of a field from JSON. Throws `EvaluationError` when it is of another type. */
+export function valueOfJson(field: Field, json: unknown, encode: (text: string) => ByteString): Value {
   return convert(field.type, json);
 
   function convert(type: Type, json: unknown): Value {

@@ -56,7 +56,7 @@ export class Bouncers {
     { wall, monotonic }: { readonly wall: number; readonly monotonic: number },
   ): void {
     const counts = { decisions: count, networks, leftOutNetworks: leftOut.networks, leftOutAddresses: leftOut.addresses };
-    const known = this.#touch(name, wall, counts);
+    const known = this.#touch(name, wall, pull === undefined ? counts : { ...counts, lastStream: wall });
     if (pull === undefined) return;
     const before = known.filter === pull.filter ? known.pulls : [];
     known.filter = pull.filter;
@@ -90,7 +90,7 @@ export class Bouncers {
   }
 }
 
-const NEW = { decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0, metrics: null, metricsAt: null };
+const NEW = { decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0, metrics: null, metricsAt: null, lastStream: null };
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 

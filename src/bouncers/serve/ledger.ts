@@ -52,6 +52,7 @@ export function bouncerLog(log: Log, now: () => number): BouncerWatch {
     const called = `the bouncer "${bouncer.userAgent}" at ${bouncer.address} (key ${bouncer.keyId})`;
     if (before === undefined) say(bouncer.workspaceId, 'info', `${called} is seen for the first time since the start`);
     const gap = gapOf(bouncer);
-    if (gap !== undefined && gap.kind !== (before && gapOf(before)?.kind)) say(bouncer.workspaceId, 'warn', `${called} ${gap.text}`);
+    if (gap !== undefined && gap.kind !== (before && gapOf(before)?.kind))
+      say(bouncer.workspaceId, gap.isCertain ? 'warn' : 'info', `${called} ${gap.text}`);
   };
 }

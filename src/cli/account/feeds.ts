@@ -4,11 +4,12 @@ import type { Members } from '../../account/feed.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { findFeed, findList } from '../../manage/find.ts';
-import { changeFeed, createFeed, deleteFeed, feedJson } from '../../manage/operations/feeds.ts';
+import { changeFeed, createFeed, feedJson } from '../../manage/operations/feeds.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { table, workspaceId } from '../context.ts';
+import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
+import { deletionCommands } from './deletions.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
@@ -39,21 +40,23 @@ export function feedCommands(add: AddCommand): void {
   add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
     async run(context, _args, options) {
       const store = await context.reads();
-      return (await store.feeds(await workspaceId(store, options.workspace))).map(feedJson);
+      const workspace = await workspaceId(store, options.workspace);
+      const names = new Map((await store.directory(workspace))!.lists.map(({ id, name }) => [id, name]));
+      const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
+      return (await store.feeds(workspace)).map((feed) => ({ ...feedJson(feed), list_names: named(feed.lists ?? []) }));
     },
     show: (rows) =>
       table(
         ['ID', 'NAME', 'LISTS', ...SETTING_HEADINGS],
-        rows.map((feed) => [feed.id, feed.name, feed.all_lists ? 'all' : feed.lists.length, ...settingCells(feed)]),
+        rows.map((feed) => [
+          feed.id,
+          feed.name,
+          feed.all_lists ? 'all' : printable(feed.list_names.join(', ')) || 'none',
+          ...settingCells(feed),
+        ]),
       ),
   });
-  add('feed delete <feed>', 'delete a feed, not its lists; keys bound to it are revoked', inWorkspace, {
-    async run(context, [name], options) {
-      const store = await context.store();
-      return deleteFeed(byCommand(store, await workspaceId(store, options.workspace)), name!);
-    },
-    show: (feed) => `feed ${feed.id} is deleted`,
-  });
+  deletionCommands(add, 'composed', 'delete a feed, not its lists; keys bound to it are revoked');
 }
 
 const feedOptions = (c: Command): Command =>

@@ -3,16 +3,15 @@
 import { PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
-import { findFeed, findList } from '../../manage/find.ts';
-import { createKey, keyJson } from '../../manage/operations/keys.ts';
-import type { Device } from '../../ports/devices.ts';
+import { findFeed, findKeyNamed, findList } from '../../manage/find.ts';
+import { createKey, keyJson, revokeKey } from '../../manage/operations/keys.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { table, workspaceId } from '../context.ts';
-import { allDevices, deviceLine } from '../state/devices.ts';
+import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace, oneOf, readName, wholeNumber } from '../usage.ts';
+import { useLines } from './deletions.ts';
 
 export function keyCommands(add: AddCommand): void {
   add(
@@ -62,37 +61,31 @@ export function keyCommands(add: AddCommand): void {
       ),
   });
   add(
-    'key revoke <id>',
-    'revoke a key, for good; names the devices that have used it lately, and asks',
-    (c) => c.option('--yes', 'do it without asking'),
+    'key revoke <key>',
+    'revoke a key, for good; names who has used it lately (devices, agents, bouncers), and asks',
+    (c) => c.option('--workspace <workspace>', 'where the key is named by its name').option('--yes', 'do it without asking'),
     {
-      async run(context, [id], { yes }) {
+      async run(context, [ref], { workspace: given, yes }) {
         const store = await context.store();
-        const used = yes ? [] : await recentDevices(store, id);
-        if (used.length > 0) await confirm(context, usedBy(id, used), yes);
-        if (!(await store.revokeKey(id))) throw new WeirError('USAGE', `there is no key "${id}"`);
-        return { id, revoked: true };
+        const { workspace, key } = await keyAnywhere(store, ref, given);
+        const change = byCommand(store, workspace);
+        const told = await revokeKey(change, key.id, true);
+        if (told.pulled.length > 0) {
+          await confirm(context, useLines(told, `key ${key.name ?? key.id} was used in the last ten minutes by`).join('\n'), yes);
+        }
+        const { id, name } = await revokeKey(change, key.id);
+        return { id, name, revoked: true };
       },
-      show: (key) => `key ${key.id} is revoked`,
+      show: ({ id, name }) => `key ${name === null ? '' : `${printable(name)} `}${id} is revoked`,
     },
   );
 }
 
-/** A device that has pulled within this time is one that uses its key, ms. */
-const LATELY = 600_000;
-/** Devices that are named. */
-const NAMED = 20;
-
-/** The devices that have used a key in the last ten minutes. */
-async function recentDevices(store: StoreReads, keyId: string): Promise<Device[]> {
-  const workspace = await store.workspaceOfKey(keyId);
-  return workspace === undefined ? [] : allDevices(store, workspace, { keyId, since: (await store.ping()) - LATELY });
-}
-
-function usedBy(id: string, devices: readonly Device[]): string {
-  const lines = devices.slice(0, NAMED).map(deviceLine);
-  const others = devices.length > NAMED ? [`  and ${devices.length - NAMED} others`] : [];
-  return [`key ${id} was used in the last ten minutes by`, ...lines, ...others].join('\n');
+/** The key with an id, of whichever workspace, or with a name in a workspace. */
+async function keyAnywhere(store: StoreReads, ref: string, given: string | undefined) {
+  const workspace = given === undefined ? await store.workspaceOfKey(ref) : await workspaceId(store, given);
+  if (workspace === undefined) throw new WeirError('USAGE', `there is no key "${ref}"; a key that is named by its name needs --workspace`);
+  return { workspace, key: await findKeyNamed(store, workspace, ref) };
 }
 
 function collectPermission(text: string, before: Permission[] = []): Permission[] {

@@ -1,10 +1,11 @@
 /** `weir list`. */
 import { byCommand } from '../../manage/context.ts';
 import { findList } from '../../manage/find.ts';
-import { changeList, createList, deleteList, listJson } from '../../manage/operations/lists.ts';
+import { changeList, createList, listJson } from '../../manage/operations/lists.ts';
 import type { AddCommand } from '../command.ts';
 import { table, workspaceId } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
+import { deletionCommands } from './deletions.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
@@ -33,19 +34,18 @@ export function listCommands(add: AddCommand): void {
   add('list ls', 'list the lists of a workspace', inWorkspace, {
     async run(context, _args, options) {
       const store = await context.reads();
-      return (await store.directory(await workspaceId(store, options.workspace)))!.lists.map(listJson);
+      const workspace = await workspaceId(store, options.workspace);
+      const shown = [];
+      for (const list of (await store.directory(workspace))!.lists) {
+        shown.push({ ...listJson(list), rules: await store.countListRules(workspace, list.id, Number.MAX_SAFE_INTEGER) });
+      }
+      return shown;
     },
     show: (rows) =>
       table(
-        ['ID', 'NAME', 'DEFAULT', ...SETTING_HEADINGS],
-        rows.map((l) => [l.id, l.name, l.default ? 'yes' : 'no', ...settingCells(l)]),
+        ['ID', 'NAME', 'RULES', 'DEFAULT', ...SETTING_HEADINGS],
+        rows.map((l) => [l.id, l.name, l.rules, l.default ? 'yes' : 'no', ...settingCells(l)]),
       ),
   });
-  add('list delete <list>', 'delete a list with its rules; keys bound to it are revoked', inWorkspace, {
-    async run(context, [name], options) {
-      const store = await context.store();
-      return deleteList(byCommand(store, await workspaceId(store, options.workspace)), name!);
-    },
-    show: (list) => `list ${list.id} is deleted`,
-  });
+  deletionCommands(add, 'list', 'delete a list with its rules; keys bound to it are revoked');
 }

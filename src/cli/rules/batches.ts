@@ -58,13 +58,16 @@ export function batchCommands(add: AddCommand): void {
         const undone = planned.map(({ batch, preview }, i) => ({
           undone: batch.id,
           ...previewJson(preview),
-          ...operatedJson({ batches: [batches[i]], unlanded }),
+          batch_id: batches[i],
+          unlanded,
         }));
         return ids.length === 1 ? undone[0] : undone;
       },
       show(undone) {
         const all = [undone].flat();
-        const lines = all.map(({ undone: id, batch_id, ...effect }) => `${id} is undone by ${batch_id}: ${effectLines(effect)}`);
+        const lines = all.map(({ undone: id, batch_id, ...effect }) =>
+          batch_id === null ? `${id} was undone by somebody else meanwhile` : `${id} is undone by ${batch_id}: ${effectLines(effect)}`,
+        );
         return `${lines.join('\n')}${waiting(all[0])}`;
       },
     },

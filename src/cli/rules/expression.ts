@@ -9,7 +9,7 @@ import { judgeExpression, type Verdict } from '../../manage/expressions.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
 import type { AddCommand } from '../command.ts';
-import { writeLine } from '../context.ts';
+import { printable, writeLine } from '../context.ts';
 import { oneOf } from '../usage.ts';
 
 /** One expression and where it was found; `file` is null for standard input and the command line. */
@@ -88,16 +88,17 @@ function verdictText(source: Source, verdict: Verdict): string {
   const { file, line, expression } = source;
   const prefix = file === null ? '' : `${file}: `;
   if (verdict.fault !== null) return `${prefix}${faultLine(inFile(verdict.fault, source))}\n${faultExcerpt(expression, verdict.fault)}`;
-  const { phase, fields } = verdict;
+  const { phase, fields, hints } = verdict;
   const uses = `uses ${fields.length > 0 ? fields.join(', ') : 'no field'}`;
-  return `${prefix}${line === null ? '' : `line ${line}: `}valid${phase === null ? '' : `, ${phase} phase`}, ${uses}`;
+  const valid = `${prefix}${line === null ? '' : `line ${line}: `}valid${phase === null ? '' : `, ${phase} phase`}, ${uses}`;
+  return [valid, ...hints.map((hint) => `  hint: ${printable(hint)}`)].join('\n');
 }
 
 function verdictJson(source: Source, verdict: Verdict): string {
   const { file, expression } = source;
   const { line, column, length, text } = verdict.fault === null ? NO_FAULT : inFile(verdict.fault, source);
-  const { phase, fields } = verdict.fault === null ? verdict : UNKNOWN;
-  return JSON.stringify({ file, expression, valid: verdict.fault === null, line, column, span: length, text, phase, fields });
+  const { phase, fields, hints } = verdict.fault === null ? verdict : UNKNOWN;
+  return JSON.stringify({ file, expression, valid: verdict.fault === null, line, column, span: length, text, phase, fields, hints });
 }
 const NO_FAULT = { line: null, column: null, length: null, text: null };
-const UNKNOWN = { phase: null, fields: null };
+const UNKNOWN = { phase: null, fields: null, hints: null };

@@ -8,7 +8,16 @@ import type { Static, TSchema } from 'typebox';
 import type { SavedFeed } from '../../account/feed.ts';
 import { MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
-import { descriptionFault, LIST_SETTINGS, type ListSetting, type SavedList, settingsJson, settingsOf } from '../../account/list.ts';
+import {
+  LIST_SETTINGS,
+  type ListSetting,
+  type ListSettings,
+  type SavedList,
+  SETTING_NAMES,
+  settingsJson,
+  settingsOf,
+  textFault,
+} from '../../account/list.ts';
 import { nameFault } from '../../account/name.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
@@ -53,8 +62,10 @@ const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64,
 const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
 
 /** A setting may be missing: an older weir, which did not know it, has written the file. */
-const settingShape = (setting: ListSetting): TSchema =>
-  optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
+function settingShape(setting: ListSetting): TSchema {
+  if ('longest' in setting) return optional(text);
+  return optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
+}
 
 const SettingsShape = Type.Object({
   protect: Type.Array(text, { maxItems: MOST_PROTECTED }),
@@ -66,7 +77,6 @@ const SettingsShape = Type.Object({
 const profileShape = {
   id: uuid,
   name: text,
-  description: nullable(text),
   ...Object.fromEntries(Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingShape(setting)])),
 };
 const ListShape = Type.Object({ ...profileShape, default: Type.Boolean() });
@@ -151,21 +161,26 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
 
 // ---------------------------------------------------------------- lists
 
-const profileFault = ({ name, description }: Pick<SavedList, 'name' | 'description'>) =>
-  faultOf('name', nameFault(name)) ?? faultOf('description', description === null ? null : descriptionFault(description));
+function profileFault(name: string, settings: ListSettings): string | undefined {
+  const faults = SETTING_NAMES.map((setting) => {
+    const [row, value] = [LIST_SETTINGS[setting], settings[setting]];
+    return 'longest' in row && typeof value === 'string' ? faultOf(row.field, textFault(value, row.longest)) : undefined;
+  });
+  return faultOf('name', nameFault(name)) ?? faults.find((fault) => fault !== undefined);
+}
 
 const readListShape = shape(ListShape);
 export const LIST_LINE: Line<SavedList> = {
   read(value) {
     const line = readListShape(value);
     if (typeof line === 'string') return line;
-    const { id, name, description, default: isDefault, ...settings } = line;
-    return profileFault(line) ?? { id, name, description, isDefault, ...settingsOf(settings) };
+    const { id, name, default: isDefault, ...rest } = line;
+    const settings = settingsOf(rest);
+    return profileFault(name, settings) ?? { id, name, isDefault, ...settings };
   },
   write: (list) => ({
     id: list.id,
     name: list.name,
-    description: list.description,
     default: list.isDefault,
     ...settingsJson(list),
   }),
@@ -178,14 +193,14 @@ export const FEED_LINE: Line<SavedFeed> = {
   read(value) {
     const line = readFeedShape(value);
     if (typeof line === 'string') return line;
-    const { id, name, description, all_lists: all, lists, ...settings } = line;
+    const { id, name, all_lists: all, lists, ...rest } = line;
     if (all && lists.length > 0) return 'lists: a feed of all lists names none';
-    return profileFault(line) ?? { id, name, description, lists: all ? null : lists, ...settingsOf(settings) };
+    const settings = settingsOf(rest);
+    return profileFault(name, settings) ?? { id, name, lists: all ? null : lists, ...settings };
   },
   write: (feed) => ({
     id: feed.id,
     name: feed.name,
-    description: feed.description,
     all_lists: feed.lists === null,
     lists: feed.lists ?? [],
     ...settingsJson(feed),

@@ -1,5 +1,4 @@
 /** `weir device`. */
-import { isoTime } from '../../clock.ts';
 import { deviceJson } from '../../manage/device-json.ts';
 import type { Device, DevicePage } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -58,7 +57,3 @@ function behindText(documents: ReturnType<typeof deviceJson>['documents']): stri
   const most = Math.max(...known);
   return most === 0 ? 'no' : `${most} s`;
 }
-
-/** A line that tells who a device is. */
-export const deviceLine = ({ userAgent, address, lastPull }: Device) =>
-  `  ${address}  ${printable(userAgent)}  last pull ${isoTime(lastPull)}`;

@@ -19,16 +19,36 @@ interface TextLayout {
 export function textFormat({ header, head, separator, tail }: TextLayout): Render {
   const [between, end] = [encoder.encode(separator), encoder.encode(tail)];
   return ({ classes, count }, heading, kept = new TextBlocks()) => {
-    const lines = header?.(heading, count) ?? '';
-    const isStamped = typeof lines !== 'string';
-    const above = isStamped ? `${lines.before}${PLACEHOLDER}${lines.after}` : lines;
-    const stampsAt = isStamped ? [Buffer.byteLength(lines.before)] : [];
+    const { above, stampsAt } = headerText(header?.(heading, count) ?? '');
     const { v4 = null, v6 = null } = classes[0] ?? {};
     const blocks = kept.update(v4, v6, between);
     return blocks.length === 0
       ? { bytes: encoder.encode(above), stampsAt }
       : { ...joined(encoder.encode(above + head), blocks, between.length, end), stampsAt };
   };
+}
+
+/** A format of which another renderer writes all but the header lines, which are shown also when there are no networks. */
+export function headed(header: (heading: FeedHeading, count: number) => Header, render: Render): Render {
+  return (networks, heading, kept) => {
+    const { above, stampsAt } = headerText(header(heading, networks.count));
+    const head = encoder.encode(above);
+    const { bytes, stampsAt: below, parts } = render(networks, heading, kept);
+    const whole = new Uint8Array(head.length + bytes.length);
+    whole.set(head);
+    whole.set(bytes, head.length);
+    return {
+      bytes: whole,
+      stampsAt: [...stampsAt, ...below.map((at) => at + head.length)],
+      ...(parts && { parts: [{ to: head.length, name: undefined }, ...parts.map(({ to, name }) => ({ to: to + head.length, name }))] }),
+    };
+  };
+}
+
+/** The text of header lines, with the places where the instant belongs. */
+function headerText(lines: Header): { readonly above: string; readonly stampsAt: readonly number[] } {
+  if (typeof lines === 'string') return { above: lines, stampsAt: [] };
+  return { above: `${lines.before}${PLACEHOLDER}${lines.after}`, stampsAt: [Buffer.byteLength(lines.before)] };
 }
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 /** What the feeds of this process are like now, and a line of the log for each change (SPEC D10.10 to D10.13). */
 import type { Log } from '../../ports/log.ts';
 import type { AccessAction } from '../../rule.ts';
-import { FORMATS } from '../formats/table.ts';
+import { FORMAT_NAMES, FORMATS } from '../formats/table.ts';
 import type { Family, Variant } from '../variant.ts';
 import { afterBuild, type FeedEvent, type FeedSize, FRESH, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
 import { FeedSizes } from './feed-sizes.ts';
@@ -152,6 +152,8 @@ const countedOf = ({ format, family, action }: Variant): Counted => ({ action, f
 const openOf = (event: OpenEvent | undefined): OpenEvent[] =>
   event === undefined ? [] : [{ kind: event.kind, text: event.text, since: event.since }];
 
+const RATED = FORMAT_NAMES.filter((name) => FORMATS[name].rated).join(' or ');
+
 /** The variants as a request would name them. */
 const describe = ({ action, family, rated }: Counted): string =>
-  `action=${action}${family === 'both' ? '' : ` family=${family}`}${rated ? ' format=csv_indicator' : ''}`;
+  `action=${action}${family === 'both' ? '' : ` family=${family}`}${rated ? ` format=${RATED}` : ''}`;

@@ -1,6 +1,6 @@
 /** How much of all request bodies together is read in one turn: other requests wait for no more than that. */
 import type { Readable } from 'node:stream';
-import { eachTurn } from './each-turn.ts';
+import { eachTurn } from '../../each-turn.ts';
 
 /** Bytes that a body gives at least, once it is read on: a piece that waits, and the next one. */
 const PIECE = 64 * 1024;

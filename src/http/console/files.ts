@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FORMAT_NAMES } from '../../document/formats/table.ts';
 import { type File, fileOf } from '../files.ts';
 
 /** What a browser paints first: the frame of the pages, or the form to sign in. */
@@ -55,6 +56,7 @@ export function readConsole(): ConsoleFiles {
   for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
     if (extname(path) in TYPES && extname(path) !== '.css') contents.set(path, readFileSync(new URL(path, FOLDER)));
   }
+  contents.set('formats.js', Buffer.from(`export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`));
   for (const { file, path } of Object.values(LIBRARIES)) contents.set(path, readFileSync(fileURLToPath(import.meta.resolve(file))));
   const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet)));
   contents.set(STYLE, Buffer.concat(sheets));

@@ -55,7 +55,8 @@ const ALL = { maxKeys: 0 };
 export const done =
   (operation: Operation, ports: ManagePorts) =>
   async ({ given, about }: Asked): Promise<Answer | HttpFault> => {
-    const outcome = await perform(operation, { ...ports, ...about }, given);
+    const step = ports.stepsOf(about.workspaceId);
+    const outcome = await perform(operation, { ...ports, ...about, step, pause: () => step(async () => undefined) }, given);
     return 'body' in outcome ? outcomeAnswer(outcome) : outcome;
   };
 

@@ -1,4 +1,4 @@
-import { eachTurn } from '../bodies/each-turn.ts';
+import { eachTurn } from '../../each-turn.ts';
 
 /** Runs a generator to its end and returns its value. */
 type RunSlices = <T>(work: Generator<undefined, T>) => Promise<T>;

@@ -19,6 +19,7 @@ const EXAMPLE = {
   undoable: true,
 };
 const id = nullable(Type.String());
+const UNDONE_BY = nullable(Type.String({ description: 'null: a preview, or another request was first.' }));
 const BATCH = {
   id: Type.String({ format: 'uuid' }),
   list_id: id,
@@ -42,6 +43,9 @@ const UNKNOWN = `there is no batch "${ID}" of the last seven days`;
 const MOST = 200;
 /** Batches that one request undoes at most. */
 const MOST_UNDONE = 50;
+
+/** What a preview undoes. */
+const NOTHING = { batches: [], unlanded: 0 };
 
 interface Undone extends Change {
   readonly preview: boolean;
@@ -81,9 +85,9 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     ),
     audit: null,
     refusals: { 404: UNKNOWN },
-    async run({ store, workspaceId }, { params }) {
+    async run({ store, workspaceId, step }, { params }) {
       const batch = await knownBatch(store, workspaceId, params.batch!);
-      return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspaceId, batch.id)) };
+      return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
     },
     show: (body) => ({ body }),
   }),
@@ -101,7 +105,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     }),
     answer: Type.Object(
       {
-        undone: Type.Array(Type.Object({ batch: Type.String({ format: 'uuid' }), undone_by: id, ...EFFECT })),
+        undone: Type.Array(Type.Object({ batch: Type.String({ format: 'uuid' }), undone_by: UNDONE_BY, ...EFFECT })),
         preview: Type.Boolean(),
         ...CHANGE,
       },
@@ -115,18 +119,27 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     refusals: { 404: UNKNOWN, 409: 'there is nothing to undo: removes 0 rules, puts back 0' },
     examples: [{ batches: [ID], preview: true }],
     async run(context, { body: { batches: ids, preview = false } }): Promise<Undone> {
-      const { store, workspaceId } = context;
-      await context.untilLanded();
-      const planned = await planUndo(store, workspaceId, ids);
-      const ports = { ...portsOf(context), untilLanded: async () => 0 };
-      const { batches } = preview ? { batches: [] } : await undoBatches(ports, operatorOf(context), planned);
+      const { store, workspaceId, step } = context;
+      const plan = async () => {
+        await context.untilLanded();
+        return planUndo(store, workspaceId, ids, step);
+      };
+      const undo = async () => {
+        const planned = await plan();
+        return { planned, ...(await undoBatches(portsOf(context), operatorOf(context), planned)) };
+      };
+      // Who asks for the same at once learns that it is done before anything more is on the stream.
+      const { planned, batches, unlanded } = preview
+        ? { planned: await plan(), ...NOTHING }
+        : await context.inTurn(undo, `undo ${workspaceId}`);
+      const done = batches.filter((id) => id !== null);
       const undone = planned.map(({ batch, preview: effect }, i) => ({
         batch: batch.id,
         undone_by: batches[i] ?? null,
         ...previewJson(effect),
       }));
-      const undoes = planned.map(({ batch }) => batch.id);
-      return { undone, preview, ...(await landed(context, 'batches undone', batches, { undoes })) };
+      const undoes = planned.filter((_, i) => batches[i] !== null).map(({ batch }) => batch.id);
+      return { undone, preview, ...(await landed(context, 'batches undone', done, { undoes }, unlanded)) };
     },
     show: changeOutcome,
   }),

@@ -8,21 +8,26 @@ import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
 /** A bouncer as JSON has it. */
-export const bouncerJson = (bouncer: Bouncer) => ({
-  user_agent: bouncer.userAgent,
-  address: bouncer.address,
-  key_id: bouncer.keyId,
-  feed_id: bouncer.feedId,
-  first_seen: isoTime(bouncer.firstSeen),
-  last_pull: isoTime(bouncer.lastPull),
-  decisions: bouncer.decisions,
-  networks: bouncer.networks,
-  left_out_networks: bouncer.leftOutNetworks,
-  left_out_addresses: bouncer.leftOutAddresses,
-  cannot_enforce: gapOf(bouncer)?.text ?? null,
-  usage_metrics: bouncer.metrics === null ? null : (JSON.parse(bouncer.metrics) as object),
-  usage_metrics_at: isoTime(bouncer.metricsAt),
-});
+export function bouncerJson(bouncer: Bouncer) {
+  const gap = gapOf(bouncer);
+  return {
+    user_agent: bouncer.userAgent,
+    address: bouncer.address,
+    key_id: bouncer.keyId,
+    feed_id: bouncer.feedId,
+    first_seen: isoTime(bouncer.firstSeen),
+    last_pull: isoTime(bouncer.lastPull),
+    decisions: bouncer.decisions,
+    networks: bouncer.networks,
+    left_out_networks: bouncer.leftOutNetworks,
+    left_out_addresses: bouncer.leftOutAddresses,
+    last_stream: isoTime(bouncer.lastStream),
+    cannot_enforce: gap?.isCertain ? gap.text : null,
+    depends_on_mode: gap === undefined || gap.isCertain ? null : gap.text,
+    usage_metrics: bouncer.metrics === null ? null : (JSON.parse(bouncer.metrics) as object),
+    usage_metrics_at: isoTime(bouncer.metricsAt),
+  };
+}
 
 const BOUNCER_EXAMPLE = {
   user_agent: 'crowdsec-firewall-bouncer/v0.0.34',
@@ -35,7 +40,9 @@ const BOUNCER_EXAMPLE = {
   networks: 1200,
   left_out_networks: 0,
   left_out_addresses: 0,
+  last_stream: '2026-11-22T09:59:31.000Z',
   cannot_enforce: null,
+  depends_on_mode: null,
   usage_metrics: null,
   usage_metrics_at: null,
 };
@@ -52,8 +59,10 @@ const BouncerSchema = Type.Object({
   networks: Type.Integer(),
   left_out_networks: Type.Integer(),
   left_out_addresses: Type.Integer(),
+  last_stream: Type.Unsafe<string | null>({ ...optional, description: 'When it pulled the stream; null: it looks addresses up.' }),
   cannot_enforce: optional,
-  usage_metrics: Type.Unsafe<unknown>({ description: 'As it sent them; null: none.' }),
+  depends_on_mode: Type.Unsafe<string | null>({ ...optional, description: 'What it enforces in one of its modes only.' }),
+  usage_metrics: Type.Unsafe<unknown>({ description: 'Of what it sent last, in the form of the protocol; null: none.' }),
   usage_metrics_at: optional,
 });
 

@@ -27,6 +27,7 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
         valid: Type.Boolean(),
         phase: nullable(Type.String({ description: 'The phase that it needs; null for kinds without one.' })),
         fields: Type.Array(Type.String(), { description: 'The fields that it uses.' }),
+        hints: Type.Array(Type.String(), { description: 'What the author may not have meant.' }),
         fault: nullable(FAULT),
       },
       {
@@ -36,6 +37,7 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
             valid: false,
             phase: null,
             fields: [],
+            hints: [],
             fault: { line: 1, column: 4, length: 5, text: 'unknown field', excerpt: '  ip.sorce eq 192.0.2.1\n     ^^^^^' },
           },
         ],
@@ -45,8 +47,14 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
     examples: [{ kind: 'waf_rule', expression: 'http.request.path contains "/login"' }],
     async run({ schemes }, { body: { kind, expression } }) {
       const verdict = judgeExpression(expression, schemes[kind as ExpressionKind]);
-      if (verdict.fault === null) return { valid: true, phase: verdict.phase, fields: verdict.fields, fault: null };
-      return { valid: false, phase: null, fields: [], fault: { ...verdict.fault, excerpt: faultExcerpt(expression, verdict.fault) } };
+      if (verdict.fault === null) return { valid: true, phase: verdict.phase, fields: verdict.fields, hints: verdict.hints, fault: null };
+      return {
+        valid: false,
+        phase: null,
+        fields: [],
+        hints: [],
+        fault: { ...verdict.fault, excerpt: faultExcerpt(expression, verdict.fault) },
+      };
     },
     show: (body) => ({ body }),
   }),

@@ -5,11 +5,13 @@ import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts
 import { stateTag } from '../../account/tag.ts';
 import { Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
+import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
 import { findFeed, listIdOf } from '../find.ts';
 import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { Deleted, Description, Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
+import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
+import { Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
 
 /** Lists that one request names at most. */
 const MOST_LISTS = 1000;
@@ -17,9 +19,9 @@ const MOST_LISTS = 1000;
 /** Makes a feed of lists. Rejects with REFUSED when a list or a feed has its name, with NOT_FOUND when there is no such list. */
 export const createFeed = (
   context: ChangeContext,
-  { name, lists, description = null, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
+  { name, lists, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
 ): Promise<ComposedFeed> =>
-  context.store.createFeed(context.workspaceId, { ...NO_SETTINGS, ...settings, name, description, lists }, changeOptions(context));
+  context.store.createFeed(context.workspaceId, { ...NO_SETTINGS, ...settings, name, lists }, changeOptions(context));
 
 /** Changes the lists or the settings of a feed; what the patch does not name stays. */
 export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
@@ -27,19 +29,11 @@ export async function changeFeed(context: ChangeContext, ref: string, patch: Fee
   return context.store.updateFeed(context.workspaceId, id, patch, changeOptions(context));
 }
 
-/** Deletes a feed, not its lists, and revokes the keys that are bound to it. */
-export async function deleteFeed(context: ChangeContext, ref: string): Promise<{ readonly id: string; readonly deleted: true }> {
-  const { id } = await findFeed(context.store, context.workspaceId, ref);
-  await context.store.deleteFeed(context.workspaceId, id, changeOptions(context));
-  return { id, deleted: true };
-}
-
 /** A feed as JSON has it. */
 export const feedJson = (feed: ComposedFeed) => ({
   id: feed.id,
   workspace_id: feed.workspaceId,
   name: feed.name,
-  description: feed.description,
   all_lists: feed.lists === null,
   lists: feed.lists ?? [],
   ...settingsJson(feed),
@@ -49,7 +43,6 @@ const EXAMPLE = {
   id: '0195a3c0-0000-7000-8000-000000000003',
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   name: 'perimeter',
-  description: null,
   all_lists: false,
   lists: ['0195a3c0-0000-7000-8000-000000000001'],
   ...settingsJson(NO_SETTINGS),
@@ -61,7 +54,6 @@ const Feed = Type.Object(
     id: Type.String({ format: 'uuid' }),
     workspace_id: Type.String({ format: 'uuid' }),
     name: Name,
-    description: Description,
     all_lists: Type.Boolean({ description: 'Made of all lists, also of those that are made later.' }),
     lists: Type.Array(Type.String({ format: 'uuid' })),
     ...SETTING_SCHEMAS,
@@ -167,14 +159,17 @@ export const FEED_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'deleteFeed',
     summary: 'Delete a feed, not its lists; keys that are bound to it are revoked',
+    description: DELETION_WORDS,
     method: 'DELETE',
     path: '/feeds/{feed}',
     permission: 'manage',
-    answer: Deleted,
+    query: Type.Object(DELETE_QUERY),
+    answer: DELETION,
     audit: 'feed deleted',
     edits: true,
-    refusals: { 404: UNKNOWN },
-    run: (context, { params }) => deleteFeed(context, params.feed!),
-    show: (body) => ({ body }),
+    refusals: { 404: UNKNOWN, 409: 'with the feed "perimeter" goes 1 key: with preview=1 it is told in full, with confirmed=1 it is done' },
+    run: (context, { params, query: { for_good: forGood, ...request } }) =>
+      deleteNamed(context, 'composed', params.feed!, { ...request, forGood }),
+    show: (deletion) => ({ body: deletionBody(deletion) }),
   }),
 ];

@@ -10,6 +10,7 @@ import { type ChangeContext, changeOptions } from '../context.ts';
 import { findFeed, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { RECENT_USES, type RecentUses, recentUses } from '../recent-use.ts';
 
 /** The place at which pages of keys go on: instant and id. */
 const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;
@@ -27,12 +28,21 @@ export async function createKey(context: ChangeContext, request: KeyRequest): Pr
   return { ...(await context.store.createKey(context.workspaceId, made.key, changeOptions(context))), text: made.text };
 }
 
-/** Revokes a key, for good. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
-export async function revokeKey(context: ChangeContext, id: string): Promise<{ readonly id: string; readonly revoked: true }> {
+/** What was revoked, or would be, and who has used it lately. */
+export interface Revocation extends RecentUses {
+  readonly id: string;
+  readonly name: string | null;
+  readonly revoked: boolean;
+}
+
+/** Revokes a key, for good, or tells who uses it. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
+export async function revokeKey(context: ChangeContext, id: string, preview = false): Promise<Revocation> {
+  const { store, workspaceId } = context;
   const key = await findKey(context, id);
   refuseMore(context, key.permissions);
-  await context.store.revokeKey(id, changeOptions(context));
-  return { id, revoked: true };
+  const uses = await recentUses(store, workspaceId, { keyIds: new Set([key.id]) }, new Map([[key.id, key.name ?? key.prefix]]));
+  if (!preview) await store.revokeKey(key.id, changeOptions(context));
+  return { id: key.id, name: key.name, revoked: !preview, ...uses };
 }
 
 async function findKey({ store, workspaceId }: ChangeContext, id: string): Promise<KeyInfo> {
@@ -178,13 +188,16 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     method: 'DELETE',
     path: '/keys/{key}',
     permission: 'keys:write',
+    query: Type.Object({
+      preview: Type.Optional(Type.Boolean({ description: 'true: tells who has used it in the last ten minutes, and revokes nothing.' })),
+    }),
     answer: Type.Object(
-      { id: Type.String({ format: 'uuid' }), revoked: Type.Boolean() },
-      { title: 'Revoked', examples: [{ id: EXAMPLE.id, revoked: true }] },
+      { id: Type.String({ format: 'uuid' }), name: optionalText, revoked: Type.Boolean(), ...RECENT_USES },
+      { title: 'Revoked', examples: [{ id: EXAMPLE.id, name: EXAMPLE.name, revoked: true, pulled: [], pulled_left_out: 0 }] },
     ),
     audit: 'key revoked',
     refusals: { 404: UNKNOWN },
-    run: (context, { params }) => revokeKey(context, params.key!),
+    run: (context, { params, query }) => revokeKey(context, params.key!, query.preview),
     show: (body) => ({ body }),
   }),
 ];

@@ -1,53 +1,41 @@
 /** What can be set of lists and of feeds made of lists, in bodies and answers. */
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { LIST_SETTINGS, type ListPatch, type ListSetting, SETTING_NAMES } from '../../account/list.ts';
 import { Type } from '../../json-schema.ts';
 
 type Nullable<T> = T | null;
 
 /** Null unsets a setting. */
-const settingSchema = (setting: ListSetting): TSchema =>
-  'least' in setting
-    ? Type.Unsafe<Nullable<number>>({ type: ['integer', 'null'], minimum: setting.least, maximum: setting.most, description: setting.help })
+function settingSchema(setting: ListSetting): TSchema {
+  const description = setting.help;
+  if ('longest' in setting) {
+    return Type.Unsafe<Nullable<string>>({ type: ['string', 'null'], maxLength: setting.longest, format: 'text', description });
+  }
+  return 'least' in setting
+    ? Type.Unsafe<Nullable<number>>({ type: ['integer', 'null'], minimum: setting.least, maximum: setting.most, description })
     : Type.Unsafe<Nullable<string>>({
         type: ['string', 'null'],
         enum: [...setting.words, ...Object.keys(setting.aliases ?? {}), null],
-        description: setting.help,
+        description,
       });
+}
 
 /** The schemas of all settings by their field. */
 export const SETTING_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingSchema(setting)]),
 );
 
-export const Description = Type.Unsafe<Nullable<string>>({
-  type: ['string', 'null'],
-  maxLength: 2048,
-  format: 'text',
-  description: 'Shown in the header of feeds whose format has one.',
-});
 export const Name = Type.String({ format: 'name', description: 'Lists and feeds of a workspace share their names.', examples: ['edge'] });
 
 /** Fields that a body may set. */
-export const SETTABLE = {
-  description: Type.Optional(Description),
-  ...Object.fromEntries(Object.entries(SETTING_SCHEMAS).map(([field, schema]) => [field, Type.Optional(schema)])),
-};
+export const SETTABLE = Object.fromEntries(Object.entries(SETTING_SCHEMAS).map(([field, schema]) => [field, Type.Optional(schema)]));
 
 /** What the fields of a body change; the body fits SETTABLE. */
 export function settingsPatch(body: Readonly<Record<string, unknown>>): ListPatch {
   const given = SETTING_NAMES.filter((name) => body[LIST_SETTINGS[name].field] !== undefined);
-  const settings = Object.fromEntries(given.map((name) => [name, canonical(LIST_SETTINGS[name], body[LIST_SETTINGS[name].field])]));
-  const description = body.description as Static<typeof Description> | undefined;
-  return { ...settings, ...(description !== undefined && { description }) };
+  return Object.fromEntries(given.map((name) => [name, canonical(LIST_SETTINGS[name], body[LIST_SETTINGS[name].field])]));
 }
 
 /** A value with its alias, where it is one, replaced. */
 const canonical = (setting: ListSetting, value: unknown): unknown =>
   'words' in setting && typeof value === 'string' && Object.hasOwn(setting.aliases ?? {}, value) ? setting.aliases![value] : value;
-
-/** The answer to a deletion. */
-export const Deleted = Type.Object(
-  { id: Type.String({ format: 'uuid' }), deleted: Type.Boolean() },
-  { title: 'Deleted', examples: [{ id: '0195a3c0-0000-7000-8000-000000000001', deleted: true }] },
-);

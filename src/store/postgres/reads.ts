@@ -38,6 +38,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     ...sharedReads(
       (work) => drive(db, work),
       () => '',
+      NOW,
     ),
     async ping() {
       return Number((await one(`SELECT ${NOW} AS now`))!.now);

@@ -8,6 +8,7 @@ import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
+import { deletedManagement } from '../restore-deleted.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -25,6 +26,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
   return {
     ...management(transact),
     ...feedManagement(transact),
+    ...deletedManagement(transact),
     ...restore(transact),
     ...sessionWrites(transact),
     ...replacementWrites(transact),

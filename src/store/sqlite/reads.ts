@@ -68,6 +68,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     ...sharedReads(
       async (work) => drive(db, work),
       (index) => `INDEXED BY ${index}`,
+      now,
     ),
     async ping() {
       one('SELECT 1 FROM counters LIMIT 1');

@@ -10,6 +10,7 @@ import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
+import { deletedManagement } from '../restore-deleted.ts';
 import { ruleTable } from '../rule-columns.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
@@ -40,6 +41,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
   return {
     ...management(transact),
     ...feedManagement(transact),
+    ...deletedManagement(transact),
     ...restore(transact),
     ...sessionWrites(transact),
     ...replacementWrites(transact),

@@ -175,7 +175,7 @@ export function composedFeedTests(feeds: () => FeedWorld): void {
     await space.block(['192.0.2.2'], 'b');
     const both = await space.reads('/ab', '192.0.2.1/32\n192.0.2.2/32\n');
     assert.ok(lastModified(both) > lastModified(before));
-    for (const name of ['b', 'c']) await feeds().world.text(['list', 'delete', name, '--workspace', space.id]);
+    for (const name of ['b', 'c']) await feeds().world.text(['list', 'delete', name, '--yes', '--workspace', space.id]);
     await space.reads('/ab', '192.0.2.1/32\n');
     await space.reads('/all', '192.0.2.1/32\n192.0.2.9/32\n');
     assert.equal((await space.reads('/bc', '')).headers['x-feed-entry-count'], '0');

@@ -173,7 +173,7 @@ export function errorTests(feeds: () => FeedWorld): void {
     const [revoked, bound] = [await create(), await create('--list', 'edge')];
     for (const { key } of [revoked, bound]) assert.equal((await get('/edge', { key: String(key) })).status, 200);
     await feeds().world.text(['key', 'revoke', String(revoked.id)]);
-    await feeds().world.text(['list', 'delete', 'edge', '--workspace', id]);
+    await feeds().world.text(['list', 'delete', 'edge', '--yes', '--workspace', id]);
     for (const { key } of [revoked, bound]) await eventually(async () => unauthorized(await get('/edge', { key: String(key) })), 2500);
   });
 

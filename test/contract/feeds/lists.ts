@@ -138,7 +138,7 @@ export function listTests(feeds: () => FeedWorld): void {
     await block(['192.0.2.1'], 'later');
     await reads('/later', '192.0.2.1/32\n');
     await reads('', '192.0.2.1/32\n');
-    await feeds().world.text(['list', 'delete', 'later', '--workspace', id]);
+    await feeds().world.text(['list', 'delete', 'later', '--yes', '--workspace', id]);
     assert.equal((await get('/later')).status, 404);
     await eventually(async () => assert.equal((await get('')).text, ''));
   });
@@ -157,7 +157,7 @@ export function listTests(feeds: () => FeedWorld): void {
       ['list', 'gone'],
       ['feed', 'made'],
     ] as const) {
-      await feeds().world.text([kind, 'delete', name, '--workspace', id]);
+      await feeds().world.text([kind, 'delete', name, '--yes', '--workspace', id]);
       await eventually(async () => assert.equal((await getReplica(`/${name}`)).status, 404), 2000);
       await kept('/kept');
     }

@@ -29,11 +29,11 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
   let now = await store.ping();
   const clock = { now: () => now, monotonic: () => now, after: () => () => undefined };
   const levels = { ...NO_SETTINGS, confidence: 'low' as const };
-  const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
-  const rated = await store.createList(workspace.id, 'rated', null, levels);
-  const cutting = await store.createList(workspace.id, 'cutting', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+  const edge = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+  const rated = await store.createList(workspace.id, 'rated', levels);
+  const cutting = await store.createList(workspace.id, 'cutting', { ...NO_SETTINGS, subtractAllow: 'workspace' });
   const feed = (name: string, lists: readonly string[], settings: Partial<ListSettings>) =>
-    store.createFeed(workspace.id, { name, description: null, ...NO_SETTINGS, lists, ...settings });
+    store.createFeed(workspace.id, { name, ...NO_SETTINGS, lists, ...settings });
   const both = await feed('both', [edge.id, rated.id], { subtractAllow: 'on' });
   const three = await feed('three', [edge.id, rated.id, cutting.id], { subtractAllow: 'workspace', severity: 'low' });
   const feeds = [null, edge.id, cutting.id, both.id, three.id];
@@ -136,8 +136,8 @@ test('D5.13, D7.6 a feed never has a block without the never-block rule that was
   const store = await openSqliteStore(temporaryFolder(t));
   t.after(() => store.close());
   const workspace = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
-  const edge = await store.createList(workspace.id, 'edge', null, NO_SETTINGS);
-  const cutting = await store.createList(workspace.id, 'cutting', null, { ...NO_SETTINGS, subtractAllow: 'workspace' });
+  const edge = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+  const cutting = await store.createList(workspace.id, 'cutting', { ...NO_SETTINGS, subtractAllow: 'workspace' });
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const builder = documentBuilder({
     store,

@@ -21,7 +21,7 @@ const BEARER = { authorization: `Bearer ${TOKEN}` };
 async function listening(t: TestContext, page: Partial<MetricsPage> = {}) {
   const reported: unknown[] = [];
   const report = (error: unknown) => void reported.push(error);
-  const app = metricsApp({ render: async () => 'weir_up 1\n', token: TOKEN, ...page }, () => false, report);
+  const app = metricsApp({ render: async () => 'weir_up 1\n', token: TOKEN, refuse: () => NOBODY, ...page }, () => false, report);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(app.close);
   return { url, reported };
@@ -68,7 +68,7 @@ test('D12.1 the port of metrics serves them and nothing else: 404 elsewhere, 405
 });
 
 test('D12.1 the server of metrics tells its port, and ends', async () => {
-  const page = { render: async () => '', token: undefined };
+  const page = { render: async () => '', token: undefined, refuse: () => NOBODY };
   const app = () =>
     metricsApp(
       page,

@@ -20,7 +20,6 @@ import { LIST_SETTINGS } from '../../words.js';
  */
 export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'composed', tag, onClose, onDone }) {
   const [name, setName] = useState('');
-  const [description, setDescription] = useState(feed?.description ?? '');
   const [values, setValues] = useState(() =>
     Object.fromEntries(LIST_SETTINGS.map(({ field }) => [field, String(/** @type {any} */ (feed)?.[field] ?? '')])),
   );
@@ -38,7 +37,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
 
   const submit = () =>
     run(async () => {
-      const body = { description: description === '' ? null : description, ...membersGiven, ...changed };
+      const body = { ...membersGiven, ...changed };
       const path = kind === 'list' ? '/lists' : '/feeds';
       const { body: made } =
         feed === undefined
@@ -48,6 +47,15 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
       onClose();
       await onDone(made);
     });
+
+  /** What the field of a setting shows, and what it changes. @param {(typeof LIST_SETTINGS)[number]} setting */
+  const fieldOf = ({ field, label, hint }) => ({
+    key: field,
+    label,
+    hint,
+    value: values[field],
+    onValue: (/** @type {string} */ value) => setValues({ ...values, [field]: value }),
+  });
 
   const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose a feed';
   const action = feed !== undefined ? 'Change it' : kind === 'list' ? 'Make the list' : 'Make the feed';
@@ -64,7 +72,9 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
         html`<${TextField} label="Name" value=${name} onValue=${setName} required maxlength="200" autofocus
         hint=${kind === 'list' ? 'Senders name it: POST /v1/signal?list=…; devices poll it by this name.' : 'Devices poll it by this name.'} />`
       }
-      <${TextField} label="Description" hint="In the header of the format commented." value=${description} onValue=${setDescription} maxlength="2048" />
+      ${LIST_SETTINGS.filter(({ longest }) => longest !== undefined).map(
+        (setting) => html`<${TextField} maxlength=${setting.longest} ...${fieldOf(setting)} />`,
+      )}
       ${
         kind !== 'list' &&
         html`
@@ -78,26 +88,20 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
       `
       }
       <div class="form-row">
-        ${LIST_SETTINGS.map((setting) => {
-          const props = {
-            key: setting.field,
-            label: setting.label,
-            hint: setting.hint,
-            value: values[setting.field],
-            onValue: (/** @type {string} */ value) => setValues({ ...values, [setting.field]: value }),
-          };
-          return setting.options === undefined
-            ? html`<${TextField} inputmode="numeric" pattern="[0-9]*" ...${props} />`
-            : html`<${SelectField} options=${setting.options} ...${props} />`;
-        })}
+        ${LIST_SETTINGS.filter(({ longest }) => longest === undefined).map((setting) =>
+          setting.options === undefined
+            ? html`<${TextField} inputmode="numeric" pattern="[0-9]*" ...${fieldOf(setting)} />`
+            : html`<${SelectField} options=${setting.options} ...${fieldOf(setting)} />`,
+        )}
       </div>
       ${(kind !== 'list' || feed !== undefined) && html`<${Effect} asked=${{ feed: feed?.id, ...membersGiven, ...changed }} />`}
     <//>
   `;
 }
 
-/** @param {string} text @param {{ options?: unknown }} setting */
-const settingOf = (text, { options }) => (text === '' ? null : options === undefined ? Number(text) : text);
+/** @param {string} text @param {{ options?: unknown, longest?: number }} setting */
+const settingOf = (text, { options, longest }) =>
+  text === '' ? null : options === undefined && longest === undefined ? Number(text) : text;
 
 /** What a change does to the size, counted while the form is filled in. @param {{ asked: Record<string, unknown> }} props */
 function Effect({ asked }) {

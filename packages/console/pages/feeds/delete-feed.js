@@ -1,0 +1,114 @@
+/** Deleting a list or feed, after what goes with it was told, and bringing it back. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { useLive } from '../../data.js';
+import { count, counted } from '../../format.js';
+import { go, link } from '../../router.js';
+import { may } from '../../session.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { SameWithCurl } from '../../ui/code.js';
+import { Confirm } from '../../ui/dialog.js';
+import { Failed, Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Ago, Countdown } from '../../ui/time.js';
+import { toast } from '../../ui/toast.js';
+import { Pulled } from '../keys/pulled.js';
+import { PATHS } from './read-feeds.js';
+
+/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
+/** @typedef {{ kind: 'list' | 'composed', id: string, name: string, deleted_at: string, restorable_until: string, keys: number }} DeletedFeed */
+/** @typedef {{ id: string, name: string | null }} Named */
+/** @typedef {import('../keys/pulled.js').Uses & { rules: number, more_rules: boolean, feeds: Named[], keys: Named[] }} Preview */
+
+/** @param {FeedRow} feed @param {Record<string, boolean>} [query] */
+const addressOf = ({ kind, id }, query) => manage(`${kind === 'list' ? PATHS.list : PATHS.composed}/${id}`, query);
+
+/** @param {{ feed: FeedRow, tag: string, onClose: () => void }} props */
+export function DeleteFeed({ feed, tag, onClose }) {
+  const [told, setTold] = useState(/** @type {{ preview?: Preview, error?: Error }} */ ({}));
+  useEffect(() => {
+    ask(addressOf(feed, { preview: true }), { method: 'DELETE', ifMatch: tag }).then(
+      ({ body }) => setTold({ preview: body }),
+      (error) => setTold({ error }),
+    );
+  }, [feed.id, tag]);
+  const confirmed = addressOf(feed, { confirmed: true });
+  const work = async () => {
+    await ask(confirmed, { method: 'DELETE', ifMatch: tag });
+    toast(html`<bdi>${feed.name}</bdi> is deleted. For seven days it can be brought back, on the page of feeds.`);
+    go(link('/feeds'));
+  };
+  return html`
+    <${Confirm} title=${`Delete ${feed.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
+      ${told.error !== undefined && html`<${Failed} error=${told.error} />`}
+      ${told.preview === undefined ? told.error === undefined && html`<p class="soft" role="status">Counting…</p>` : html`<${WhatGoes} feed=${feed} preview=${told.preview} />`}
+      <p>For seven days all of it can be brought back.</p>
+      <${SameWithCurl} text=${curlOf('DELETE', confirmed)} />
+    <//>
+  `;
+}
+
+/** @param {{ feed: FeedRow, preview: Preview }} props */
+function WhatGoes({ feed, preview }) {
+  const { rules, more_rules: more, feeds, keys } = preview;
+  return html`
+    ${
+      feed.kind === 'list'
+        ? html`<p>${more ? 'More than ' : ''}${counted(rules, 'rule')} ${rules === 1 && !more ? 'goes' : 'go'} with it.</p>`
+        : html`<p>Its lists and their rules stay.</p>`
+    }
+    ${feeds.length > 0 && html`<p>Feeds that have it go on without it: ${namesOf(feeds)}.</p>`}
+    ${
+      keys.length > 0 &&
+      html`<${Notice} kind="bad">Keys that are bound to it are revoked: ${namesOf(keys)}. Devices with them are answered 401, and some stop enforcing what they have.<//>`
+    }
+    <${Pulled} uses=${preview} />
+  `;
+}
+
+/** @param {Named[]} named */
+const namesOf = (named) => named.map(({ id, name }, i) => html`${i > 0 ? ', ' : ''}<bdi key=${id}>${name ?? id}</bdi>`);
+
+/** What can be brought back; nothing where there is nothing. @param {{ session: import('../../session.js').Session, onDone: () => void }} props */
+export function DeletedFeeds({ session, onDone }) {
+  const live = useLive(manage('/deleted'));
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+  /** @type {DeletedFeed[]} */
+  const deleted = live.value?.deleted ?? [];
+  if (deleted.length === 0) return null;
+  const restore = async (/** @type {DeletedFeed} */ { kind, id, name }) => {
+    setError(undefined);
+    try {
+      await ask(manage(`${PATHS[kind]}/${id}/restore`), { method: 'POST', body: {} });
+      toast(html`<bdi>${name}</bdi> is back.`);
+      void live.refresh();
+      onDone();
+    } catch (failure) {
+      setError(/** @type {Error} */ (failure));
+    }
+  };
+  /** @type {import('../../ui/table.js').Column<DeletedFeed>[]} */
+  const columns = [
+    {
+      label: 'Name',
+      cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${kind === 'list' ? 'list' : 'feed'}</span></span>`,
+    },
+    { label: 'Deleted', cell: ({ deleted_at: at }) => html`<${Ago} at=${at} />` },
+    { label: 'Gone for good in', cell: ({ restorable_until: until }) => html`<${Countdown} until=${until} forever="never" />` },
+    { label: 'Keys with it', number: true, cell: ({ keys }) => count(keys) },
+    {
+      label: '',
+      cell: (each) => may(session, 'manage') && html`<${Button} onClick=${() => restore(each)}>Bring ${each.name} back<//>`,
+    },
+  ];
+  return html`
+    <${Card} title="Deleted lately" note="With their rules, settings and keys, for seven days.">
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      <${Table} label="Deleted lately" columns=${columns} rows=${deleted} keyOf=${(/** @type {DeletedFeed} */ { id }) => id} />
+    <//>
+  `;
+}

@@ -1,0 +1,84 @@
+/** Deleting lists and feeds at the command line, after telling what goes with them, and bringing them back (SPEC D15.50, D15.51). */
+import type { Command } from 'commander';
+import { byCommand } from '../../manage/context.ts';
+import { type Deletion, type DeletionPreview, deletedJson, deleteNamed, deletionPreview, restoreNamed } from '../../manage/deletion.ts';
+import type { RecentUses } from '../../manage/recent-use.ts';
+import type { DeletedFeed } from '../../ports/account-store.ts';
+import type { AddCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { printable, table, workspaceId } from '../context.ts';
+import { inWorkspace, readName } from '../usage.ts';
+
+const WORDS = { list: 'list', composed: 'feed' } as const;
+
+const deleteOptions = (c: Command): Command =>
+  inWorkspace(c)
+    .option('--for-good', 'it cannot be brought back, and its rules do not count any more')
+    .option('--yes', 'do it without asking');
+
+/** Adds `delete`, `restore` and `deleted` of lists or feeds. */
+export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], summary: string): void {
+  const what = WORDS[kind];
+  add(`${what} delete <${what}>`, `${summary}; tells what goes with it, and asks`, deleteOptions, {
+    async run(context, [name], { workspace: given, yes, forGood }): Promise<Deletion> {
+      const store = await context.store();
+      const workspace = await workspaceId(store, given);
+      const told = await deletionPreview(store, workspace, kind, name!);
+      if (told.needs_confirmation) await confirm(context, [...previewLines(told), ...comesBack(told, given, forGood)].join('\n'), yes);
+      return deleteNamed(byCommand(store, workspace), kind, told.id, { confirmed: true, forGood });
+    },
+    show: ({ id, name, restorable_until: until }) =>
+      `${what} ${printable(name)} ${id} is deleted${until === null ? ' for good' : `; weir ${what} restore brings it back until ${until}`}`,
+  });
+  add(
+    `${what} restore <${what}>`,
+    `bring back a ${what} that was deleted in the last seven days, by its id or the name that it had`,
+    (c) => inWorkspace(c).option('--name <name>', 'another name, where its own is taken', readName),
+    {
+      async run(context, [name], options) {
+        const store = await context.store();
+        const workspace = await workspaceId(store, options.workspace);
+        return restoreNamed(byCommand(store, workspace, context.config.maxLists), kind, name!, options.name);
+      },
+      show: ({ id, name, keys }) =>
+        `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,
+    },
+  );
+  add(`${what} deleted`, `list the ${what}s that can be brought back`, inWorkspace, {
+    async run(context, _args, options) {
+      const store = await context.reads();
+      const deleted = await store.deletedFeeds(await workspaceId(store, options.workspace), await store.ping());
+      return deleted.filter((each) => each.kind === kind).map(deletedJson);
+    },
+    show: (rows) =>
+      table(
+        ['ID', 'NAME', 'DELETED', 'UNTIL', 'KEYS'],
+        rows.map((each) => [each.id, printable(each.name), each.deleted_at, each.restorable_until, each.keys]),
+      ),
+  });
+}
+
+function previewLines(told: DeletionPreview): string[] {
+  const { kind, name, rules, more_rules: more, feeds, keys } = told;
+  return [
+    `deleting the ${WORDS[kind]} ${printable(name)} takes away`,
+    ...(rules === 0 ? [] : [`  ${more ? 'more than ' : ''}${rules} ${rules === 1 ? 'rule' : 'rules'}`]),
+    ...(feeds.length === 0 ? [] : [`  its part of the feeds ${feeds.map((feed) => printable(feed.name ?? feed.id)).join(', ')}`]),
+    ...(keys.length === 0 ? [] : [`  the keys bound to it: ${keys.map((key) => printable(key.name ?? key.id)).join(', ')}`]),
+    ...useLines(told, '  what was pulled in the last ten minutes by'),
+  ];
+}
+
+const comesBack = ({ kind, id }: DeletionPreview, workspace: string, forGood: boolean | undefined): string[] =>
+  forGood
+    ? ['it cannot be brought back']
+    : [`for seven days, weir ${WORDS[kind]} restore ${id} --workspace ${workspace} brings all of it back`];
+
+/** Who has pulled, below a heading; nothing where nobody has. */
+export function useLines({ pulled, pulled_left_out: more }: RecentUses, heading: string): string[] {
+  if (pulled.length === 0) return [];
+  const lines = pulled.map(({ kind, key_name, key_id, user_agent, address, last_pull }) =>
+    printable(`    ${kind} ${address}  ${user_agent}  key ${key_name ?? key_id}  last pull ${last_pull}`),
+  );
+  return [heading, ...lines, ...(more > 0 ? [`    and ${more} others`] : [])];
+}
