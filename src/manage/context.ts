@@ -82,6 +82,8 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly step: Step;
   /** Lets others get on. */
   pause(): Promise<void>;
+  /** Whether nobody waits for the answer any more. */
+  readonly isGone: () => boolean;
 }
 
 /** The context of a command: it may do everything, and nobody is named. */

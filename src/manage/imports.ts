@@ -17,6 +17,7 @@ const MOST_TOLD = 1000;
 
 /** What an import works with. */
 export interface ImportPorts extends ImportReplacePorts {
+  readonly isGone: () => boolean;
   readonly geo: () => GeoDatabase;
 }
 
@@ -65,12 +66,16 @@ export interface Imported extends ForecastFields {
  * what differs is sent. Rejects with REFUSED when nobody is sure of what much depends on.
  */
 export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | Refused> {
-  const { pause } = ports;
+  // What nobody waits for any more is not read to its end, nor judged.
+  const pause = async () => {
+    if (ports.isGone()) throw new WeirError('REFUSED', 'the client has gone');
+    await ports.pause();
+  };
   const content = await readImport(request.bytes, request.reading, request.defaults, pause);
   const wide = await wideOf(content.entries ?? [], ports.geo(), pause);
   if (wide !== undefined && !request.isSure && !request.preview)
     throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
-  const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
+  const done = await (request.replace ? replaced({ ...ports, pause }, request, content) : sent({ ...ports, pause }, request, content));
   return done.refused === undefined && wide !== undefined ? { ...done, wide } : done;
 }
 

@@ -12,7 +12,7 @@ import { rowOf } from '../source/readers/row.ts';
 
 /** Lines of one part at most, and parts of a content. */
 export const MOST_LINES = 10_000;
-export const MOST_PARTS = 1000;
+export const MOST_PARTS = 400;
 
 /** Keeps a part of one whose content comes in. Rejects with USAGE for a part that is none, with REFUSED where it is too late. Returns its lines. */
 export async function keepPart(

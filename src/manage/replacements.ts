@@ -18,9 +18,8 @@ import type { RuleManagement } from './rule-ports.ts';
 
 /** How long a process may be silent before another takes its work, ms. */
 const HOLD = 10_000;
-/** Lists of a workspace that are being replaced at once, and how long one counts that nobody touches, ms. */
+/** Lists of a workspace that are being replaced at once. */
 const MOST = 4;
-const COUNTED = 3_600_000;
 
 /** What replacing works with. */
 export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'publish' | 'untilLanded'> {
@@ -60,11 +59,7 @@ export async function openReplacement(
   const id = v7({ msecs: at });
   const head: ReplacementHead = { list: list.name, action, refused, steps: 0, batches: [] };
   const heldUntil = state === 'open' ? 0 : at + HOLD;
-  await store.openReplacement(
-    { id, workspaceId, listId: list.id, state, createdAt: at, heldUntil, head: JSON.stringify(head) },
-    MOST,
-    at - COUNTED,
-  );
+  await store.openReplacement({ id, workspaceId, listId: list.id, state, createdAt: at, heldUntil, head: JSON.stringify(head) }, MOST);
   return id;
 }
 
@@ -166,7 +161,6 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
     const isThere = isFirst && batch !== null && (await store.batch(workspaceId, batch)) !== undefined;
     if (!isThere) await publish(messages);
     if (!(await move('running', published + 1))) return;
-    await ports.pause();
   }
   await move('done', published);
 }

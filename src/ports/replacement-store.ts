@@ -48,10 +48,13 @@ export interface ReplacementReads {
 }
 
 export interface ReplacementWrites {
-  /** Keeps a new one. Rejects with LIMITED when the workspace has `most` that are not done, or that were touched since `since` (ms). */
-  openReplacement(one: Omit<Replacement, 'published' | 'touchedAt'>, most: number, since: number): Promise<void>;
+  /**
+   * Keeps a new one; one of the same list that is `open` or `planned` fails. Rejects with LIMITED when the workspace has `most` that have not
+   * ended, with REFUSED when it begins to plan while another one of the list plans or runs.
+   */
+  openReplacement(one: Omit<Replacement, 'published' | 'touchedAt'>, most: number): Promise<void>;
   /** Keeps a piece of one that is `open` or `planning`, once under each number; false when it is not. */
   keepReplacementPiece(id: string, piece: ReplacementPiece, n: number, body: Uint8Array, now: number): Promise<boolean>;
-  /** Moves one on from a state; false when it is in another, or another process has moved it. */
+  /** Moves one on from a state; false when it is in another, or another process has moved it. Rejects with REFUSED as `openReplacement` does. */
   moveReplacement(id: string, move: ReplacementMove): Promise<boolean>;
 }

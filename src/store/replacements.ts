@@ -43,12 +43,19 @@ export const replacementReads = {
 
 export function replacementWrites(transact: Transact): ReplacementWrites {
   return {
-    openReplacement: ({ id, workspaceId, listId, state, createdAt, heldUntil, head }, most, since) =>
+    openReplacement: ({ id, workspaceId, listId, state, createdAt, heldUntil, head }, most) =>
       transact(function* () {
-        const row = yield* one(
-          `SELECT count(*) AS n FROM replacements WHERE workspace_pk = ${WORKSPACE_PK} AND state NOT IN ('done', 'failed') AND touched_at > $2`,
+        // Of those whose content comes in, or that wait, a list has the newest alone.
+        yield* run(
+          `UPDATE replacements SET state = 'failed', head = $3 WHERE workspace_pk = ${WORKSPACE_PK} AND list_id = $2 AND state IN ('open', 'planned')`,
           workspaceId,
-          since,
+          listId,
+          givenUp(head),
+        );
+        if (state === 'planning') yield* requireFree(listId);
+        const row = yield* one(
+          `SELECT count(*) AS n FROM replacements WHERE workspace_pk = ${WORKSPACE_PK} AND state NOT IN ('done', 'failed')`,
+          workspaceId,
         );
         if (Number(row?.n) >= most)
           throw new WeirError('LIMITED', `${most} lists of this workspace are being replaced: try again when one of them is done`);
@@ -83,6 +90,10 @@ export function replacementWrites(transact: Transact): ReplacementWrites {
       ),
     moveReplacement: (id, { from, to, head, published, expected, heldBefore, now, heldUntil }) =>
       transact(function* () {
+        if (to === 'planning' && from !== 'planning') {
+          const row = yield* one('SELECT list_id FROM replacements WHERE id = $1', id);
+          if (row !== undefined) yield* requireFree(String(row.list_id));
+        }
         const count = yield* run(
           `UPDATE replacements SET state = $3, head = coalesce($4, head), published = coalesce($5, published), touched_at = $7, held_until = $8
            WHERE id = $1 AND state = $2 AND published = coalesce($6, published) AND held_until = coalesce($9, held_until)`,
@@ -100,6 +111,15 @@ export function replacementWrites(transact: Transact): ReplacementWrites {
       }),
   };
 }
+
+/** Refuses a list that is being made equal to another content. */
+function* requireFree(listId: string): Work<void> {
+  const other = yield* one(`SELECT id FROM replacements WHERE list_id = $1 AND state IN ('planning', 'running')`, listId);
+  if (other !== undefined) throw new WeirError('REFUSED', 'the list is being replaced: try again when that is done');
+}
+
+const givenUp = (head: string): string =>
+  JSON.stringify({ ...(JSON.parse(head) as object), reason: 'another content came for the same list' });
 
 /** How long one is known once it has ended, ms, and one whose content stopped coming. */
 const KEPT = 7 * 86_400_000;

@@ -10,5 +10,6 @@ import { signalContract } from './signals.ts';
 const engine = postgresAndKafka();
 // Much of their time is waiting.
 suite('contract', { concurrency: 2 }, () => {
-  for (const contract of [feedContract, signalContract, expressionContract, limitContract, operatorContract, replaceContract]) contract(engine);
+  for (const contract of [feedContract, signalContract, expressionContract, limitContract, operatorContract, replaceContract])
+    contract(engine);
 });

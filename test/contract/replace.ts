@@ -160,7 +160,19 @@ function tests(world: () => World): void {
       (await client.rules('access_rule', 'edge')).map(({ target }) => target),
       ['20.2.2.2'],
     );
-    for (let n = 0; n < 4; n += 1) assert.equal((await ask(client, '', {})).status, 201);
-    assert.equal((await ask(client, '', {})).status, 429);
+    const first = await opened(client, [{ value: '20.3.3.3' }]);
+    const second = await opened(client, [{ value: '20.4.4.4' }]);
+    assert.equal((await ask(client, `/${first.id}/start`, first.start)).status, 409);
+    assert.equal((await ask(client, `/${first.id}`)).body.reason, 'another content came for the same list');
+    assert.equal((await ask(client, `/${second.id}/start`, second.start)).status, 202);
+    await ended(client, second.id);
+    assert.deepEqual(
+      (await client.rules('access_rule', 'default')).map(({ target }) => target),
+      ['20.4.4.4'],
+    );
+    for (let n = 0; n < 5; n += 1) {
+      await world().text(['list', 'create', `l${n}`, '--workspace', client.workspace]);
+      assert.equal((await ask(client, '', { list: `l${n}` })).status, n < 4 ? 201 : 429);
+    }
   });
 }

@@ -14,6 +14,7 @@ import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
+import { importsOfLines } from './imports.ts';
 
 interface Part {
   readonly name: string;
@@ -59,6 +60,7 @@ const ON_POSTGRES = [
   check('landing', 'PostgreSQL', whileLanding),
   check('slow posts', 'PostgreSQL', slowPosts),
   check('names of bouncers', 'PostgreSQL', bouncerNames),
+  check('imports of lines', 'PostgreSQL', importsOfLines),
 ];
 const PARTS: readonly Part[] = [
   { ...check('clients that do not read', 'embedded', deafClients), waits: true },
@@ -69,6 +71,7 @@ const PARTS: readonly Part[] = [
   check('landing', 'embedded', whileLanding),
   check('slow posts', 'embedded', slowPosts),
   check('names of bouncers', 'embedded', bouncerNames),
+  check('imports of lines', 'embedded', importsOfLines),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 

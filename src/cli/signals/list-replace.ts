@@ -10,7 +10,7 @@ import type { Destination, Sender } from './sender.ts';
 
 /** Lines and bytes of one part. */
 const LINES = 10_000;
-const BYTES = 3 * 1024 * 1024;
+const BYTES = 1024 * 1024;
 /** How often the service is asked how far it is, ms. */
 const LOOK = 250;
 

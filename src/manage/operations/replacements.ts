@@ -9,7 +9,7 @@ import { type Operation, operation } from '../operation.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../replacement-content.ts';
 import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../replacements.ts';
 
-const BODY = 4 * 1024 * 1024;
+const BODY = 1024 * 1024;
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';
 const EXAMPLE = {
   id: ID,
@@ -147,13 +147,15 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     description: `One JSON object a line, ${MOST_LINES} of them at most: \`value\` or another field that names a target, and what else an entry may say (\`place\`: where it stands, for messages). A part that is sent again takes the place of the one before.`,
     method: 'POST',
     path: '/replacements/{replacement}/parts',
-    query: Type.Object({ n: Type.Integer({ minimum: 0, maximum: MOST_PARTS - 1, description: 'The number of the part, from 0.' }) }),
+    query: Type.Object({
+      n: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_PARTS - 1, description: 'The number of the part; 0 when absent.' })),
+    }),
     bodyBytes: BODY,
     rawBody: { type: 'application/x-ndjson', example: '{"value":"192.0.2.1"}\n' },
     answer: Type.Object({ lines: Type.Integer() }, { title: 'ReplacementPart', examples: [{ lines: 1 }] }),
     audit: null,
     refusals: { 404: UNKNOWN, 409: NOT_OPEN },
-    async run(context, { params, query: { n }, bytes }) {
+    async run(context, { params, query: { n = 0 }, bytes }) {
       const found = await known(context, params.replacement!);
       if (found.state !== 'open') throw new WeirError('REFUSED', NOT_OPEN);
       return { lines: await keepPart(context.store, found, n, bytes, context.now()) };
@@ -178,7 +180,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       confirmed: Type.Optional(Type.Boolean()),
     }),
     answer: REPLACEMENT,
-    audit: 'list replaced',
+    audit: 'list replacement started',
     refusals: { 404: UNKNOWN, 409: NOT_OPEN },
     examples: [{ parts: 1, lines: 2 }],
     async run(context, { params, body: { parts, lines, confirmed = false } }) {
@@ -186,19 +188,13 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       const found = await known(context, params.replacement!);
       const { id } = found;
       const head = headOf(found);
-      const note = () => store.noteChange(workspaceId, 'list replaced', id, { list: head.list, lines, confirmed }, by);
-      if (found.state === 'planned') {
-        if (!confirmed) throw new WeirError('REFUSED', 'it needs confirmation: start it with confirmed');
-        if (!(await store.moveReplacement(id, { from: 'planned', to: 'running', now: now(), heldUntil: 0 })))
-          throw new WeirError('REFUSED', NOT_OPEN);
-        await note();
-        inBackground(runReplacement(context, workspaceId, id));
-        return shown(context, id);
-      }
-      // Whoever comes first plans it.
-      if (!(await store.moveReplacement(id, { from: 'open', to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
+      const from = found.state;
+      if (from !== 'open' && from !== 'planned') throw new WeirError('REFUSED', NOT_OPEN);
+      if (from === 'planned' && !confirmed) throw new WeirError('REFUSED', 'it needs confirmation: start it with confirmed');
+      // Whoever comes first compares it. What waited for somebody to be sure is compared again: its list may have changed.
+      if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
         throw new WeirError('REFUSED', NOT_OPEN);
-      if (confirmed) await note();
+      await store.noteChange(workspaceId, 'list replacement started', id, { list: head.list, lines, confirmed }, by);
       inBackground(planned(context, found, head, { parts, lines }, confirmed));
       return shown(context, id);
     },
@@ -229,7 +225,5 @@ async function planned(
     partsOf(store, { id }, counted, defaults),
   );
   if (planned.plan!.isLarge && !isSure) return;
-  if (!isSure)
-    await store.noteChange(workspaceId, 'list replaced', id, { list: head.list, lines: counted.lines, confirmed: false }, context.by);
   await runReplacement(context, workspaceId, id);
 }

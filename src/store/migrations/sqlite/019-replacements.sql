@@ -14,6 +14,8 @@ CREATE TABLE replacements (
 ) STRICT;
 CREATE INDEX replacements_workspace ON replacements (workspace_pk, touched_at);
 CREATE INDEX replacements_state ON replacements (state, touched_at);
+-- One at a time for a list.
+CREATE UNIQUE INDEX replacements_list ON replacements (list_id) WHERE state IN ('planning', 'running');
 CREATE TABLE replacement_pieces (
   replacement_pk INTEGER NOT NULL REFERENCES replacements (pk),
   piece TEXT NOT NULL,
