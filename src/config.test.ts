@@ -50,6 +50,10 @@ test('D1 settings: the defaults are those that are documented', () => {
     rateLimitEntries: 600_000,
     maxRules: 2_000_000,
     maxLists: 10_000,
+    maxFeeds: 1000,
+    maxKeys: 10_000,
+    maxAuditMb: 256,
+    maxAnswersMb: 64,
     protectedNetworks: [],
     minPrefixV4: 0,
     minPrefixV6: 0,
@@ -64,6 +68,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     logLevel: 'info',
     drainSeconds: 0,
     streamRetentionHours: 168,
+    streamRetentionMb: 8192,
   });
 });
 

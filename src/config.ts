@@ -45,6 +45,10 @@ export interface Config {
   readonly rateLimitEntries: number;
   readonly maxRules: number;
   readonly maxLists: number;
+  readonly maxFeeds: number;
+  readonly maxKeys: number;
+  readonly maxAuditMb: number;
+  readonly maxAnswersMb: number;
   /** Networks in their canonical form, and names of sets. */
   readonly protectedNetworks: readonly string[];
   readonly minPrefixV4: number;
@@ -62,6 +66,7 @@ export interface Config {
   readonly logLevel: string;
   readonly drainSeconds: number;
   readonly streamRetentionHours: number;
+  readonly streamRetentionMb: number;
 }
 
 /** Reads one value; throws an error whose message says what is allowed. */
@@ -338,6 +343,33 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     parse: integer(0, 1_000_000_000),
     meaning: 'lists of a workspace; `weir list create` refuses one more; 0 = no limit',
   },
+  maxFeeds: {
+    variable: 'MAX_FEEDS',
+    fallback: '1000',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'feeds made of lists of a workspace; making one more is refused; 0 = no limit',
+  },
+  maxKeys: {
+    variable: 'MAX_KEYS',
+    fallback: '10000',
+    parse: integer(0, 1_000_000_000),
+    meaning:
+      'keys of a workspace; making one more forgets the one that was revoked or expired longest ago, and is refused where there is none; 0 = no limit',
+  },
+  maxAuditMb: {
+    variable: 'MAX_AUDIT_MB',
+    fallback: '256',
+    parse: integer(0, 1_000_000),
+    meaning:
+      'audit log of a workspace, MiB; from half of it on rows are kept for 7 days instead of 90, and beyond it keys change nothing but delete and revoke; 0 = no limit',
+  },
+  maxAnswersMb: {
+    variable: 'MAX_ANSWERS_MB',
+    fallback: '64',
+    parse: integer(0, 1_000_000),
+    meaning:
+      'answers to requests with an `Idempotency-Key` that are kept for a day, of a workspace, MiB; beyond it such requests are refused; 0 = no limit',
+  },
   protectedNetworks: {
     variable: 'PROTECTED_NETWORKS',
     fallback: undefined,
@@ -429,6 +461,12 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     fallback: '168',
     parse: integer(1, 87_600),
     meaning: 'how long landed messages of the embedded stream are kept, and all messages of a Kafka topic that is made',
+  },
+  streamRetentionMb: {
+    variable: 'STREAM_RETENTION_MB',
+    fallback: '8192',
+    parse: integer(0, 100_000_000),
+    meaning: 'landed messages of the embedded stream, MiB; beyond it the oldest go before their time; 0 = no limit',
   },
 };
 

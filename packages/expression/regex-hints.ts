@@ -10,7 +10,7 @@ export function regexHints(left: Value, pattern: string): string[] {
 /** Escapes that stand behind a doubled backslash where one was meant. A class may well hold a backslash. */
 function doubledBackslash(pattern: string): string | null {
   const outside = pattern.replace(/\[(?:\\[\s\S]|[^\]\\])*\]/g, (set) => '_'.repeat(set.length));
-  const found = /(?<!\\)(?:\\\\\\\\)*\\\\(\.|[dDwWsSbB](?![A-Za-z])|\/|-)/.exec(outside);
+  const found = /(?<!\\)(?:\\\\)+(\.|[dDwWsSbB](?![A-Za-z])|\/|-)/.exec(outside);
   const calls = found === null && /\\\\\(/.test(outside) && /\\\\\)/.test(outside) ? '(' : null;
   const escaped = found?.[1] ?? calls;
   if (escaped === null || escaped === undefined) return null;

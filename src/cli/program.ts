@@ -59,6 +59,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['geo'], async () => (await import('./state/geo.ts')).geoCommands],
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
+  [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
   [['status'], async () => (await import('./state/status.ts')).statusCommand],
 ];

@@ -2,7 +2,7 @@
 import { EXPRESSION_KINDS, isExpressionKind, KINDS, type Kind, type RuleType } from '../rule.ts';
 import type { Variant } from './variant.ts';
 
-/** The rules of one kind (SPEC D13.1). Of an equal filter there should be one object: variants are compared by identity. */
+/** The rules of one kind (SPEC D13.1). */
 export interface RulesVariant {
   readonly document: Kind;
   /** Expression rules of this type only; null: of both. */
@@ -94,3 +94,6 @@ export function nameOf(variant: DocumentVariant): VariantName {
  */
 export const isRemembered = (variant: DocumentVariant): boolean =>
   variant.document !== 'decisions' && (!('filter' in variant) || variant.filter === '');
+
+/** What tells the variants of one document apart: the filter of rules; of others there is one object each. */
+export const keyOf = (variant: DocumentVariant): DocumentVariant | string => ('filter' in variant ? variant.filter : variant);

@@ -9,6 +9,8 @@ export interface Answer {
   readonly body: Uint8Array | string | undefined;
   /** Is called once all of it was sent. */
   readonly onSent?: () => void;
+  /** Is called once its body is not needed any longer, sent or not. */
+  readonly onClosed?: () => void;
 }
 
 /** Sends the answer with exactly these headers; Node leaves out the body on HEAD and 304. Does nothing when an answer was sent already. */

@@ -43,6 +43,8 @@ export interface DeviceLedger {
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 20_000;
 const MOST_REFUSED = 1_000;
+/** Devices of a workspace that are noted however many those of others are. */
+const ALWAYS = 100;
 /** Characters of a User-Agent that are kept. */
 const USER_AGENT = 200;
 /** What a request without User-Agent is called. */
@@ -119,7 +121,7 @@ export function deviceLedger(now: () => number): DeviceLedger {
   /** A new entry, unless the workspace has as many as are noted. */
   function admit(entries: KeyEntries, workspaceId: string, poll: Poll, at: number): Entry | undefined {
     const known = ofWorkspace.get(workspaceId) ?? 0;
-    if (known >= MOST_OF_WORKSPACE || all >= MOST) return undefined;
+    if (known >= MOST_OF_WORKSPACE || (all >= MOST && known >= ALWAYS)) return undefined;
     ofWorkspace.set(workspaceId, known + 1);
     all += 1;
     return add(entries, poll, at);

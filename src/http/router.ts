@@ -37,7 +37,7 @@ interface Place {
 /** A list's name has 200 characters at most, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 const NOTHING: HttpFault = { status: 404 };
-const NO_PARAMS = {};
+const NO_PARAMS = Object.freeze({});
 
 /** Finds the address of a request target. Addresses that `served` has nothing for are 404, but have their names. */
 export function router(served: Served, addresses: readonly Address[] = ADDRESSES): (method: string, target: string) => Found {
@@ -100,12 +100,12 @@ function placeOf(path: string, rows: readonly Address[], served: Served): Place 
     group: first.group ?? 'signal',
     places,
     endpoints,
-    refusal: first.isPage ? NOTHING : refusalOf([...endpoints.keys()]),
+    refusal: first.isPage ? NOTHING : notAllowed([...endpoints.keys()]),
   };
 }
 
 /** The answer to another method than these. */
-function refusalOf(methods: readonly string[]): HttpFault {
+export function notAllowed(methods: readonly string[]): HttpFault {
   if (methods.length === 0) return NOTHING;
   const allow = methods.join(', ');
   return { status: 405, message: `Method not allowed, use ${allow.replace(/, (?=[^,]*$)/, ' or ')}`, headers: { Allow: allow } };

@@ -183,6 +183,11 @@ function finish({ group }: Found, { request, response }: Call, answered: Answer 
       if (response.writableFinished) answer.onSent!();
     });
   }
+  if (answer.onClosed !== undefined) {
+    // A client that has gone already closes nothing any more.
+    if (response.closed) answer.onClosed();
+    else response.once('close', answer.onClosed);
+  }
   answerEarly(request, response, answer);
 }
 

@@ -5,11 +5,12 @@ import type { Permission } from '../account/permission.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
-import type { ChangeOptions, OnceOnly } from '../ports/account-store.ts';
+import type { ChangeOptions, OnceOnly, TakenBytes } from '../ports/account-store.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
+import type { ExpressionTester } from './expression-test.ts';
 import type { RuleManagement } from './rule-ports.ts';
 import type { ProcessStatus } from './status.ts';
 
@@ -44,8 +45,12 @@ export interface ManagePorts extends RuleManagement {
   readonly store: StoreReads & StoreWrites;
   /** ms since 1970. */
   readonly now: () => number;
-  /** Lists of a workspace; 0 = no limit. */
+  /** Lists, feeds made of lists, and keys of a workspace; 0 = no limit. */
   readonly maxLists: number;
+  readonly maxFeeds: number;
+  readonly maxKeys: number;
+  /** Bytes that what is kept of a workspace may take; 0 = no limit. */
+  readonly room: TakenBytes;
   /** What the service protects in every workspace. */
   readonly guardRails: GuardRails;
   readonly service: ServiceStatus;
@@ -54,14 +59,19 @@ export interface ManagePorts extends RuleManagement {
   /** Feeds as they are served, and how large others would be; undefined where this process builds none. */
   readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'md5'> | undefined;
   readonly measurer?: FeedMeasurer | undefined;
+  /** Tests expressions on requests, elsewhere than on this thread. */
+  readonly testExpression: ExpressionTester;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
   readonly inTurn: ReturnType<typeof oneByOne>;
   /** What happened lately. */
   readonly activity?: ActivityReads | undefined;
 }
 
+/** What a workspace may have of each; 0 = no limit. */
+export type Most = Pick<ManagePorts, 'maxLists' | 'maxFeeds' | 'maxKeys'>;
+
 /** What a function that changes something works with. */
-export interface ChangeContext extends Pick<ManagePorts, 'store' | 'maxLists'> {
+export interface ChangeContext extends Pick<ManagePorts, 'store' | keyof Most> {
   readonly workspaceId: string;
   readonly by: Author;
   /** What the caller may do; null: everything (a command). */
@@ -86,11 +96,19 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly isGone: () => boolean;
 }
 
+const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0 };
+
 /** The context of a command: it may do everything, and nobody is named. */
-export const byCommand = (store: StoreReads & StoreWrites, workspaceId: string, maxLists = 0): ChangeContext => ({
+export const byCommand = (
+  store: StoreReads & StoreWrites,
+  workspaceId: string,
+  { maxLists, maxFeeds, maxKeys }: Most = ANY,
+): ChangeContext => ({
   store,
   workspaceId,
   maxLists,
+  maxFeeds,
+  maxKeys,
   by: { keyId: null, actor: null },
   permissions: null,
   keyExpiresAt: null,

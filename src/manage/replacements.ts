@@ -10,7 +10,7 @@ import { WeirError } from '../errors.ts';
 import type { Replacement } from '../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
-import { batchOf } from '../signal/signal-id.ts';
+import { batchReader } from '../signal/signal-id.ts';
 import { type EqualPlan, type EqualPorts, type EqualTask, planEqual } from '../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../source/readers/content.ts';
 import type { LineFault } from '../source/readers/items.ts';
@@ -86,6 +86,7 @@ export async function planReplacement(
 ): Promise<ReplacementHead> {
   const { store, now } = ports;
   const batches: string[] = [];
+  const batchOf = batchReader();
   let [steps, held] = [0, now()];
   const { action, refused } = before;
   try {
@@ -157,7 +158,7 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
     const body = await store.replacementPiece(id, 'step', published);
     if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is gone`);
     const messages = JSON.parse(gunzipSync(body).toString()) as Message[];
-    const batch = batchOf(messages[0]?.headers.signal_id);
+    const batch = batchReader()(messages[0]?.headers.signal_id);
     const isThere = isFirst && batch !== null && (await store.batch(workspaceId, batch)) !== undefined;
     if (!isThere) await publish(messages);
     if (!(await move('running', published + 1))) return;

@@ -54,6 +54,14 @@ export interface ChangeOptions {
   readonly ifMatch?: readonly string[] | undefined;
   /** Remembers what was made, in the same transaction; rejects with ANSWERED_BEFORE when it has been. */
   readonly once?: OnceOnly | undefined;
+  /** How many of what is made the workspace may have; rejects with REFUSED beyond. 0 or absent: any number. */
+  readonly most?: number | undefined;
+}
+
+/** What a workspace takes of what is bounded in bytes (SPEC D19.2). */
+export interface TakenBytes {
+  readonly audit: number;
+  readonly answers: number;
 }
 
 /** How something is deleted. */
@@ -129,6 +137,7 @@ export interface AccountReads {
   /** Newest first. Kept for 90 days. */
   auditPage(workspaceId: string, page: PageRequest): Promise<Page<AuditRow>>;
   /** What a request made after `since` (ms) that was to be done once. */
+  takenBytes(workspaceId: string): Promise<TakenBytes>;
   earlierAnswer(workspaceId: string, request: Omit<OnceOnly, 'fingerprint'>, since: number): Promise<EarlierAnswer | undefined>;
 }
 

@@ -60,7 +60,7 @@ export interface DeviceWrites {
   noteDevices(seen: readonly SeenDevice[]): Promise<Device[]>;
   /**
    * Marks the devices that are overdue at `now` (ms), those aside that are not after `running` ms without a pull: for as long the service
-   * may have been down itself. Each is returned once, whoever asks. Keeps 50,000 devices in all, those that pulled last.
+   * may have been down itself. Each is returned once, whoever asks. Keeps `most` devices in all (50,000 when absent): a workspace that has less than its share of them loses none for those of others.
    */
-  markStopped(at: { readonly now: number; readonly running: number }): Promise<Device[]>;
+  markStopped(at: { readonly now: number; readonly running: number; readonly most?: number }): Promise<Device[]>;
 }

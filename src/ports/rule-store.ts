@@ -363,6 +363,20 @@ export interface RuleReads {
   deadLetter(id: number): Promise<DeadLetter | undefined>;
 }
 
+/** What a sweep may delete; instants are ms since 1970. */
+export interface SweepLimits {
+  readonly now: number;
+  readonly rulesExpiredBefore: number;
+  readonly auditBefore: number;
+  readonly limit: number;
+  readonly keptRules?: number;
+  readonly keptInAll?: number;
+  /** Dead letters that are kept, the newest; 100,000 when absent. */
+  readonly deadLetters?: number;
+  /** Bytes that the audit log of a workspace may take; from half of them on it keeps seven days. 0 or absent: no limit. */
+  readonly auditBytes?: number;
+}
+
 /** Writes. Each call is one transaction. */
 export interface RuleWrites {
   /**
@@ -382,9 +396,11 @@ export interface RuleWrites {
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /**
    * Deletes what is past its keeping time, and what the oldest batches have replaced in workspaces that keep more than `keptRules` of that
-   * (SPEC D9.10), at most `limit` rows of each table; returns how many in all. Only the consumer role calls it.
+   * (SPEC D9.10), or most where all keep more than `keptInAll`, at most `limit` rows of each table; returns how many in all. Only the consumer role calls it.
    */
-  sweep(limits: { now: number; rulesExpiredBefore: number; auditBefore: number; limit: number; keptRules?: number }): Promise<number>;
+  sweep(limits: SweepLimits): Promise<number>;
+  /** Gives a slice of what deleted rows have left free back to the disk, where that is much; whether there may be more. */
+  shrink(): Promise<boolean>;
   dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
   /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;

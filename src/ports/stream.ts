@@ -39,8 +39,11 @@ export interface Stream {
   partitions(): Promise<number>;
   /** Joins the group of consumers. */
   join(): Promise<StreamReader>;
-  /** Deletes messages older than `before` (ms), never at or above `landed`; at most `limit`. Returns how many. A no-op where the engine expires by itself. */
-  trim(partition: number, before: number, landed: number, limit: number): Promise<number>;
+  /**
+   * Deletes messages older than `before` (ms), and the oldest of more than `most` bytes, never at or above `landed`; at most `limit`. Returns how
+   * many, 1 at least while there is more to do. A no-op where the engine expires by itself.
+   */
+  trim(partition: number, before: number, landed: number, limit: number, most?: number): Promise<number>;
   /** Rejects with a readable reason when the stream does not answer. */
   ping(): Promise<void>;
   /** Finds out, as far as the engine can without leaving a message, whether one could be appended; rejects with a readable reason. */

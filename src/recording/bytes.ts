@@ -43,7 +43,7 @@ export async function* pieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pie
     const text = chunk.toString('latin1');
     if (split === null) {
       head += text;
-      if (head.length < HEAD && !head.includes('\n') && text !== '') continue;
+      if (head.length < HEAD && UNDECIDED.test(head)) continue;
       split = isHar(head) ? entrySplitter() : lineSplitter();
       yield split(head, false);
     } else yield split(text, false);
@@ -52,7 +52,9 @@ export async function* pieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pie
 }
 
 const HEAD = 4096;
-const isHar = (head: string): boolean => /^(?:\xef\xbb\xbf)?\s*\{\s*(?:"log"\s*:|$)/.test(head);
+const isHar = (head: string): boolean => /^(?:\xef\xbb\xbf)?\s*\{\s*"log"\s*:/.test(head);
+/** What may still become the beginning of a HAR. */
+const UNDECIDED = /^(?:\xef(?:\xbb\xbf?)?)?\s*(?:\{\s*(?:"(?:l(?:o(?:g(?:"\s*)?)?)?)?)?)?$/;
 
 /** Takes more text; gives what is complete. */
 type Splitter = (text: string, end: boolean) => Piece[];

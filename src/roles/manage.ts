@@ -13,6 +13,7 @@ import { resumeReplacements } from '../manage/replacements.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
 import type { Engine } from '../runtime/engines.ts';
+import { expressionTester } from '../runtime/expression-test.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import type { FeedThread } from '../runtime/feeds.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
@@ -21,6 +22,8 @@ import { oneByOne } from '../serial.ts';
 import type { Accept } from '../signal/accept.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { SignalJudges } from './signals.ts';
+
+const MEBIBYTE = 1024 * 1024;
 
 /** What of the process management is told of; what it does not have is undefined. */
 interface ManageParts {
@@ -47,10 +50,14 @@ export function managePorts(parts: ManageParts): ManagePorts {
     store,
     now,
     maxLists: config.maxLists,
+    maxFeeds: config.maxFeeds,
+    maxKeys: config.maxKeys,
+    room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails: judges.guardRails,
     feeds: feedThread && watch,
     documents: cache,
     measurer: feedThread,
+    testExpression: expressionTester(config.schemesFile),
     activity,
     service: {
       engines: enginesOf(config),

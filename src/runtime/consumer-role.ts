@@ -5,14 +5,14 @@ import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import { startConsumer } from '../stream/consumer.ts';
-import { startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
+import { type Keeping, startHousekeeping, sweepSlice } from '../stream/housekeeping.ts';
 import type { LandingStatus } from '../stream/landing-status.ts';
 
 export interface ConsumerRoleParts {
   readonly stream: Stream;
   readonly store: Store;
-  /** How long landed messages of the embedded stream are kept, hours. */
-  readonly streamHours: number;
+  /** What is kept how long. */
+  readonly keeping: Keeping;
   readonly log: Log;
   /** Whether each landing is logged. */
   readonly debug: boolean;
@@ -35,10 +35,10 @@ export interface ConsumerRole {
 }
 
 /** Starts landing and housekeeping. */
-export function startConsumerRole({ stream, store, streamHours, log, debug, onTraced }: ConsumerRoleParts): ConsumerRole {
+export function startConsumerRole({ stream, store, keeping, log, debug, onTraced }: ConsumerRoleParts): ConsumerRole {
   const consumer = startConsumer({ stream, store, now: Date.now, log, debug, onTraced });
   const stopHousekeeping = startHousekeeping(
-    () => sweepSlice(stream, store, { streamHours }, Date.now()),
+    () => sweepSlice(stream, store, keeping, Date.now()),
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
   );
   return {

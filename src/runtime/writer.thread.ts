@@ -11,6 +11,7 @@ import { beginning } from './waiting-thread.ts';
 import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 
 const { config, appended } = await beginning<WriterData>();
+const MEBIBYTE = 1024 * 1024;
 const port = parentPort!;
 const tell = (news: WriterNews) => port.postMessage(news);
 const log: Log = (level, message) => tell({ log: { level, message } });
@@ -20,9 +21,10 @@ let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
 
 async function startLanding() {
   const stream = await openStream(config, appended);
-  const { streamRetentionHours: streamHours, logLevel } = config;
+  const { streamRetentionHours: streamHours, streamRetentionMb, maxAuditMb, logLevel } = config;
+  const keeping = { streamHours, streamBytes: streamRetentionMb * MEBIBYTE, auditBytes: maxAuditMb * MEBIBYTE };
   const debug = logLevel === 'debug' || logLevel === 'trace';
-  return { stream, role: startConsumerRole({ stream, store, streamHours, log, debug, onTraced: (traced) => tell({ traced }) }) };
+  return { stream, role: startConsumerRole({ stream, store, keeping, log, debug, onTraced: (traced) => tell({ traced }) }) };
 }
 
 const control: WriterControl = {

@@ -1,6 +1,6 @@
 import type { Kind } from '../rule.ts';
 import { SHOWN, shown } from './check.ts';
-import { type BatchFault, type EntryFault, errorTexts } from './faults.ts';
+import { type BatchFault, type EntryFault, errorTexts, MOST_DETAILS } from './faults.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import { EntryScanner, type EntrySpan } from './scan.ts';
@@ -36,7 +36,6 @@ export interface BatchCheck extends EnvelopeCheck {
   readonly report: (error: unknown) => void;
 }
 
-const MAX_DETAILS = 100;
 /** Bytes that are scanned in one step. */
 const PIECE = 4 * 1024;
 /** A batch of too many entries is looked at up to here, bytes: millions of them need not be counted. */
@@ -123,10 +122,10 @@ export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, ch
           faults.push({ entry: index, field: 'rule.expression', message: judged.expression, isExpression: true });
       }
     } else refused.push({ index, field: 'entry', message: 'must be an object', value: shownEntry(bytes, span) });
-    if (refused.length >= MAX_DETAILS) break;
+    if (refused.length >= MOST_DETAILS) break;
     yield;
   }
-  return refused.length > 0 ? { refused: refused.slice(0, MAX_DETAILS) } : { accepted, failed, faults };
+  return refused.length > 0 ? { refused: refused.slice(0, MOST_DETAILS) } : { accepted, failed, faults };
 }
 
 /** What is wrong with an entry itself, the faults for which the whole batch is refused, or undefined when it is accepted. */

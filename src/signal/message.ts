@@ -20,7 +20,7 @@ import { expiresAt, lifetime } from './expiry.ts';
 import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from './limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
 import type { Signal } from './schema.ts';
-import { batchOf } from './signal-id.ts';
+import { batchReader } from './signal-id.ts';
 import { isStorableText } from './storable-text.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
 import { compile } from './validate.ts';
@@ -83,17 +83,17 @@ interface Poison {
 /**
  * What a record of the stream does, or why it can never land. Checks the shape only: what was accepted is not judged again,
  * because geo data, limits and schemes may differ by then. Another producer may leave out every header but the workspace.
- * Never throws: one record must not stop those behind it.
+ * Never throws: one record must not stop those behind it. Who decodes many gives one reader of headers.
  */
-export function decodeSignalRecord(record: StreamRecord): Landed | Poison {
+export function decodeSignalRecord(record: StreamRecord, headers = headerReader()): Landed | Poison {
   try {
-    return decodeRecord(record);
+    return decodeRecord(record, headers);
   } catch (defect) {
     return { poison: `weir failed to decode it: ${defect}`, defect };
   }
 }
 
-function decodeRecord(record: StreamRecord): Landed | Poison {
+function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: HeaderReader): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
   const { signal_id: signalId, key_id: keyId = null } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
@@ -304,10 +304,16 @@ function parseObject(json: string): Record<string, unknown> | undefined {
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-const instantOf = remembered((text: string) => (INSTANT.test(text) ? Date.parse(text) : Number.NaN));
-const keyOf = remembered((text: string | null) => (isUuid(text) ? text : null));
 
-/** The same function, with the result for its last argument at hand: records of one batch repeat their headers. */
+/** Reads the headers of one record after the other: those of one batch repeat each other, and are read once. */
+export const headerReader = () => ({
+  instantOf: remembered((text: string) => (INSTANT.test(text) ? Date.parse(text) : Number.NaN)),
+  keyOf: remembered((text: string | null) => (isUuid(text) ? text : null)),
+  batchOf: batchReader(),
+});
+type HeaderReader = ReturnType<typeof headerReader>;
+
+/** The same function, with the result for its last argument at hand. */
 function remembered<A, R>(make: (argument: A) => R): (argument: A) => R {
   let last: { readonly argument: A; readonly result: R } | undefined;
   return (argument) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { v4, validate, version } from 'uuid';
-import { BATCH_SIGNALS, batchOf, newBatchId, signalId } from './signal-id.ts';
+import { BATCH_SIGNALS, batchReader, newBatchId, signalId } from './signal-id.ts';
+
+const batchOf = batchReader();
 
 const INSTANT = Date.parse('2026-11-20T10:00:00.123Z');
 

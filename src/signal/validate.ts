@@ -82,7 +82,7 @@ export interface FieldFault {
  * Makes of a schema a function that lists every fault of a value, in the schema's order, one a field. The schema is compiled at the first
  * call: most threads and commands ask for few of the schemas that they load, and all of them took a fifth of a start.
  */
-export function compile(schema: TSchema): (value: unknown) => FieldFault[] {
+export function compile(schema: TSchema): (value: unknown) => readonly FieldFault[] {
   let validate: ValidateFunction | undefined;
   return (value) => {
     validate ??= ajv.compile(schema);
@@ -100,7 +100,7 @@ export function compile(schema: TSchema): (value: unknown) => FieldFault[] {
   };
 }
 
-const NONE: FieldFault[] = [];
+const NONE: readonly FieldFault[] = [];
 
 type Params = Record<string, unknown>;
 interface Limits {

@@ -2,7 +2,8 @@
 import { WeirError } from '../errors.ts';
 import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../ports/account-store.ts';
 import { WORKSPACE_PK } from './places.ts';
-import { one, run, type Work } from './work.ts';
+import { bytesOf, giveBack, take } from './taken-bytes.ts';
+import { all, one, run, type Work } from './work.ts';
 
 /** `earlierAnswer` of the port. */
 export function* earlierAnswer(
@@ -23,20 +24,24 @@ export function* earlierAnswer(
 
 /** Remembers an answer, unless one is known; says whether it did. */
 export function* remember(now: string, workspacePk: number, { keyId, token, fingerprint }: OnceOnly, answer: string): Work<boolean> {
-  yield* run(
-    `DELETE FROM answers WHERE workspace_pk = $1 AND key_id = $2 AND token = $3 AND at <= ${now} - ${ANSWER_KEPT}`,
+  const old = yield* all(
+    `DELETE FROM answers WHERE workspace_pk = $1 AND key_id = $2 AND token = $3 AND at <= ${now} - ${ANSWER_KEPT} RETURNING workspace_pk, bytes`,
     workspacePk,
     keyId,
     token,
   );
+  const bytes = bytesOf(answer);
   const count = yield* run(
-    `INSERT INTO answers (workspace_pk, key_id, token, fingerprint, answer, at) VALUES ($1, $2, $3, $4, $5, ${now}) ON CONFLICT DO NOTHING`,
+    `INSERT INTO answers (workspace_pk, key_id, token, fingerprint, answer, at, bytes) VALUES ($1, $2, $3, $4, $5, ${now}, $6) ON CONFLICT DO NOTHING`,
     workspacePk,
     keyId,
     token,
     fingerprint,
     answer,
+    bytes,
   );
+  yield* giveBack('answers', old);
+  if (count > 0) yield* take('answers', workspacePk, bytes);
   return count > 0;
 }
 

@@ -5,6 +5,7 @@ import type { AuditEvent } from '../ports/audit.ts';
 import { pageOf } from './page.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { type Row, textOrNull } from './rows.ts';
+import { bytesOf, take } from './taken-bytes.ts';
 import { all, run, type Work } from './work.ts';
 
 /** What a row says besides the event and its object. */
@@ -20,16 +21,20 @@ const LONGEST = 4096;
 
 /** Writes a row. */
 export function* audit(now: string, event: string, object: string, { workspacePk = null, by, change }: Audited = {}): Work<void> {
-  const text = change === undefined ? null : JSON.stringify(change);
+  const whole = change === undefined ? null : JSON.stringify(change);
+  const text = whole !== null && whole.length > LONGEST ? null : whole;
+  const bytes = bytesOf(text, by?.actor ?? null);
   yield* run(
-    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, change) VALUES (${now}, $1, $2, $3, $4, $5, $6)`,
+    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, change, bytes) VALUES (${now}, $1, $2, $3, $4, $5, $6, $7)`,
     event,
     object,
     workspacePk,
     by?.keyId ?? null,
     by?.actor ?? null,
-    text !== null && text.length > LONGEST ? null : text,
+    text,
+    bytes,
   );
+  if (workspacePk !== null) yield* take('audit', workspacePk, bytes);
 }
 
 type State = Readonly<Record<string, unknown>>;

@@ -23,7 +23,7 @@ const ROWS = 40;
 /** The writes of the ledger. Who writes it holds one row until the commit: what is read is still so when it is written. */
 export const deviceWrites = (transact: Transact): DeviceWrites => ({
   noteDevices: (seen) => transact(() => noteDevices(seen)),
-  markStopped: ({ now, running }) => transact(() => markStopped(now, running)),
+  markStopped: ({ now, running, most = MOST }) => transact(() => markStopped(now, running, most)),
 });
 
 const hold = () => run("UPDATE counters SET value = value + 1 WHERE name = 'devices'");
@@ -52,9 +52,41 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   return back;
 }
 
-function* markStopped(now: number, running: number): Work<Device[]> {
+/**
+ * Brings the number of devices down to `most`: the workspaces that have most of them lose those that pulled longest ago, down to one number for
+ * all of these. So nobody loses any for the devices of others while he has less than his share.
+ */
+function* forgetOldest(most: number): Work<void> {
+  const counts = (yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk')).map((row) =>
+    Number(row.devices),
+  );
+  const each = fairShare(counts, most);
+  if (each === undefined) return;
+  for (const row of yield* all('SELECT workspace_pk FROM devices GROUP BY workspace_pk HAVING count(*) > $1', each)) {
+    yield* run(
+      `DELETE FROM devices WHERE workspace_pk = $1 AND id IN (SELECT id FROM devices WHERE workspace_pk = $1
+         ORDER BY last_pull DESC LIMIT ${MOST_OF_WORKSPACE} OFFSET $2)`,
+      Number(row.workspace_pk),
+      each,
+    );
+  }
+}
+
+/** How many each may keep at most so that all together have no more than `most`; undefined where they have not. */
+export function fairShare(counts: readonly number[], most: number): number | undefined {
+  let left = most;
+  const sorted = [...counts].sort((a, b) => a - b);
+  for (const [i, count] of sorted.entries()) {
+    const share = Math.floor(left / (sorted.length - i));
+    if (count > share) return share;
+    left -= count;
+  }
+  return undefined;
+}
+
+function* markStopped(now: number, running: number, most: number): Work<Device[]> {
   yield* hold();
-  yield* run(`DELETE FROM devices WHERE last_pull < (SELECT last_pull FROM devices ORDER BY last_pull DESC LIMIT 1 OFFSET ${MOST - 1})`);
+  yield* forgetOldest(most);
   const rows = yield* all(
     'UPDATE devices SET stopped_at = $1, due_at = NULL WHERE due_at <= $1 AND patience <= $2 RETURNING *',
     now,

@@ -7,7 +7,7 @@ import { audit, changed } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys } from './management.ts';
+import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './management.ts';
 import { profileOf, type Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
 
@@ -38,9 +38,11 @@ type FeedManagement = Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteF
 
 export function feedManagement(transact: Transact): FeedManagement {
   return {
-    createFeed: (workspaceId, feed, { by, once } = {}) =>
+    createFeed: (workspaceId, feed, { by, once, most = 0 } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
+        const there = most > 0 ? yield* one('SELECT count(*) AS feeds FROM feeds WHERE workspace_pk = $1', workspacePk) : undefined;
+        if (Number(there?.feeds ?? 0) >= most && most > 0) throw tooMany(most, 'feeds made of lists', 'MAX_FEEDS');
         const id = randomUUID();
         const row = yield* insertFeed(now, workspacePk, { ...feed, id });
         const made = feedOf(row, workspaceId, yield* membersOf(row));

@@ -311,10 +311,26 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
   return workspaceOf({ ...row, organization_id: organizationId });
 }
 
-function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once }: ChangeOptions = {}): Work<KeyInfo> {
+/** Makes room for a key: the one that was revoked, or has expired, longest ago is forgotten. Throws REFUSED where there is none. */
+function* makeRoomForKey(now: string, workspacePk: number, most: number): Work<void> {
+  if (most === 0) return;
+  const row = yield* one('SELECT count(*) AS keys FROM keys WHERE workspace_pk = $1', workspacePk);
+  if (Number(row!.keys) < most) return;
+  // A first key stays, or its BOOTSTRAP_API_KEY would be valid again; those that may come back with their list or feed go last.
+  const forgotten = yield* run(
+    `DELETE FROM keys WHERE id = (SELECT id FROM keys WHERE workspace_pk = $1 AND coalesce(name, '') <> $2
+       AND (revoked_at IS NOT NULL OR expires_at <= ${now}) ORDER BY CASE WHEN revoked_with IS NULL THEN 0 ELSE 1 END, coalesce(revoked_at, expires_at), id LIMIT 1)`,
+    workspacePk,
+    BOOTSTRAP_KEY_NAME,
+  );
+  if (forgotten === 0) throw tooMany(most, 'keys', 'MAX_KEYS', 'revoke one');
+}
+
+function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, most = 0 }: ChangeOptions = {}): Work<KeyInfo> {
   const { hash, prefix, name, permissions, listId, feedId, expiresAt } = key;
   const id = randomUUID();
   const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
+  yield* makeRoomForKey(now, workspacePk, most);
   if (listId !== null) yield* listRow(workspacePk, listId);
   if (feedId !== null) yield* feedRow(workspacePk, feedId);
   const row = yield* create(now, 'keys', {
@@ -336,6 +352,7 @@ function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once }:
   return made;
 }
 
-export const tooManyLists = (most: number) =>
-  new WeirError('REFUSED', `the workspace has ${most} lists, as many as it may have: delete one, or raise MAX_LISTS`);
+export const tooMany = (most: number, what: string, setting: string, remedy = 'delete one') =>
+  new WeirError('REFUSED', `the workspace has ${most} ${what}, as many as it may have: ${remedy}, or raise ${setting}`);
+export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
 export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

@@ -25,6 +25,7 @@ import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
 import { findSession } from './sessions.ts';
+import { takenBytes } from './taken-bytes.ts';
 import { undoPreview } from './undo-preview.ts';
 import { all, one, type Work } from './work.ts';
 
@@ -88,6 +89,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     feedPage: (workspaceId, page) => read(feedPage(workspaceId, page)),
     keyPage: (workspaceId, page) => read(keyPage(workspaceId, page)),
     auditPage: (workspaceId, page) => read(auditPage(workspaceId, page)),
+    takenBytes: (workspaceId) => read(takenBytes(workspaceId)),
     earlierAnswer: (workspaceId, request, since) => read(earlierAnswer(workspaceId, request, since)),
     defaultList: (workspaceId) => read(defaultList(workspaceId)),
     listCount: (workspaceId) => read(listCount(workspaceId)),

@@ -1,13 +1,15 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
 import { DAY } from '../clock.ts';
 import { ANSWER_KEPT } from '../ports/account-store.ts';
-import type { RuleWrites } from '../ports/rule-store.ts';
+import type { SweepLimits } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './deleted.ts';
 import { countLapsed, firstKeptDay, forgetDays } from './feed-days.ts';
 import { sweepReplacements } from './replacements.ts';
+import type { Row } from './rows.ts';
 import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
+import { giveBack } from './taken-bytes.ts';
 import { all, one, run, type Work } from './work.ts';
 
 /** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */
@@ -22,11 +24,26 @@ const COUNTED = 20_000;
 
 /** Rules that a workspace keeps as they were before a change, unless told otherwise: those of thirty times 131,072 that are sent again. */
 const KEPT_RULES = 4_000_000;
+/** The same of all workspaces together: beyond it the one that keeps most gives up first. */
+const KEPT_IN_ALL = 20_000_000;
+/** Dead letters that are kept, the newest. */
+const DEAD_LETTERS = 100_000;
+/** How long rows of the audit log stay in a workspace whose log is half full, ms. */
+const AUDIT_KEPT = 7 * DAY;
 
 /** `sweep` of the port. */
 export function* sweep(
   atMost: AtMost,
-  { now, rulesExpiredBefore, auditBefore, limit, keptRules = KEPT_RULES }: Parameters<RuleWrites['sweep']>[0],
+  {
+    now,
+    rulesExpiredBefore,
+    auditBefore,
+    limit,
+    keptRules = KEPT_RULES,
+    keptInAll = KEPT_IN_ALL,
+    auditBytes = 0,
+    deadLetters = DEAD_LETTERS,
+  }: SweepLimits,
 ): Work<number> {
   const [changes, kept] = [new RuleCountChanges(), new RuleCountChanges()];
   let removed = 0;
@@ -48,21 +65,55 @@ export function* sweep(
     const { scope, table } = RULE_KINDS[kind];
     removed += yield* removeRules(table, `${scope}_pk`, atMost(table, 'expires_at < $1'), [rulesExpiredBefore, limit], changes);
   }
-  for (const table of ['dead_letters', 'audit']) {
-    removed += yield* run(`DELETE FROM ${table} WHERE ${atMost(table, 'at < $1')}`, auditBefore, limit);
-  }
+  removed += yield* run(`DELETE FROM dead_letters WHERE ${atMost('dead_letters', 'at < $1')}`, auditBefore, limit);
+  const newest = yield* one('SELECT max(id) AS id FROM dead_letters');
+  removed += yield* run(
+    `DELETE FROM dead_letters WHERE ${atMost('dead_letters', 'id <= $1')}`,
+    Number(newest?.id ?? 0) - deadLetters,
+    limit,
+  );
+  const audited = yield* all(`DELETE FROM audit WHERE ${atMost('audit', 'at < $1')} RETURNING workspace_pk, bytes`, auditBefore, limit);
+  audited.push(...(yield* shortenAudit(now, auditBytes, limit)));
+  yield* giveBack('audit', audited);
+  removed += audited.length;
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
   removed += yield* run(`DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')}`, now - TOLD_KEPT, limit);
-  removed += yield* run(`DELETE FROM answers WHERE ${atMost('answers', 'at < $1')}`, now - ANSWER_KEPT, limit);
+  const answers = yield* all(
+    `DELETE FROM answers WHERE ${atMost('answers', 'at < $1')} RETURNING workspace_pk, bytes`,
+    now - ANSWER_KEPT,
+    limit,
+  );
+  yield* giveBack('answers', answers);
+  removed += answers.length;
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
   removed += yield* sweepReplacements(now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
-  removed += yield* giveUp(atMost, keptRules, limit);
+  removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);
   yield* writeRuleCounts(changes);
   yield* writeRuleCounts(kept, 'kept_counts');
   if (removed === 0) for (const table of ['rule_counts', 'kept_counts'] as const) yield* foldRuleCounts(table);
   return removed;
+}
+
+/**
+ * Deletes the oldest audit rows of a workspace whose rows take more than half of the bytes that they may (0 = no limit), but none of the last
+ * seven days: who fills the log does not wash out what he did. Returns the rows, `limit` at most.
+ */
+function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row[]> {
+  if (auditBytes === 0) return [];
+  const full = yield* all("SELECT workspace_pk FROM taken_bytes WHERE what = 'audit' AND bytes > $1", auditBytes / 2);
+  for (const { workspace_pk: workspace } of full) {
+    const oldest = yield* all('SELECT id, at FROM audit WHERE workspace_pk = $1 ORDER BY id LIMIT $2', Number(workspace), limit);
+    const last = oldest.findLast(({ at }) => Number(at) < now - AUDIT_KEPT);
+    if (last === undefined) continue;
+    return yield* all(
+      'DELETE FROM audit WHERE workspace_pk = $1 AND id <= $2 RETURNING workspace_pk, bytes',
+      Number(workspace),
+      Number(last.id),
+    );
+  }
+  return [];
 }
 
 const BATCHES = 500;
@@ -107,7 +158,7 @@ const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND fi
  * Gives up what the oldest batches have replaced, in one workspace that keeps more than `most` rules. How far is noted before the first row
  * goes: nobody takes what is left for all of it.
  */
-function* giveUp(atMost: AtMost, most: number, limit: number): Work<number> {
+function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly keptInAll: number }, limit: number): Work<number> {
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
   if (open !== undefined) {
     const [workspace, from, until] = [Number(open.workspace_pk), Number(open.removed_seq), Number(open.until_seq)];
@@ -115,8 +166,9 @@ function* giveUp(atMost: AtMost, most: number, limit: number): Work<number> {
     if (isDone) yield* run('UPDATE given_up SET removed_seq = $2 WHERE workspace_pk = $1', workspace, until);
     return removed + (isDone ? 1 : 0);
   }
-  const over = yield* one('SELECT workspace_pk FROM kept_counts GROUP BY workspace_pk HAVING sum(rules) > $1 LIMIT 1', most);
-  if (over === undefined) return 0;
+  const [over] = yield* all('SELECT workspace_pk, sum(rules) AS kept FROM kept_counts GROUP BY workspace_pk ORDER BY kept DESC LIMIT 1');
+  const inAll = yield* one('SELECT sum(rules) AS kept FROM kept_counts');
+  if (over === undefined || (Number(over.kept) <= most.keptRules && Number(inAll?.kept ?? 0) <= most.keptInAll)) return 0;
   const workspace = Number(over.workspace_pk);
   // Its row is held, as a landing holds it: an undo that is under way has all that it needs until its end.
   const isHeld = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;

@@ -11,6 +11,10 @@ const SLICE = 1000;
 export interface Keeping {
   /** How long landed messages of the embedded stream are kept, hours. */
   readonly streamHours: number;
+  /** Bytes that these may take; 0 = no limit. */
+  readonly streamBytes: number;
+  /** Bytes that the audit log of a workspace may take; 0 = no limit. */
+  readonly auditBytes: number;
 }
 
 /**
@@ -19,18 +23,22 @@ export interface Keeping {
  */
 export async function sweepSlice(
   stream: Stream,
-  store: Pick<StoreReads, 'position'> & Pick<StoreWrites, 'sweep'>,
+  store: Pick<StoreReads, 'position'> & Pick<StoreWrites, 'sweep' | 'shrink'>,
   keeping: Keeping,
   now: number,
 ): Promise<boolean> {
-  const removed = await store.sweep({ now, rulesExpiredBefore: now - 7 * DAY, auditBefore: now - 90 * DAY, limit: SLICE });
+  const { streamHours, streamBytes, auditBytes } = keeping;
+  const removed = await store.sweep({ now, rulesExpiredBefore: now - 7 * DAY, auditBefore: now - 90 * DAY, limit: SLICE, auditBytes });
+  // What is freed while rows go is taken by those that come; the rest goes back to the disk behind the last of them.
+  const mayShrink = removed === 0 && (await store.shrink());
   const streamId = await stream.id();
   let trimmed = 0;
   for (let partition = 0; partition < (await stream.partitions()); partition += 1) {
     const landed = (await store.position(streamId, partition)) ?? 0;
-    trimmed += await stream.trim(partition, now - keeping.streamHours * HOUR, landed, SLICE);
+    const most = streamBytes === 0 ? undefined : streamBytes;
+    trimmed += await stream.trim(partition, now - streamHours * HOUR, landed, SLICE, most);
   }
-  return removed > 0 || trimmed > 0;
+  return removed > 0 || trimmed > 0 || mayShrink;
 }
 
 /** Sweeps once a minute, slice after slice while there is more to delete. Returns the function that stops it. */

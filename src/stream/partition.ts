@@ -5,7 +5,7 @@ import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
-import { decodeSignalRecord } from '../signal/message.ts';
+import { decodeSignalRecord, headerReader } from '../signal/message.ts';
 import { readTraceparent } from '../signal/traceparent.ts';
 import { positionOutside } from './halt.ts';
 import { pause } from './retry.ts';
@@ -143,13 +143,14 @@ async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedR
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];
   const defects: { offset: number; defect: unknown }[] = [];
+  const headers = headerReader();
   let text = 0;
   for (const [i, record] of records.entries()) {
     if (i % DECODED === 0 || text >= DECODED_TEXT) {
       await turn();
       text = 0;
     }
-    const decoded = decodeSignalRecord(record);
+    const decoded = decodeSignalRecord(record, headers);
     if (!('poison' in decoded)) {
       const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;
       items.push({ record, workspaceId, listId, receivedAt, batchId, keyId, change });

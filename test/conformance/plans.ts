@@ -47,7 +47,10 @@ const MEANT: readonly RegExp[] = [
   // The never-block rules of all lists, by an index that has them apart.
   /^SELECT (count\(take_rule\()?r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,
   // Counts, and the keys of a workspace: management.
-  /^SELECT count\(\*\) AS lists /,
+  /^SELECT count\(\*\) AS (lists|keys|feeds) /,
+  // Up to MAX_KEYS; the end of an index.
+  /^DELETE FROM keys WHERE id = \(SELECT id FROM keys WHERE workspace_pk = /,
+  /^SELECT max\(id\) AS id FROM dead_letters$/,
   /^SELECT \(SELECT count\(\*\) FROM lists /,
   /^SELECT \* FROM keys WHERE workspace_pk = /,
   // What is set of a workspace concerns all its lists.
@@ -56,6 +59,7 @@ const MEANT: readonly RegExp[] = [
   /^SELECT count\(\*\) AS rules FROM \(SELECT 1 AS rule FROM access_rules r WHERE r\.list_pk = /,
   // Up to a limit, or until the first row.
   /^SELECT l\.\*, EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) AS has_rules, .* \(SELECT b\.last_seq FROM batches b WHERE b\.workspace_pk = w\.pk ORDER BY b\.first_seq DESC LIMIT 1\) AS last_seq FROM workspaces w LEFT JOIN lists l ON l\.workspace_pk = w\.pk AND l\.id = /,
+  /^SELECT id, at FROM audit WHERE workspace_pk = \S+ ORDER BY id LIMIT /,
   /^SELECT \* FROM \(SELECT \* FROM dead_letters ORDER BY id DESC LIMIT /,
   /^SELECT count\(\*\) AS letters /,
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
@@ -80,6 +84,8 @@ const MEANT: readonly RegExp[] = [
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,
+  // Where all devices are too many: how many each workspace has.
+  /^SELECT workspace_pk(, count\(\*\) AS devices)? FROM devices GROUP BY workspace_pk/,
   /^INSERT INTO deleted_members .* FROM feed_lists WHERE list_pk = /,
   // Beyond the devices that are kept, counted along an index.
   /^DELETE FROM devices WHERE workspace_pk = .* OFFSET /,

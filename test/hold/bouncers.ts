@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Figure } from '../../bench/support/figures.ts';
+import { fillStore } from '../../bench/support/fill.ts';
 import { watchMachine } from '../../bench/support/machine.ts';
 import { memoryMb } from '../../bench/support/process.ts';
-import { newKey, newTenant } from '../support/command.ts';
+import { newTenant } from '../support/command.ts';
 import { ask, postSignals } from '../support/http.ts';
 import { KEY } from '../support/weir.ts';
 import type { BouncerFlood } from './bouncer-flood.thread.ts';
-import { on, type Settings } from './checks.ts';
+import { on, type Settings, sending } from './checks.ts';
 
 /** How long after a flood what came of it has been written, ms: bouncers are written once a minute. */
 const WRITTEN = 62_000;
@@ -27,8 +28,7 @@ async function flood(options: BouncerFlood): Promise<Record<number, number>> {
 /** Usage metrics and pulls of one key under thousands of names, until they have been written: what a bouncer and polls of another tenant get. */
 export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
   on({ ...settings, FEED_REBUILD_SECONDS: '1' }, async ({ url, pid }) => {
-    const { workspaceId } = await newTenant({ ...settings }, { organization: 'default', workspace: 'junk' });
-    const junk = await newKey({ ...settings }, workspaceId, '--permission', 'feed:read');
+    const { key: junk } = await newTenant({ ...settings }, { organization: 'default', workspace: 'junk' }, '--permission', 'feed:read');
     const networks = Array.from({ length: 1000 }, (_, n) => ({
       type: 'access_rules',
       action: 'block',
@@ -69,3 +69,43 @@ export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
       { what: "the same: decisions that another tenant's bouncer is told again", figure: JSON.parse(text).new.length, limit: 0 },
     ];
   });
+
+/** Connections that ask for everything, each with a filter of its own, so that no two share a body. */
+const FILTERS = 60;
+
+/** Pulls of 131,072 decisions with ever new filters, by clients that do not read: memory, and the rebuilds of another tenant meanwhile. */
+export const bouncerFilters = async (settings: Settings): Promise<Figure[]> => {
+  await fillStore(settings.DATA_DIR!, [{ name: 'default', rules: 131_072, maxEntries: 131_072 }]);
+  return on({ ...settings, FEED_REBUILD_SECONDS: '0' }, async ({ url, pid }) => {
+    const { key } = await newTenant({ ...settings }, { organization: 'default', workspace: 'other' });
+    await postSignals(url, key, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]);
+    const poll = async () => {
+      const began = performance.now();
+      const { status } = await ask(url, '/v1/threat/feeds', { headers: { authorization: `Bearer ${key}` } });
+      return status === 200 ? performance.now() - began : Number.POSITIVE_INFINITY;
+    };
+    await ask(url, '/v1/decisions/stream', { headers: { 'x-api-key': KEY } });
+    await poll();
+    const idle = memoryMb(pid);
+    const machine = await watchMachine();
+    const sockets = await Promise.all(
+      Array.from({ length: FILTERS }, async (_, n) => {
+        const path = `/v1/decisions/stream?startup=true&scenarios_not_containing=none${n}`;
+        return (await sending(url, `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${KEY}\r\n\r\n`)).pause();
+      }),
+    );
+    const waits: number[] = [];
+    for (let n = 0; n < 100; n += 1) {
+      waits.push(await poll());
+      await sleep(50);
+    }
+    const bare = Math.max(...(await machine.end()));
+    const peak = memoryMb(pid, 'VmHWM');
+    for (const socket of sockets) socket.destroy();
+    const what = `${FILTERS} pulls of 131,072 decisions, each with a filter of its own`;
+    return [
+      { what: `${what}: memory over idle, MiB`, figure: peak - idle, limit: 200 },
+      { what: 'the same: worst rebuild of another tenant, ms', figure: Math.max(...waits), limit: 500, machine: bare },
+    ];
+  });
+};

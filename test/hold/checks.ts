@@ -31,7 +31,7 @@ export async function on(settings: Settings, work: (weir: Weir) => Promise<Figur
 }
 
 /** A connection that has sent this and reads the answer's beginning only when asked to. */
-async function sending(url: string, text: string): Promise<Socket> {
+export async function sending(url: string, text: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).on('error', () => {});
   await once(socket, 'connect');

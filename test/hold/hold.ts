@@ -12,9 +12,10 @@ import { promisify } from 'node:util';
 import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { bouncerNames } from './bouncers.ts';
+import { bouncerFilters, bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { importsOfLines } from './imports.ts';
+import { undoPreviews } from './undo.ts';
 
 interface Part {
   readonly name: string;
@@ -60,6 +61,7 @@ const ON_POSTGRES = [
   check('landing', 'PostgreSQL', whileLanding),
   check('slow posts', 'PostgreSQL', slowPosts),
   check('names of bouncers', 'PostgreSQL', bouncerNames),
+  check('undo previews', 'PostgreSQL', undoPreviews),
   check('imports of lines', 'PostgreSQL', importsOfLines),
 ];
 const PARTS: readonly Part[] = [
@@ -71,6 +73,8 @@ const PARTS: readonly Part[] = [
   check('landing', 'embedded', whileLanding),
   check('slow posts', 'embedded', slowPosts),
   check('names of bouncers', 'embedded', bouncerNames),
+  check('undo previews', 'embedded', undoPreviews),
+  check('filters of bouncers', 'embedded', bouncerFilters),
   check('imports of lines', 'embedded', importsOfLines),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];

@@ -253,6 +253,9 @@ suite('management', () => {
     assert.equal((await get('/audit?limit=1')).body.entries[0]!.id, audited);
     const name = fresh('list');
     const twice = await call('POST', '/lists', admin, `{"name":"x","name":"${name}"}`);
+    const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`name${n}`, n]));
+    const many = await call('POST', '/lists', admin, unknown);
+    assert.deepEqual([many.status, many.body.details.length], [400, 100], 'D15.5 no more rows than the document says');
     assert.deepEqual([twice.status, twice.body.details[0]], [400, { field: 'name', message: 'must be given once', value: null }]);
     // Null is no value of these.
     assert.equal((await make('/keys', { name: null, list: null, expires_in: null })).body.name, null);

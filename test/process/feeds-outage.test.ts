@@ -35,6 +35,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
   let postgres: OwnPostgres;
   let feeds: FeedWorld;
   let space: Space;
+  let edgeId: string;
   const cleanup: (() => void)[] = [];
 
   before(async () => {
@@ -42,7 +43,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
     const settings = { DATABASE_URL: await postgres.createDatabase(), FEED_REBUILD_SECONDS: '1' };
     feeds = await startFeedWorld(settings, temporaryFolder({ after: (work) => cleanup.push(work) }));
     space = await feeds.space();
-    await space.list('edge', '--description', 'an edge');
+    edgeId = await space.list('edge', '--description', 'an edge');
     await space.list('small', '--max-entries', '1');
     for (let i = 0; i < 2; i += 1) await space.list('twice');
     await space.list('never read');
@@ -110,6 +111,13 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
     assert.deepEqual([small.status, small.headers['x-feed-entry-count']], [413, '2']);
     for (const reply of [csv, commented, digest, empty, small]) staleSince(reply);
     assert.equal((await space.get('/edge')).headers.etag, edge.headers.etag);
+
+    // It was never asked for by its id while the store answered.
+    for (const id of [edgeId, edgeId.toUpperCase()]) {
+      const byId = await space.get(`/${id}`);
+      staleSince(byId);
+      assert.deepEqual([byId.status, byId.text, byId.headers.etag], [200, edge.text, edge.headers.etag]);
+    }
 
     // No list that memory does not hold is said not to exist, none is empty; a name that was asked for before is still ambiguous.
     for (const path of ['/nowhere', '/never%20read', '/0195a3c0-0000-7000-8000-000000000001']) failed(await space.get(path));

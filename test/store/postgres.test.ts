@@ -23,6 +23,7 @@ import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
+import { roomConformance } from '../conformance/room.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
@@ -211,6 +212,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
+  roomConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
+import { NO_SETTINGS } from '../../src/account/list.ts';
 import { storeClock } from '../../src/store/sqlite/clock.ts';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
@@ -13,7 +14,8 @@ import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
-import { type StoreDriver, storeConformance } from '../conformance/store.ts';
+import { roomConformance } from '../conformance/room.ts';
+import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -47,6 +49,7 @@ bouncerConformance(driver);
 pastConformance(driver);
 followConformance(driver);
 managementConformance(driver);
+roomConformance(driver);
 deletedConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
@@ -87,3 +90,48 @@ function searches(text: string, plan: readonly Record<string, unknown>[]): Searc
       : [{ table: tables.get(name) ?? name, index, columns: [...columns.matchAll(/\w+(?=(?:,\w+)*\)?[<>=])/g)].map(String) }];
   });
 }
+
+test('D19.5 store sqlite: what a large delete leaves free goes back to the disk, 4 MiB at a time, and landing goes on between', async (t) => {
+  const { store, workspace, land, query, targets } = await fixture(t, driver);
+  const list = await store.createList(workspace.id, 'large', NO_SETTINGS);
+  const reason = 'x'.repeat(2000);
+  const rule = (n: number) => upsert(access(ip(`10.0.${n >> 8}.${n & 255}`), { reason }));
+  for (let n = 0; n < 15_000; n += 1000) {
+    await land(Array.from({ length: 1000 }, (_, i) => ({ listId: list.id, change: rule(n + i) })));
+  }
+  await land([upsert(access(ip('192.0.2.1')))]);
+  await store.deleteList(workspace.id, list.id);
+  while ((await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 1000 })) > 0);
+  const pages = async () => Number((await query('PRAGMA page_count'))[0]!.page_count);
+  const before = await pages();
+  assert.ok(before > 7500, String(before));
+  let last = before;
+  for (let n = 0; ; n += 1) {
+    const more = await store.shrink();
+    const now = await pages();
+    assert.ok(last - now <= 1100, `${last - now} pages at once`);
+    last = now;
+    if (!more) break;
+    await land([upsert(access(ip(`198.51.100.${n}`)))]);
+  }
+  assert.ok(last < before - 3000 && last >= 4000, `${before} pages, then ${last}`);
+  assert.equal(await store.shrink(), false);
+  assert.equal((await query('PRAGMA integrity_check'))[0]!.integrity_check, 'ok');
+  assert.ok((await targets()).includes('192.0.2.1'));
+});
+
+test('D19.5 store sqlite: the file of an older weir is written anew once, and shrinks from then on', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'weir.db');
+  const old = new DatabaseSync(file);
+  old.exec('PRAGMA journal_mode = WAL; CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');
+  old.exec(firstVersion('sqlite'));
+  assert.equal(old.prepare('PRAGMA auto_vacuum').get()!.auto_vacuum, 0);
+  old.close();
+  const told: string[] = [];
+  const store = await openSqliteStore(folder, Date.now, { onMigrate: (sentence) => told.push(sentence) });
+  await store.close();
+  assert.match(told.at(-1)!, /^the file of the store is written anew, once/);
+  using db = new DatabaseSync(file, { readOnly: true });
+  assert.equal(db.prepare('PRAGMA auto_vacuum').get()!.auto_vacuum, 2);
+});

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { streamConformance } from '../conformance/stream.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { PATIENT } from '../support/weir.ts';
+import { eventually, PATIENT } from '../support/weir.ts';
 
 streamConformance({
   name: 'sqlite',
@@ -115,6 +115,30 @@ test('D4 retention deletes landed messages that are old enough, never unlanded o
   assert.deepEqual(await stream.bounds(0), { start: 10, end: 10 });
   await stream.publish([note(10)]);
   assert.deepEqual(await stream.bounds(0), { start: 10, end: 11 });
+});
+
+test('D19.5 what has landed of the embedded stream has its bytes: the oldest goes before its time, and the file shrinks', async (t) => {
+  const folder = temporaryFolder(t);
+  const stream = openSqliteStream(folder);
+  t.after(() => stream.close());
+  const value = JSON.stringify({ reason: 'x'.repeat(50_000) });
+  const batch = Array.from({ length: 40 }, () => ({ ...note(0), value }));
+  for (let n = 0; n < 20; n += 1) await stream.publish(batch);
+  const trimAll = async (landed: number, most?: number) => {
+    while ((await stream.trim(0, 0, landed, 1000, most)) > 0);
+    return stream.bounds(0);
+  };
+  const most = 8 * 1024 * 1024;
+  assert.deepEqual(await trimAll(800), { start: 0, end: 800 }, 'without a limit all stays');
+  assert.deepEqual(await trimAll(0, most), { start: 0, end: 800 }, 'what has not landed stays');
+  const { start, end } = await trimAll(800, most);
+  assert.ok(end === 800 && start >= 600 && start < 700, `${start} to ${end}`);
+  const size = () => statSync(join(folder, 'stream.db')).size;
+  await eventually(async () => {
+    await stream.publish(batch);
+    await trimAll(2000, most);
+    assert.ok(size() < 30 * 1024 * 1024, String(size()));
+  });
 });
 
 test('4.2 D4.1 a batch of large messages is appended whole and in order, beside small ones, and read in parts', async (t) => {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { type DecisionFilter, ORIGIN, type Scope } from '../decisions.ts';
+import { Body } from './body.ts';
 import { SEVERAL } from './coverage.ts';
 import { isWide, keyAt, type NetworkKey, networkOf } from './network-key.ts';
 import type { ToldNetworks } from './told.ts';
@@ -18,33 +19,45 @@ export interface DecisionTexts {
   readonly filter: DecisionFilter;
 }
 
-/** The body of a stream: what is new or told again, and what is gone. */
-export function streamText(
+/** The body of a stream: what is new or told again, and what is gone. Other work is done while it is made. */
+export async function streamBody(
   texts: DecisionTexts,
   changes: { readonly changed: Iterable<number>; readonly gone: Iterable<NetworkKey> },
-): string {
-  const fresh: string[] = [];
-  const gone: string[] = [];
+): Promise<Uint8Array> {
+  const body = new Body();
+  // What is gone changes with the next build.
+  const gone = [...changes.gone];
   const write = decisionWriter(texts);
+  body.raw('{"new":[');
   for (const index of changes.changed) {
     const key = keyAt(texts.networks, index);
     const text = write.held(index, key);
-    if (text !== undefined) fresh.push(text);
-    else gone.push(...write.gone(key));
+    if (text === undefined) gone.push(key);
+    else body.add(text);
+    if (body.isFull) await body.flush();
   }
-  for (const key of changes.gone) gone.push(...write.gone(key));
-  return `{"new":[${fresh.join()}],"deleted":[${gone.join()}]}`;
+  body.raw('],"deleted":[');
+  for (const key of gone) {
+    const text = write.gone(key);
+    if (text !== undefined) body.add(text);
+    if (body.isFull) await body.flush();
+  }
+  body.raw(']}');
+  return body.end();
 }
 
-/** The body of a look-up: these decisions, or null when there is none. */
-export function heldText(texts: DecisionTexts, places: Iterable<number>): string {
+/** The body of a look-up: these decisions, or null when there is none. Other work is done while it is made. */
+export async function heldBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
+  const body = new Body();
   const write = decisionWriter(texts);
-  const found: string[] = [];
+  body.raw('[');
   for (const index of places) {
     const text = write.held(index, keyAt(texts.networks, index));
-    if (text !== undefined) found.push(text);
+    if (text !== undefined) body.add(text);
+    if (body.isFull) await body.flush();
   }
-  return found.length === 0 ? 'null' : `[${found.join()}]`;
+  body.raw(']');
+  return body.count === 0 ? new TextEncoder().encode('null') : body.end();
 }
 
 function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
@@ -77,8 +90,8 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
       }
       return text(key, duration, scenario.text);
     },
-    /** The decision of a network that is gone; none when its scope is not wanted. */
-    gone: (key: NetworkKey): string[] => (filter.scopes.includes(scopeOf(key)) ? [text(key, GONE, `"${ORIGIN}"`)] : []),
+    /** The decision of a network that is gone; undefined when its scope is not wanted. */
+    gone: (key: NetworkKey): string | undefined => (filter.scopes.includes(scopeOf(key)) ? text(key, GONE, `"${ORIGIN}"`) : undefined),
   };
 }
 

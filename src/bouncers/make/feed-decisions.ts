@@ -10,7 +10,7 @@ import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import { SEVERAL } from './coverage.ts';
 import type { DecisionNetworks, ListOf } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
-import { heldText, streamText } from './decision-json.ts';
+import { heldBody, streamBody } from './decision-json.ts';
 import { KeptCoverage } from './kept-coverage.ts';
 import { placeAround } from './sorted-networks.ts';
 import { Told, type ToldNetworks } from './told.ts';
@@ -76,17 +76,18 @@ export class FeedDecisions {
   }
 
   /** A body for bouncers; undefined before the first build. `now` in ms. */
-  answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): DecisionAnswer | undefined {
+  async answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): Promise<DecisionAnswer | undefined> {
     const told = this.#told;
     if (told === undefined || this.#content === undefined) return undefined;
-    const texts = { networks: told.networks, listNames: this.#listNames, now, filter };
+    const { networks, mark } = told;
     const { all, leftOut } = this.#content;
-    const text =
+    const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#wide, leftOut };
+    const texts = { networks, listNames: this.#listNames, now, filter };
+    const bytes =
       'since' in ask
-        ? streamText(texts, told.since(ask.since))
-        : heldText({ ...texts, networks: lapsing(all) }, placesAround(all, ask.network));
-    const { v4, v6 } = told.networks;
-    return { bytes: new TextEncoder().encode(text), mark: told.mark, count: v4.length + v6.length, networks: this.#wide, leftOut };
+        ? await streamBody(texts, told.since(ask.since))
+        : await heldBody({ ...texts, networks: lapsing(all) }, placesAround(all, ask.network));
+    return { bytes, ...about };
   }
 
   /** Notes what lists are called now. They keep their numbers, whatever their place in the snapshot. */

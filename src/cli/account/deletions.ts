@@ -38,7 +38,7 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
       async run(context, [name], options) {
         const store = await context.store();
         const workspace = await workspaceId(store, options.workspace);
-        return restoreNamed(byCommand(store, workspace, context.config.maxLists), kind, name!, options.name);
+        return restoreNamed(byCommand(store, workspace, context.config), kind, name!, options.name);
       },
       show: ({ id, name, keys }) =>
         `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,

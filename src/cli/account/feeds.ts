@@ -20,7 +20,9 @@ export function feedCommands(add: AddCommand): void {
       const workspace = await workspaceId(store, options.workspace);
       const lists = await members(store, workspace, options);
       if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
-      return feedJson(await createFeed(byCommand(store, workspace), { ...settingPatch(options), name: readName(name), lists }));
+      return feedJson(
+        await createFeed(byCommand(store, workspace, context.config), { ...settingPatch(options), name: readName(name), lists }),
+      );
     },
     show: (feed) => `feed ${feed.name} ${feed.id}`,
   });

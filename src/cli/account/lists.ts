@@ -14,7 +14,7 @@ export function listCommands(add: AddCommand): void {
     async run(context, [name], options) {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
-      const change = byCommand(store, workspace, context.config.maxLists);
+      const change = byCommand(store, workspace, context.config);
       return listJson(await createList(change, { ...settingPatch(options), name: readName(name) }));
     },
     show: (list) => `list ${list.name} ${list.id}`,

@@ -5,7 +5,7 @@
  */
 
 import type { DecisionRequest } from '../../bouncers/decisions.ts';
-import { DecisionAnswers, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
+import { type BUSY, DecisionAnswers, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
 import type { Instant } from '../../clock.ts';
 import { type ConfigVariant, DECISIONS, type DecisionsVariant, type DocumentVariant, type RulesVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
@@ -97,7 +97,7 @@ export class DocumentCache {
   }
 
   /** A body for a bouncer, or why there is none. Rejects as `find` does. */
-  async decisions(request: DecisionRequest): Promise<SharedAnswer | Exclude<Found, Representation>> {
+  async decisions(request: DecisionRequest): Promise<SharedAnswer | typeof BUSY | Exclude<Found, Representation>> {
     const { workspaceId, feedId } = request;
     const query = { workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId };
     for (;;) {

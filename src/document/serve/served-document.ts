@@ -1,7 +1,7 @@
 import { type Instant, secondOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { BuildSource, BuiltDocument, TooLargeBuild } from '../builder.ts';
-import { type DocumentKind, type DocumentVariant, isRemembered } from '../document.ts';
+import { type DocumentKind, type DocumentVariant, isRemembered, keyOf } from '../document.ts';
 import { stampText } from '../formats/stamp.ts';
 import type { Moment } from '../moment.ts';
 import type { FeedName, FeedWatch } from '../watch/feed-watch.ts';
@@ -52,7 +52,7 @@ export class ServedDocument {
   readonly feedId: string | null;
   readonly #workspaceId: string;
   readonly #context: ServeContext;
-  readonly #variants = new Map<DocumentVariant, ServedVariant>();
+  readonly #variants = new Map<ReturnType<typeof keyOf>, ServedVariant>();
   /** The latest read of the workspace that tells of this document. */
   #read: DocumentRead | undefined;
   #snapshot: KnownSnapshot | undefined;
@@ -96,7 +96,7 @@ export class ServedDocument {
 
   /** What can be served of a variant at once, or undefined. */
   ready(variant: DocumentVariant, at: Instant): Representation | TooLarge | undefined {
-    const served = this.#variants.get(variant);
+    const served = this.#variants.get(keyOf(variant));
     return served && readyOutcome(served.state, at);
   }
 
@@ -273,11 +273,11 @@ export class ServedDocument {
   }
 
   #variant(variant: DocumentVariant): ServedVariant {
-    let served = this.#variants.get(variant);
+    let served = this.#variants.get(keyOf(variant));
     if (served === undefined) {
       this.#makeRoom();
       served = { variant, state: NOT_BUILT, refreshing: this.#context.singleFlight(), buildingStale: this.#context.singleFlight() };
-      this.#variants.set(variant, served);
+      this.#variants.set(keyOf(variant), served);
     }
     return served;
   }
@@ -288,7 +288,7 @@ export class ServedDocument {
     const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
     if (oldest === undefined) return;
     this.#update(oldest, withoutBuilds(oldest.state));
-    this.#variants.delete(oldest.variant);
+    this.#variants.delete(keyOf(oldest.variant));
   }
 
   /** Replaces the state of a variant and lets go of the bodies that it alone held. */

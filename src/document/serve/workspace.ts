@@ -12,6 +12,8 @@ import type { SingleFlight } from './single-flight.ts';
 /** How long a read of the workspace waits for landing to catch up, ms. */
 const CAUGHT_UP_LIMIT = 2_000;
 const UUID_LENGTH = 36;
+/** Feeds, and documents of each other kind, that are remembered: more than a workspace may have lists (MAX_LISTS, unless that was raised). */
+const MOST_DOCUMENTS = 12_000;
 
 /** What a name stands for, and the read that says so. */
 export interface Known {
@@ -89,7 +91,7 @@ export class ServedWorkspace {
         this.#last = { ...this.#last, freshUntil: this.#context.monotonic() + this.#context.pause, failed: true };
       }
     }
-    const known = this.#find(ref);
+    const known = this.#find(ref) ?? this.#findById(ref);
     if (known === undefined) throw new WeirError('FEED_UNAVAILABLE', 'the store does not answer', { cause });
     return { ...known, read: this.#last };
   }
@@ -98,8 +100,13 @@ export class ServedWorkspace {
   document(document: DocumentKind, feedId: string | null): ServedDocument {
     const byFeed = this.#documents.get(document) ?? new Map<string | null, ServedDocument>();
     this.#documents.set(document, byFeed);
-    const served = byFeed.get(feedId) ?? new ServedDocument(this.id, document, feedId, this.#context);
-    byFeed.set(feedId, served);
+    let served = byFeed.get(feedId);
+    if (served === undefined) {
+      if (byFeed.size >= MOST_DOCUMENTS)
+        this.#forget(byFeed.values().reduce((oldest, each) => (each.usedAt < oldest.usedAt ? each : oldest)));
+      served = new ServedDocument(this.id, document, feedId, this.#context);
+      byFeed.set(feedId, served);
+    }
     return served;
   }
 
@@ -180,6 +187,13 @@ export class ServedWorkspace {
     const id = ref.toLowerCase();
     const byId = this.#names.get(id);
     return byId?.resolution.kind === 'named' && byId.resolution.feedId === id ? byId : this.#names.get(ref);
+  }
+
+  /** What a UUID stands for that is known by a name only: while the store does not answer, nothing better is to be had. */
+  #findById(ref: string | null): Known | undefined {
+    if (ref?.length !== UUID_LENGTH) return undefined;
+    const id = ref.toLowerCase();
+    return this.#names.values().find(({ resolution }) => resolution.kind === 'named' && resolution.feedId === id);
   }
 
   /** The latest read in which a known name stands for the same: the workspace's, while its revision has not moved. */

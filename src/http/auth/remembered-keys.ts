@@ -21,9 +21,21 @@ export interface RememberedKeys {
   forget(digest: string): void;
 }
 
+/** Keys of one workspace that are remembered: those that were shown last. As many as it may have (MAX_KEYS, unless that was raised). */
+const MOST_OF_WORKSPACE = 10_000;
+
 /** An empty memory of keys. */
-export function rememberedKeys(): RememberedKeys {
+export function rememberedKeys(most = MOST_OF_WORKSPACE): RememberedKeys {
   const keys = new Map<string, RememberedKey>();
+  /** Where those of each workspace are kept, in the order in which they were confirmed. */
+  const slots = new Map<string, Set<string>>();
+  function forget(slot: string): void {
+    const workspaceId = keys.get(slot)?.caller.workspaceId;
+    keys.delete(slot);
+    if (workspaceId === undefined) return;
+    slots.get(workspaceId)?.delete(slot);
+    if (slots.get(workspaceId)?.size === 0) slots.delete(workspaceId);
+  }
   return {
     find(digest) {
       const key = keys.get(slotOf(digest));
@@ -31,12 +43,15 @@ export function rememberedKeys(): RememberedKeys {
     },
     remember(digest, { caller, revision, confirmedAt }) {
       const key = { digest, caller, revision, confirmedAt };
-      keys.set(slotOf(digest), key);
+      const slot = slotOf(digest);
+      forget(slot);
+      keys.set(slot, key);
+      const own = slots.get(caller.workspaceId) ?? new Set();
+      slots.set(caller.workspaceId, own.add(slot));
+      if (own.size > most) forget(own.values().next().value!);
       return key;
     },
-    forget(digest) {
-      keys.delete(slotOf(digest));
-    },
+    forget: (digest) => forget(slotOf(digest)),
   };
 }
 

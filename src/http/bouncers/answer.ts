@@ -2,7 +2,7 @@ import type { Caller } from '../../account/caller.ts';
 import type { DecisionRequest } from '../../bouncers/decisions.ts';
 import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
 import { keptMetrics } from '../../bouncers/serve/metrics.ts';
-import type { SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
+import { BUSY, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
 import type { DocumentCache, Found } from '../../document/serve/cache.ts';
 import type { Representation } from '../../document/serve/representation.ts';
 import { hasCode } from '../../errors.ts';
@@ -46,6 +46,12 @@ interface BouncerOptions {
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a JSON object' };
+/** Bodies that nobody shares wait to be sent: this one would be one more. */
+export const MANY_ANSWERS: HttpFault = {
+  status: 429,
+  message: 'Too many different answers to bouncers of the workspace are being sent',
+  headers: { 'Retry-After': '5' },
+};
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
 const TAKEN = jsonAnswer(201, '{"message":"usage metrics are kept"}', NO_STORE);
 /** The parts of an answer's header that all share. */
@@ -66,6 +72,7 @@ export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: Bo
   const find = async (request: DecisionRequest): Promise<SharedAnswer | HttpFault> => {
     try {
       const found = await cache.decisions(request);
+      if (found === BUSY) return MANY_ANSWERS;
       return 'kind' in found ? refusalOf(found) : found;
     } catch (error) {
       // The cache has reported already why it has nothing to serve.
@@ -75,9 +82,15 @@ export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: Bo
   };
   const sent = async (found: SharedAnswer, acceptEncoding: string | undefined, onSent: () => void): Promise<BouncerAnswer> => {
     const isZipped = negotiateCoding(acceptEncoding) === 'gzip';
-    const body = isZipped ? await found.gzip() : found.bytes;
-    const coding = isZipped ? ['Content-Encoding', 'gzip'] : [];
-    return { answer: { status: 200, headers: [...HEADERS, ...coding, 'Content-Length', String(body.length)], body }, onSent };
+    const onClosed = found.hold();
+    try {
+      const body = isZipped ? await found.gzip() : found.bytes;
+      const coding = isZipped ? ['Content-Encoding', 'gzip'] : [];
+      return { answer: { status: 200, headers: [...HEADERS, ...coding, 'Content-Length', String(body.length)], body, onClosed }, onSent };
+    } catch (error) {
+      onClosed();
+      throw error;
+    }
   };
   const moment = () => ({ wall: now(), monotonic: monotonic() });
 

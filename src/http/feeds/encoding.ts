@@ -10,18 +10,8 @@ const MEMBER = /^[\t ]*([!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;[\t ]*q=(0(?:\.\d{0,3})?|
  */
 export function negotiateCoding(acceptEncoding: string | undefined): Coding {
   if (acceptEncoding === undefined) return 'identity';
-  let coding = negotiated.get(acceptEncoding);
-  if (coding === undefined) {
-    coding = negotiate(acceptEncoding);
-    if (negotiated.size >= REMEMBERED) negotiated.clear();
-    negotiated.set(acceptEncoding, coding);
-  }
-  return coding;
+  return USUAL.get(acceptEncoding) ?? negotiate(acceptEncoding);
 }
-
-/** Results by header value: appliances send one of a few with every poll. */
-const negotiated = new Map<string, Coding>();
-const REMEMBERED = 100;
 
 function negotiate(acceptEncoding: string): Coding {
   const weights = new Map<string, number>();
@@ -34,3 +24,17 @@ function negotiate(acceptEncoding: string): Coding {
   const identity = weights.get('identity') ?? 0;
   return gzip > 0 && gzip >= identity ? 'gzip' : 'identity';
 }
+
+/** What appliances and libraries send with every poll, judged once. */
+const USUAL: ReadonlyMap<string, Coding> = new Map(
+  [
+    'gzip',
+    'identity',
+    'gzip, deflate',
+    'gzip,deflate',
+    'deflate, gzip',
+    'gzip, deflate, br',
+    'gzip, deflate, br, zstd',
+    'deflate, gzip, br, zstd',
+  ].map((header) => [header, negotiate(header)]),
+);

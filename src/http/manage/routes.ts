@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { parse } from 'node:querystring';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation, Outcome } from '../../manage/operation.ts';
+import { requireRoom } from '../../manage/room.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { ANSWER_KEPT } from '../../ports/account-store.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
@@ -105,8 +106,11 @@ async function doOrRefuse(operation: Operation, context: ManageContext, given: G
 }
 
 async function doNow(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome> {
+  const isPreview = (given.body as { preview?: unknown }).preview === true || (given.query as { preview?: unknown }).preview === true;
+  if (!isPreview) await requireRoom(operation, context);
   const value = await operation.run(context, given);
-  if (context.once !== undefined && operation.creates === 'elsewhere') {
+  // A preview changes nothing: it may be done again.
+  if (context.once !== undefined && operation.creates === 'elsewhere' && !isPreview) {
     await context.store.rememberAnswer(context.workspaceId, context.once, JSON.stringify(value));
   }
   return operation.show(value, context);

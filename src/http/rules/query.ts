@@ -22,14 +22,16 @@ const after = (read: (given: string) => RulePlace | undefined): Parameter<RulePl
 const ID = /^\d{1,15}$/;
 const PLACE = /^(-?\d{1,16})?:([A-Za-z0-9][A-Za-z0-9._:-]{0,127})$/;
 
-const OF_LISTS = {
+/** The parameters of the rules of lists. */
+export const OF_LISTS = {
   list: text,
   type: never('access rules have no type'),
   label,
   after: after((given) => (ID.test(given) ? { id: Number(given) } : undefined)),
   limit,
 };
-const OF_WORKSPACE = {
+/** Those of rules that belong to the workspace. */
+export const OF_WORKSPACE = {
   list: never('these rules belong to the workspace, not to a list'),
   type: oneOf(RULE_TYPES),
   label,
@@ -53,20 +55,11 @@ export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFa
   return { variant: variantOf({ document: kind, type, label: wanted, page }), list };
 }
 
-/** One object for equal filters, as long as it is remembered. */
 function variantOf(asked: Omit<RulesVariant, 'filter'>): RulesVariant {
   const { document, type, label: wanted, page } = asked;
   if (type === null && wanted === null && page === null) return WHOLE[document];
-  const filter = JSON.stringify([type, wanted, page]);
-  const key = `${document} ${filter}`;
-  const variant = remembered.get(key) ?? { ...asked, filter };
-  if (remembered.size >= REMEMBERED) remembered.clear();
-  remembered.set(key, variant);
-  return variant;
+  return { ...asked, filter: JSON.stringify([type, wanted, page]) };
 }
-
-const remembered = new Map<string, RulesVariant>();
-const REMEMBERED = 1000;
 
 /** The last part of the address of a kind's rules: `waf`, `smart-firewall`, `access`. */
 export const pathOfKind = (kind: Kind): string => kind.replace(/_rule$/, '').replaceAll('_', '-');

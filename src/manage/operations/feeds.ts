@@ -21,7 +21,11 @@ export const createFeed = (
   context: ChangeContext,
   { name, lists, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
 ): Promise<ComposedFeed> =>
-  context.store.createFeed(context.workspaceId, { ...NO_SETTINGS, ...settings, name, lists }, changeOptions(context));
+  context.store.createFeed(
+    context.workspaceId,
+    { ...NO_SETTINGS, ...settings, name, lists },
+    { ...changeOptions(context), most: context.maxFeeds },
+  );
 
 /** Changes the lists or the settings of a feed; what the patch does not name stays. */
 export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {

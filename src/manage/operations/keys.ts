@@ -25,7 +25,10 @@ export async function createKey(context: ChangeContext, request: KeyRequest): Pr
   if (typeof made === 'string') throw new WeirError('USAGE', made);
   refuseMore(context, made.key.permissions);
   refuseLonger(context, made.key.expiresAt);
-  return { ...(await context.store.createKey(context.workspaceId, made.key, changeOptions(context))), text: made.text };
+  return {
+    ...(await context.store.createKey(context.workspaceId, made.key, { ...changeOptions(context), most: context.maxKeys })),
+    text: made.text,
+  };
 }
 
 /** What was revoked, or would be, and who has used it lately. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
 import type { Row } from '../rows.ts';
@@ -201,14 +201,8 @@ function statementsOf(work: Work<void>): Statement[] {
   return statements;
 }
 
-const PREPARED = new Map<string, Prepared>();
-
 /** The statement under a name that follows from its text: a pooler may hand a connection from one process to another. */
-function prepared(text: string): Prepared {
-  const known = PREPARED.get(text) ?? { name: `weir_${createHash('md5').update(text).digest('hex')}`, text };
-  PREPARED.set(text, known);
-  return known;
-}
+const prepared = (text: string): Prepared => ({ name: `weir_${hash('md5', text, 'hex')}`, text });
 
 /** Runs `work` again, after a pause, while its fault and `allowed` say that this may help. */
 async function retrying<T>(work: () => Promise<T>, allowed = () => true): Promise<T> {

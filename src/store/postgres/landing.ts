@@ -18,13 +18,13 @@ const LIMIT = 30_000;
  * The landing transaction: fence, rules, dead letters and position, all or nothing.
  * May be done twice: after a commit whose outcome is not known the second try finds itself fenced, and the consumer reads the position again.
  */
-export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fenced'> {
+export function land(db: Database, batch: LandingBatch, mostAreNew: MostAreNew): Promise<'landed' | 'fenced'> {
   return db.transaction(
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
       const { known, poison } = numberItems(batch.items, workspaces, seqs);
-      await applyItems(session, known, batch);
+      await applyItems(session, known, batch, mostAreNew);
       await keepLetters(session, batch, [...batch.poison, ...poison]);
       return 'landed';
     },
@@ -33,10 +33,10 @@ export function land(db: Database, batch: LandingBatch): Promise<'landed' | 'fen
 }
 
 /** Writes the rules, how many more each workspace has, and which lists have changed. */
-async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch): Promise<void> {
+async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch, mostAreNew: MostAreNew): Promise<void> {
   const segments = segmentsOf(known);
   await drive(session, writeSegments(segments, batch));
-  const totals = { counts: new RuleCountChanges(), kept: new RuleCountChanges() };
+  const totals = { counts: new RuleCountChanges(), kept: new RuleCountChanges(), mostAreNew };
   const days = new DayCounts(known);
   const lists = new Set<number>();
   let changes: SizedChange[] = [];
@@ -77,6 +77,7 @@ function* touchLists(lists: ReadonlySet<number>): Work<void> {
 
 /** How many rules each workspace has more, and how many more it keeps as they were. */
 interface Totals {
+  readonly mostAreNew: MostAreNew;
   readonly counts: RuleCountChanges;
   readonly kept: RuleCountChanges;
 }
@@ -102,7 +103,7 @@ function* stepsOf(changes: readonly SizedChange[]): Generator<readonly SizedChan
   if (from < changes.length) yield changes.slice(from);
 }
 
-async function writeRules(session: Session, changes: readonly SizedChange[], { counts, kept }: Totals): Promise<void> {
+async function writeRules(session: Session, changes: readonly SizedChange[], { counts, kept, mostAreNew }: Totals): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
   const count = ({ rows }: Outcome, scope: BulkStatement['scope']) => {
     for (const row of rows) {
@@ -118,7 +119,7 @@ async function writeRules(session: Session, changes: readonly SizedChange[], { c
       for (const statement of runStatements(folded)) {
         const { text, scope, firstId } = statement;
         const isTried = mostAreNew.get(text) !== false;
-        const rows = isTried ? await insertNew(session, statement, count) : statement.rows;
+        const rows = isTried ? await insertNew(session, statement, mostAreNew, count) : statement.rows;
         if (rows.length === 0) continue;
         const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
         count(outcome, scope);
@@ -129,14 +130,15 @@ async function writeRules(session: Session, changes: readonly SizedChange[], { c
   }
 }
 
-/** Whether most rules of the last statement were new: rules that are there come in rows, as new ones do. */
-const mostAreNew = new Map<string, boolean>();
+/** By statement, whether most rules of the last one were new: rules that are there come in rows, as new ones do. */
+export type MostAreNew = Map<string, boolean>;
 const rulesOf = ({ rows }: Outcome): number => rows.reduce((sum, row) => sum + Number(row.rules), 0);
 
 /** Writes the new rules of an upsert; returns the rows that are left, of any other statement all. */
 async function insertNew(
   session: Session,
   { text, insertNew: insertText, rows, scope }: BulkStatement,
+  mostAreNew: MostAreNew,
   count: (outcome: Outcome, scope: BulkStatement['scope']) => void,
 ): Promise<BulkStatement['rows']> {
   if (insertText === undefined) return rows;

@@ -14,7 +14,7 @@ import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive, type Session } from './database.ts';
-import { land } from './landing.ts';
+import { land, type MostAreNew } from './landing.ts';
 import { exclusively, migrateDatabase } from './migrate.ts';
 
 /** The writes of the PostgreSQL store. */
@@ -23,6 +23,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     const driven = (session: Session) => drive(session, work(NOW));
     return alone ? exclusively(db, driven) : db.transaction(driven, options);
   };
+  const mostAreNew: MostAreNew = new Map();
   return {
     ...management(transact),
     ...feedManagement(transact),
@@ -35,12 +36,14 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     async migrate() {
       return { applied: await migrateDatabase(db, onMigrate) };
     },
-    apply: (batch) => land(db, batch),
+    apply: (batch) => land(db, batch, mostAreNew),
     // One by one: a transaction that holds the rows of many workspaces could meet a landing.
     async noteFeedSizes(sizes) {
       for (const size of sizes) await drive(db, noteFeedSize(size));
     },
     recordFeed: (...args) => drive(db, recordFeed(...args)),
+    // The server's own vacuum does it.
+    shrink: async () => false,
     sweep: (limits) => transact(() => sweep(atMost, limits), { repeatable: true }),
   };
 }

@@ -20,7 +20,8 @@ const CACHE = { writing: 65_536, reading: 8_192 };
 export function openDatabase(path: string, { readOnly = false, timeout = 5000 }: DatabaseOptions = {}): DatabaseSync {
   try {
     const db = new DatabaseSync(path, { readOnly, timeout, allowUnknownNamedParameters: false });
-    if (!readOnly) db.exec('PRAGMA journal_mode = WAL');
+    // A new file notes whose each page is, so that it can shrink again (`shrink.ts`); where there are tables this changes nothing.
+    if (!readOnly) db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
     // The last one reads the file: a connection that only reads finds out here, too, that it is no database.
     const cache = readOnly ? CACHE.reading : CACHE.writing;
     db.exec(

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS } from '../../rule.ts';
+import { makeShrinkable, shrinkSlice } from '../../sqlite-shrink.ts';
 import { bouncerWrites } from '../bouncers.ts';
 import { deviceWrites } from '../devices.ts';
 import { noteFeedSize } from '../feed-days.ts';
@@ -48,7 +49,9 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {
-      return { applied: await locked(() => migrateDatabase(db, onMigrate)) };
+      const applied = await locked(() => migrateDatabase(db, onMigrate));
+      makeShrinkable(db, onMigrate);
+      return { applied };
     },
     async apply(batch) {
       landing ??= sqliteLanding(db);
@@ -61,6 +64,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     },
     recordFeed: async (...args) => drive(db, recordFeed(...args)),
     sweep: async (limits) => transaction(db, () => drive(db, sweep(atMost, limits))),
+    shrink: async () => shrinkSlice(db),
   };
 }
 

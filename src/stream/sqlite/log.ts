@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 import { isStorableText } from '../../signal/storable-text.ts';
+import { usedBytes } from '../../sqlite-shrink.ts';
 
 /**
  * One row for each published batch, more for a large one: `first_offset` is that of its first message. `messages` is a line of JSON that
@@ -145,7 +146,7 @@ export function openLog(file: string): DatabaseSync {
 
 function open(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
+  db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
   // `ends` comes last, in the same transaction as the others: where it is, nothing is missing, and no lock is needed.
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'ends'").get() !== undefined) return db;
   db.exec('BEGIN IMMEDIATE');
@@ -251,18 +252,26 @@ export function logReader(db: DatabaseSync) {
 }
 
 /**
- * Deletes whole batches older than `before` (ms) that end at or below `landed`: up to `limit` messages, but at
- * least one batch. Returns how many messages.
+ * Deletes whole batches older than `before` (ms), or the oldest where the log has more than `most` bytes, that end at or below `landed`: up to
+ * `limit` messages, but at least one batch. Returns how many messages.
  */
-export function trimLog(db: DatabaseSync, before: number, landed: number, limit: number): number {
+export function trimLog(db: DatabaseSync, before: number, landed: number, limit: number, most = Number.POSITIVE_INFINITY): number {
+  const excess = usedBytes(db) - most;
+  const those = excess > 0 ? '?' : 'timestamp < ?';
   const rows = db
-    .prepare('SELECT first_offset, count FROM batches WHERE timestamp < ? AND first_offset + count <= ? ORDER BY first_offset LIMIT ?')
-    .all(before, landed, limit);
+    .prepare(
+      `SELECT first_offset, count, timestamp, octet_length(messages) AS bytes FROM batches
+       WHERE ${those} AND first_offset + count <= ? ORDER BY first_offset LIMIT ?`,
+    )
+    .all(excess > 0 ? 1 : before, landed, limit);
   let removed = 0;
+  let bytes = 0;
   let last = -1;
   for (const row of rows) {
     if (removed > 0 && removed + Number(row.count) > limit) break;
+    if (Number(row.timestamp) >= before && bytes >= excess) break;
     removed += Number(row.count);
+    bytes += Number(row.bytes);
     last = Number(row.first_offset);
   }
   if (last >= 0) db.prepare('DELETE FROM batches WHERE first_offset <= ?').run(last);

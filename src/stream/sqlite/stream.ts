@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Draft, Message, Stream, StreamReader } from '../../ports/stream.ts';
+import { shrinkSlice } from '../../sqlite-shrink.ts';
 import type { AppenderData, AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
 import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log.ts';
 
@@ -43,8 +44,9 @@ export function openSqliteStream(dataDir: string, appended: SharedArrayBuffer = 
     async join() {
       return joinLog(file, appended);
     },
-    async trim(_partition, before, landed, limit) {
-      return trimLog(db, before, landed, limit);
+    async trim(_partition, before, landed, limit, most) {
+      const removed = trimLog(db, before, landed, limit, most);
+      return shrinkSlice(db) ? Math.max(removed, 1) : removed;
     },
     async ping() {
       reader.bounds();

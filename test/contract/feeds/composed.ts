@@ -198,7 +198,7 @@ export function composedFeedTests(feeds: () => FeedWorld): void {
     assert.deepEqual([sent.status, JSON.parse(sent.text).message], [403, 'The API key does not have the permission signal:write']);
     const ofList = await space.newKey('--list', 'edge');
     assert.equal((await space.get('/device', { key: ofList })).status, 403);
-    await change(space, 'delete', 'device');
+    await change(space, 'delete', 'device', '--yes');
     await eventually(async () => assert.equal((await space.get(`/${id}`, { key })).status, 401));
     assert.equal((await space.get('/edge')).text, '192.0.2.1/32\n');
   });

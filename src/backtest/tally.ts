@@ -1,0 +1,214 @@
+/** Counts what rules do to recorded requests, one request after the other (SPEC D19.14). */
+
+import { addressText } from '@weir/expression/address.ts';
+import { agentNote } from '@weir/expression/agent.ts';
+import type { Expression, FilterAst } from '@weir/expression/ast.ts';
+import { type ByteString, decodeText } from '@weir/expression/bytes.ts';
+import { compileExpression } from '@weir/expression/evaluate/compile.ts';
+import type { Run } from '@weir/expression/evaluate/compiler.ts';
+import { CannotRun, EvaluationError, type Layout, layoutOf, type Request } from '@weir/expression/evaluate/value.ts';
+import { faultLine } from '@weir/expression/fault.ts';
+import { parseExpression } from '@weir/expression/parser.ts';
+import { type Read, readsOf } from '@weir/expression/reads.ts';
+import type { Scheme } from '@weir/expression/scheme.ts';
+import type { Piece } from '../recording/bytes.ts';
+import type { Recorded } from '../recording/exchange.ts';
+import { readRecord } from '../recording/record.ts';
+import { lackingOf, requestOfRecorded } from '../recording/view.ts';
+import { type Count, emptyCount, least, most, SAMPLED, SAMPLES, type Sample, type TallyOptions, type TestedRule } from './rule.ts';
+
+/** A rule that can be run. */
+interface Compiled {
+  readonly run: Run;
+  readonly reads: readonly Read[];
+  /** The operands of its outermost `and`, or it alone. */
+  readonly parts: readonly Expression[];
+  readonly partRuns: readonly Run[];
+  /** Whether the agent sees something else than what was recorded. */
+  readonly differs: boolean;
+  /** Whether the agent does not load it. */
+  readonly unknown: boolean;
+}
+
+/** Compiles a rule; a text says why it cannot be run. */
+export function compileRule(expression: string, layout: Layout): Compiled | string {
+  const parsed = parseExpression(expression, layout.scheme);
+  if (!parsed.ok) return faultLine(parsed.fault);
+  const parts = partsOf(parsed.ast);
+  const reads = readsOf(parsed.ast);
+  const isWaf = layout.scheme.kind === 'waf_rule';
+  try {
+    return {
+      run: compileExpression(parsed.ast, layout),
+      reads,
+      parts,
+      partRuns: parts.map((part) => compileExpression(part, layout)),
+      differs: isWaf && reads.some(({ field }) => field === 'http.request.content_length' || agentNote(field) !== null),
+      unknown: isWaf && reads.some(({ field }) => field.startsWith('http.response.')),
+    };
+  } catch (error) {
+    if (error instanceof CannotRun) return error.message;
+    throw error;
+  }
+}
+
+/** The operands of the outermost `and` of an expression. */
+export function partsOf(ast: FilterAst): readonly Expression[] {
+  return ast.kind === 'combination' && ast.op === 'and' ? ast.items : [ast];
+}
+
+/** Takes lines or entries, whose places in the recording count up from `at`. */
+export interface Tally {
+  take(pieces: readonly Piece[], at: number): void;
+  readonly count: Count;
+}
+
+/** A minute in milliseconds, and how many of them are kept. */
+const MINUTE = 60_000;
+const MOST_MINUTES = 100_000;
+
+export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view }: TallyOptions): Tally {
+  const layout = layoutOf(scheme);
+  const compiled = rules.map(({ expression }) => compileRule(expression, layout));
+  const count = emptyCount(rules.length);
+  const other = view === 'agent' ? 'recorded' : 'agent';
+  const reads = new Map<string, Read>();
+  for (const rule of compiled) {
+    if (typeof rule === 'string') continue;
+    for (const read of rule.reads) reads.set(`${read.field} ${read.key ?? '*'}`, read);
+  }
+  const allReads = [...reads.values()];
+
+  function take(piece: Piece, at: number): void {
+    const recorded = readRecord(piece, layout);
+    if (recorded === null) return;
+    if (typeof recorded === 'string') {
+      count.unread++;
+      count.unreadReason ??= recorded;
+      return;
+    }
+    count.requests++;
+    const { time } = recorded;
+    [count.first, count.last] = [least(count.first, time), most(count.last, time)];
+    for (const name of lackingOf(allReads, recorded)) add(count.lacking, name);
+    const decided = judge(recorded, at);
+    add(count.actions, decided === -1 ? 'none' : rules[decided].action);
+    if (time === null) return;
+    const minute = Math.floor(time / MINUTE);
+    const known = count.minutes.get(minute);
+    if (known !== undefined) {
+      known[0]++;
+      if (decided !== -1) known[1]++;
+    } else if (count.minutes.size < MOST_MINUTES) count.minutes.set(minute, [1, decided === -1 ? 0 : 1]);
+  }
+
+  /** The rule that decides a request; -1 = none. */
+  function judge(recorded: Recorded, at: number): number {
+    const request = requestOfRecorded(layout, recorded, view);
+    let seenOtherwise: Request | undefined;
+    let decided = -1;
+    let ended = false;
+    const matching: number[] = [];
+    for (let i = 0; i < compiled.length; i++) {
+      const rule = compiled[i];
+      if (typeof rule === 'string') continue;
+      // The agent does not load such a rule, so as the agent sees it nothing is decided by it.
+      const result = view === 'agent' && rule.unknown ? false : evaluate(rule.run, request, i);
+      const counted = count.rules[i];
+      if (rule.differs && view === 'recorded' && !rule.unknown) {
+        seenOtherwise ??= requestOfRecorded(layout, recorded, other);
+        if (evaluate(rule.run, seenOtherwise, i) === true) counted.atAgent++;
+      } else if (result === true && !rule.unknown) counted.atAgent++;
+      // An evaluation that fails lets the request through.
+      if (result === null) ended = true;
+      if (result !== true) {
+        if (counted.matches === 0) look(rule, counted.seen, request);
+        continue;
+      }
+      matching.push(i);
+      counted.matches++;
+      [counted.first, counted.last] = [least(counted.first, recorded.time), most(counted.last, recorded.time)];
+      if (counted.samples.length < SAMPLES && counted.matches <= SAMPLED) addSample(counted.samples, sampleOf(recorded, at));
+      if (decided === -1 && !ended) {
+        decided = i;
+        counted.decides++;
+      } else if (decided !== -1) add(counted.taken, decided);
+    }
+    if (count.both !== null && matching.length > 1) {
+      for (const i of matching) for (const j of matching) if (i !== j) add(count.both, i * compiled.length + j);
+    }
+    return decided;
+  }
+
+  function evaluate(run: Run, request: Request, i: number): boolean | null {
+    try {
+      return run(request);
+    } catch (error) {
+      if (!(error instanceof EvaluationError)) throw error;
+      count.rules[i].errors++;
+      count.rules[i].error ??= error.message;
+      return null;
+    }
+  }
+
+  return {
+    take(pieces, at) {
+      for (const [i, piece] of pieces.entries()) take(piece, at + i);
+    },
+    count,
+  };
+}
+
+/** Notes which parts of a rule that has never matched are true of a request; what was true once is not asked again. */
+function look({ partRuns }: Compiled, seen: boolean[], request: Request): void {
+  for (let i = 0; i < partRuns.length; i++) {
+    if (seen[i]) continue;
+    try {
+      seen[i] = partRuns.length > 1 && partRuns[i](request);
+    } catch (error) {
+      if (!(error instanceof EvaluationError)) throw error;
+      seen[i] = false;
+    }
+  }
+}
+
+function add<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Samples of one rule differ in method and path, as long as there are others. */
+function addSample(samples: Sample[], sample: Sample): void {
+  const path = (target: string | null) => target?.split('?', 1)[0];
+  if (!samples.some(({ method, target }) => method === sample.method && path(target) === path(sample.target))) samples.push(sample);
+}
+
+const MOST_TEXT = 200;
+
+function sampleOf({ time, fields }: Recorded, at: number): Sample {
+  const text = (name: string): string | null => (typeof fields[name] === 'string' ? shown(fields[name]) : null);
+  const client = fields['ip.src'];
+  const [path, query] = [text('http.request.path'), fields['http.request.query']];
+  return {
+    at,
+    time,
+    client: typeof client === 'string' ? addressText(client) : null,
+    method: text('http.request.method'),
+    target: path === null ? null : typeof query === 'string' && query !== '' ? `${path}?${shown(maskQuery(query))}` : path,
+    userAgent: text('http.request.user_agent'),
+    status: typeof fields['http.response.code'] === 'number' ? fields['http.response.code'] : null,
+  };
+}
+
+/** The names of a query without their values. */
+export function maskQuery(query: ByteString): ByteString {
+  return query
+    .split('&')
+    .map((part) => (part.includes('=') ? `${part.slice(0, part.indexOf('='))}=…` : '…'))
+    .join('&')
+    .replaceAll('…', '\xe2\x80\xa6');
+}
+
+function shown(bytes: ByteString): string {
+  const text = decodeText(bytes) ?? bytes;
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
+}

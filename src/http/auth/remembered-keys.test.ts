@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import type { Caller } from '../../account/caller.ts';
+import { rememberedKeys } from './remembered-keys.ts';
+
+const digest = (n: number) => createHash('sha256').update(String(n)).digest().toString('latin1');
+const known = (workspaceId: string) => ({ caller: { workspaceId } as Caller, revision: 1, confirmedAt: 0 });
+
+test('D19.6 keys that are made, used and revoked without end: a workspace has so many that are remembered, and takes none from another', () => {
+  const keys = rememberedKeys(3);
+  keys.remember(digest(0), known('quiet'));
+  for (let n = 1; n <= 10; n += 1) keys.remember(digest(n), known('busy'));
+  const kept = Array.from({ length: 11 }, (_, n) => n).filter((n) => keys.find(digest(n)) !== undefined);
+  assert.deepEqual(kept, [0, 8, 9, 10]);
+  keys.remember(digest(8), known('busy'));
+  keys.remember(digest(11), known('busy'));
+  assert.deepEqual(
+    [8, 9].map((n) => keys.find(digest(n)) !== undefined),
+    [true, false],
+    'the one that was confirmed last stays',
+  );
+  keys.forget(digest(10));
+  assert.equal(keys.find(digest(10)), undefined);
+});
