@@ -8,7 +8,6 @@ import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
-import type { AccessLog } from './access-log.ts';
 import type { Address } from './address.ts';
 import { ADDRESSES, METRICS } from './addresses.ts';
 import type { Authenticator } from './auth/authenticator.ts';
@@ -26,13 +25,14 @@ import { GROUPS, type Group } from './errors.ts';
 import type { FeedAnswer } from './feeds/headers.ts';
 import { identifyByKey } from './manage/identify.ts';
 import { type MetricsPage, readers } from './metrics.ts';
-import { requestCount } from './request-watch.ts';
 import { router } from './router.ts';
 import { type Gates, requestServer } from './serve.ts';
 import type { Served } from './served.ts';
 import { closeServer, createHttpServer } from './server.ts';
 import { clientAddress } from './source.ts';
-import { namedTrace, requestTraces } from './traces.ts';
+import type { AccessLog } from './watch/access-log.ts';
+import { requestCount } from './watch/request-watch.ts';
+import { namedTrace, requestTraces } from './watch/traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf'> {

@@ -8,7 +8,7 @@ import type { ConsolePages } from './console/pages.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
 import type { AnswerRules } from './rules/answer.ts';
 import type { SubmitSignals } from './signals/submit.ts';
-import type { TraceOf } from './traces.ts';
+import type { TraceOf } from './watch/traces.ts';
 
 /** What answers the addresses of the documentation. */
 export interface Docs {

@@ -6,6 +6,7 @@ import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { ReplacementReads, ReplacementWrites } from './replacement-store.ts';
 import type { RuleReads, RuleWrites } from './rule-store.ts';
+import type { SampleReads, SampleWrites } from './sample-store.ts';
 import type { SessionReads, SessionWrites } from './session-store.ts';
 
 export interface StoreReads
@@ -15,6 +16,7 @@ export interface StoreReads
     BouncerReads,
     DeviceReads,
     HistoryReads,
+    SampleReads,
     ReplacementReads,
     SessionReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
@@ -28,6 +30,7 @@ export interface StoreWrites
     DeviceWrites,
     HistoryWrites,
     ReplacementWrites,
+    SampleWrites,
     SessionWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;

@@ -462,6 +462,7 @@ export class Replica {
       listId,
       feedId: null,
       guardRails: NO_GUARD_RAILS,
+      sample: null,
       expiresAt: null,
     };
     const asked = endpoint.row.read({ ...found, request: { headers }, at: undefined } as unknown as Call, caller, Buffer.alloc(0));

@@ -9,6 +9,7 @@ import type { OnMigrate } from '../migrate.ts';
 import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { deletedManagement } from '../restore-deleted.ts';
+import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -29,6 +30,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...feedManagement(transact),
     ...deletedManagement(transact),
     ...restore(transact),
+    ...sampleWrites(transact),
     ...sessionWrites(transact),
     ...replacementWrites(transact),
     ...bouncerWrites(transact),

@@ -13,6 +13,7 @@ import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { deletedManagement } from '../restore-deleted.ts';
 import { ruleTable } from '../rule-columns.ts';
+import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -44,6 +45,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...feedManagement(transact),
     ...deletedManagement(transact),
     ...restore(transact),
+    ...sampleWrites(transact),
     ...sessionWrites(transact),
     ...replacementWrites(transact),
     ...bouncerWrites(transact),
