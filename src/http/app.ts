@@ -22,7 +22,7 @@ import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { docs } from './docs/docs.ts';
 import { GROUPS, type Group } from './errors.ts';
-import type { FeedAnswer } from './feeds/headers.ts';
+import type { DocumentAnswer } from './feeds/headers.ts';
 import { identifyByKey } from './manage/identify.ts';
 import { type MetricsPage, readers } from './metrics.ts';
 import { router } from './router.ts';
@@ -129,7 +129,7 @@ export function createApp(parts: AppParts): App {
     },
     onPoll(call, by, answered) {
       activity?.poll(by.workspaceId, answered.status);
-      devices?.note(by, pollOf(call.request, call.ip, answered as FeedAnswer), call.at.wall);
+      devices?.note(by, pollOf(call.request, call.ip, answered as DocumentAnswer), call.at.wall);
     },
     report: (err, { method, route }) => logger.error({ err, method, route }, 'a request failed'),
   });
