@@ -92,6 +92,8 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly step: Step;
   /** Lets others get on. */
   pause(): Promise<void>;
+  /** Whether nobody waits for the answer any more. */
+  readonly isGone: () => boolean;
 }
 
 const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0 };
