@@ -216,6 +216,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       builds: feedThread && measures.builds,
       feeds: cache,
       devices: past?.counts,
+      endingKeys: past?.endingKeys,
       geo: geo.data,
       certificateExpiry: tls?.expiresAt,
       process: measures.process,

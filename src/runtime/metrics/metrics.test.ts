@@ -12,6 +12,7 @@ const SOURCES: MetricSources = {
   builds: undefined,
   feeds: undefined,
   devices: undefined,
+  endingKeys: undefined,
   geo: () => ({ country: { date: '2026-11-01' }, asn: { date: '2026-11-20' } }) as never,
   certificateExpiry: undefined,
   process: { read: async () => ({ threads: [], cpuSeconds: 1, residentMemory: 2, startedAt: 3, loopDelay: [] }) },

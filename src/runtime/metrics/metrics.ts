@@ -21,6 +21,8 @@ export interface MetricSources {
   readonly deadLetters: (() => Promise<number>) | undefined;
   readonly builds: BuildCounts | undefined;
   readonly feeds: { held(): Iterable<HeldFeed>; bodyBytes(): number } | undefined;
+  /** How many keys are in use and end within 14 days. */
+  readonly endingKeys: (() => number | undefined) | undefined;
   /** How many devices pull regularly, and how many have stopped within a day. */
   readonly devices: (() => { readonly pulling: number; readonly stopped: number } | undefined) | undefined;
   readonly geo: () => GeoData;
@@ -215,6 +217,15 @@ export const METRICS: readonly Metric<Reading>[] = [
       for (const state of counts === undefined ? [] : (['pulling', 'stopped'] as const)) {
         yield { labels: labelsOf({ state }), value: counts![state] };
       }
+    },
+  },
+  {
+    name: 'weir_keys_ending',
+    type: 'gauge',
+    help: 'Keys that end within 14 days and were used within 30; weir status names them',
+    *read({ endingKeys }) {
+      const keys = endingKeys?.();
+      if (keys !== undefined) yield { labels: '', value: keys };
     },
   },
   {
