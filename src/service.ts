@@ -10,7 +10,6 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { FeedWatch } from './document/watch/feed-watch.ts';
 import { WeirError } from './errors.ts';
-import { accessLog } from './http/access-log.ts';
 import { activityCounter } from './http/activity.ts';
 import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
@@ -24,10 +23,11 @@ import type { MetricsPage } from './http/metrics.ts';
 import { rulesEndpoint } from './http/rules/answer.ts';
 import { signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
+import { accessLog } from './http/watch/access-log.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
 import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
-import { managePorts } from './roles/manage.ts';
+import { managePorts, resumeLeftBehind } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
 import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
@@ -50,6 +50,7 @@ import { countBuilds } from './runtime/metrics/builds.ts';
 import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
+import { sampleThread } from './runtime/sample-thread.ts';
 import { readSchemes } from './runtime/schemes.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
@@ -236,8 +237,13 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   });
 
   const managed = config.roles.includes('manage');
-  const judges = { schemes, geo, guardRails, forecast, counts, noteEntries: activity?.entries };
+  const samples = sampleThread(config);
+  closing.push(() => samples.close());
+  const judges = { schemes, geo, guardRails, forecast, tryRules: samples.tryRules, counts, noteEntries: activity?.entries };
   const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
+  const management =
+    managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined;
+  if (management !== undefined) closing.push(resumeLeftBehind(management, log));
   const app = createApp({
     settings: config,
     authenticator: authentication,
@@ -246,8 +252,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     answerRules: documents && rulesEndpoint(documents),
     answerAgent: documents && agentEndpoint(documents),
     bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
-    manage:
-      managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined,
+    manage: management,
     readiness: ready,
     draining: () => draining,
     now,

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import { type BatchFault, refusalText } from '../signal/faults.ts';
+import { type BatchFault, MOST_DETAILS, refusalText } from '../signal/faults.ts';
 
 /** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
 export const GROUPS = ['signal', 'feed', 'rules', 'agent', 'bouncer', 'manage'] as const;
@@ -76,9 +76,9 @@ export function errorBody(group: Group, { status, message, details, current }: H
   });
 }
 
-/** 400 in the shape of signals and management; the message names the first fault (spec 7.2). */
+/** 400 in the shape of signals and management; the message names the first fault, and `details` has the first hundred (spec 7.2). */
 export function badRequest(details: readonly BatchFault[]): HttpFault {
-  return { status: 400, message: refusalText(details as readonly [BatchFault]), details };
+  return { status: 400, message: refusalText(details as readonly [BatchFault]), details: details.slice(0, MOST_DETAILS) };
 }
 
 /** The status of each error that a caller can act on. */

@@ -25,6 +25,19 @@ export interface Names {
   readonly keys: ReadonlyMap<string, string>;
 }
 
+/** The same with what else a feed may be. */
+export interface FeedNames extends Names {
+  /** Lists, and feeds made of lists. */
+  readonly feeds: ReadonlyMap<string, string>;
+}
+
+/** The names of lists, feeds and keys of a workspace. */
+export async function feedNamesIn(reads: Pick<StoreReads, 'directory' | 'keys' | 'feeds'>, workspaceId: string): Promise<FeedNames> {
+  const names = await namesIn(reads, workspaceId);
+  const composed = (await reads.feeds(workspaceId)).map(({ id, name }) => [id, name] as const);
+  return { ...names, feeds: new Map([...names.lists, ...composed]) };
+}
+
 /** The names of lists and keys of a workspace; a key without a name is told by its first characters. */
 export async function namesIn(reads: Pick<StoreReads, 'directory' | 'keys'>, workspaceId: string): Promise<Names> {
   const lists = (await reads.directory(workspaceId))?.lists ?? [];

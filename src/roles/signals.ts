@@ -15,9 +15,11 @@ import type { HttpCounts } from '../ports/http-counts.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { GeoInUse } from '../runtime/geo.ts';
+import type { TryRules } from '../sample/judge.ts';
 import { type Accept, acceptance, type Outcome } from '../signal/accept.ts';
 import { landingList } from '../signal/landing-list.ts';
 import { ruleQuota } from '../signal/rule-quota.ts';
+import { sampleTrials } from '../signal/trial.ts';
 
 const { now, monotonic } = systemClock;
 
@@ -27,13 +29,14 @@ export interface SignalJudges {
   readonly geo: GeoInUse;
   readonly guardRails: ServiceGuardRails;
   readonly forecast: FeedForecast | undefined;
+  readonly tryRules: TryRules;
   readonly counts: HttpCounts;
   readonly noteEntries: ActivityCounter['entries'] | undefined;
 }
 
 /** What takes the batches of this process, those of signals and of management; `stream` takes what is good. */
 export function acceptBatches(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): Accept {
-  const { schemes, geo, guardRails, forecast, counts, noteEntries } = parts;
+  const { schemes, geo, guardRails, forecast, tryRules, counts, noteEntries } = parts;
   const guardOf = blockGuards(guardRails);
   const entryLimit = rateLimiter(config.rateLimitEntries);
   const logFailure = (err: unknown, what: string) => logger.error({ err }, what);
@@ -48,6 +51,7 @@ export function acceptBatches(store: Store, stream: Pick<Stream, 'draft'>, confi
       isCountry,
       blockFaults: guardOf(caller.guardRails).faults,
     }),
+    trials: sampleTrials(tryRules, (target) => geo.database().ranges(target)),
     run: { usual: inSlices, large: inRestingSlices },
     foresee: forecast?.accepted,
     count(outcome) {

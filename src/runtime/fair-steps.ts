@@ -6,6 +6,9 @@ export type FairSteps = <T>(tenant: string, work: () => Promise<T>) => Promise<T
 
 /** Steps under way at most: with PostgreSQL each has a connection. */
 const AT_ONCE = 2;
+/** Behind a step that took longer than the first the thread rests for the second, ms: one that works all the time waits longer for its core. */
+const LONG = 1;
+const REST = 2;
 
 /**
  * One step begins in each turn of the event loop, and few are under way, however many wait; the tenants take turns, so that one with
@@ -15,6 +18,8 @@ export function fairSteps(): FairSteps {
   /** Those who wait, by tenant; the tenant who is first gets on next. */
   const waiting = new Map<string, (() => void)[]>();
   let underWay = 0;
+  let took = 0;
+  const later = (turn: () => void) => (took > LONG ? setTimeout(turn, REST) : setImmediate(turn));
   const plan = eachTurn(() => {
     const [next] = waiting;
     if (next === undefined || underWay === AT_ONCE) return false;
@@ -25,7 +30,7 @@ export function fairSteps(): FairSteps {
     underWay += 1;
     begin();
     return true;
-  });
+  }, later);
   return async (tenant, work) => {
     await new Promise<void>((begin) => {
       const own = waiting.get(tenant);
@@ -33,9 +38,11 @@ export function fairSteps(): FairSteps {
       else own.push(begin);
       plan();
     });
+    const begun = performance.now();
     try {
       return await work();
     } finally {
+      took = performance.now() - begun;
       underWay -= 1;
       plan();
     }

@@ -1,12 +1,13 @@
 import type { Kind } from '../rule.ts';
 import { SHOWN, shown } from './check.ts';
-import { type BatchFault, type EntryFault, errorTexts } from './faults.ts';
+import { type BatchFault, type EntryFault, errorTexts, MOST_DETAILS } from './faults.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import { EntryScanner, type EntrySpan } from './scan.ts';
 import type { Signal } from './schema.ts';
 import { eventFaults, eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, type EnvelopeFaults, envelopeFaults, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';
+import type { FieldFault } from './validate.ts';
 
 interface Refused {
   readonly refused: readonly BatchFault[];
@@ -28,6 +29,8 @@ export type BatchResult =
 export interface BatchCheck extends EnvelopeCheck {
   /** Why no entry may add a rule. */
   readonly noMoreRules?: string | undefined;
+  /** What is wrong with a good entry's rule by what it would do; absent where that is not tried. */
+  readonly tried?: ((signal: Signal) => FieldFault | undefined) | undefined;
   /** Takes an accepted entry. Where the batch is refused later on, what it took counts for nothing. */
   readonly accept: (signal: Signal) => void;
   /** Told of each entry that has faults of its own the kind that it names, if it names one. */
@@ -36,7 +39,6 @@ export interface BatchCheck extends EnvelopeCheck {
   readonly report: (error: unknown) => void;
 }
 
-const MAX_DETAILS = 100;
 /** Bytes that are scanned in one step. */
 const PIECE = 4 * 1024;
 /** A batch of too many entries is looked at up to here, bytes: millions of them need not be counted. */
@@ -123,10 +125,10 @@ export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, ch
           faults.push({ entry: index, field: 'rule.expression', message: judged.expression, isExpression: true });
       }
     } else refused.push({ index, field: 'entry', message: 'must be an object', value: shownEntry(bytes, span) });
-    if (refused.length >= MAX_DETAILS) break;
+    if (refused.length >= MOST_DETAILS) break;
     yield;
   }
-  return refused.length > 0 ? { refused: refused.slice(0, MAX_DETAILS) } : { accepted, failed, faults };
+  return refused.length > 0 ? { refused: refused.slice(0, MOST_DETAILS) } : { accepted, failed, faults };
 }
 
 /** What is wrong with an entry itself, the faults for which the whole batch is refused, or undefined when it is accepted. */
@@ -154,6 +156,8 @@ function judge(
     const result = parseEntry(version, entry, check);
     if (!('version' in result)) return fail(result);
     if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
+    const fault = check.tried?.(result);
+    if (fault !== undefined) return fail({ faults: [fault] });
     check.accept(result);
     return undefined;
   } catch (error) {

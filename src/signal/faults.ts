@@ -9,6 +9,9 @@ export interface EntryFault extends FieldFault {
   readonly isExpression?: true;
 }
 
+/** Rows of `details` that an answer has at most (spec 7.2). */
+export const MOST_DETAILS = 100;
+
 /** One reason why a whole batch is refused (spec 7.2, `details`). */
 export interface BatchFault extends FieldFault {
   /** What the caller sent there. */

@@ -3,7 +3,9 @@ import type { AuditReads } from '../ports/audit.ts';
 import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
+import type { ReplacementReads } from '../ports/replacement-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
+import type { SampleReads } from '../ports/sample-store.ts';
 import type { SessionReads } from '../ports/session-store.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { earlierAnswer } from './answers.ts';
@@ -16,22 +18,26 @@ import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
 import { WORKSPACE_PK } from './places.ts';
+import { replacementReads } from './replacements.ts';
 import { deletedFeeds } from './restore-deleted.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesBefore, rulesById } from './rules-by-id.ts';
+import { sampleReads } from './samples.ts';
 import { findSession } from './sessions.ts';
 import { takenBytes } from './taken-bytes.ts';
 import { undoPreview } from './undo-preview.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = SessionReads &
+  SampleReads &
   AuditReads &
   BouncerReads &
   DeviceReads &
   HistoryReads &
+  ReplacementReads &
   Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
@@ -68,6 +74,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
     ...bouncerReads(read),
+    ...sampleReads(read),
     organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
     workspaces: () => rows(`${WORKSPACES} ORDER BY w.pk`, workspaceOf),
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),
@@ -107,6 +114,9 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     findSession: (hash) => read(findSession(hash)),
+    replacement: (workspaceId, id) => read(replacementReads.replacement(workspaceId, id)),
+    replacementPiece: (id, piece, n) => read(replacementReads.replacementPiece(id, piece, n)),
+    abandonedReplacements: (now, limit) => read(replacementReads.abandonedReplacements(now, limit)),
     async newestAudit() {
       return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
     },

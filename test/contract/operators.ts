@@ -1,5 +1,6 @@
 /** What people are told and asked: through the management API and at the command line, on every engine. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PERMISSIONS } from '../../src/account/permission.ts';
@@ -242,5 +243,79 @@ function operatorTests(world: () => World): void {
     await client.post('/v2/signal?list=edge', [{ kind: 'access_rule', op: 'upsert', rule: { target: { ip: '192.0.2.3' } } }]);
     await world().landed();
     await eventually(async () => assert.deepEqual(await polls(), ['192.0.2.1/32\n192.0.2.3/32\n', '192.0.2.1/32\n192.0.2.3/32\n']));
+  });
+
+  test('D10.19, D9.6 keys are named by their names; one that is not known is an error, and never "no rule meets these conditions"', async () => {
+    const client = await world().client(...ALL);
+    const call = manager(world, client);
+    const inSpace = ['--workspace', client.workspace];
+    const { key } = (await call('POST', '/keys', { name: 'siem', permissions: ['signal:write'] })).body;
+    const block = (ip: string, more: object = {}) => ({ kind: 'access_rule', op: 'upsert', ...more, rule: { target: { ip } } });
+    await client.post('/v2/signal', [block('192.0.2.1'), block('192.0.2.2', { reason: 'scan', labels: { team: 'soc' } })], String(key));
+    await client.post('/v2/signal', [block('192.0.2.3')]);
+    await world().landed();
+    const found = async (...options: string[]) => (await world().json(['rule', 'ls', ...inSpace, ...options])).map(({ target }) => target);
+    assert.deepEqual(await found('--key', 'siem'), ['192.0.2.1', '192.0.2.2']);
+    assert.deepEqual(await found('--key', 'siem', '--label', 'team=soc', '--reason', 'scan', '--since', '1h'), ['192.0.2.2']);
+    const [batch] = await world().json(['batch', 'ls', ...inSpace, '--limit', '1']);
+    assert.deepEqual(await found('--batch', String(batch!.id)), ['192.0.2.3']);
+    const text = await world().text(['batch', 'ls', ...inSpace]);
+    assert.match(text, / 2 +default +siem /);
+    for (const [option, value] of [
+      ['--key', 'simm'],
+      ['--batch', '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'],
+      ['--list', 'nowhere'],
+    ] as const) {
+      for (const words of [
+        ['rule', 'ls'],
+        ['rule', 'delete', '--yes'],
+      ]) {
+        const { code, stderr, stdout } = await command([...words, ...inSpace, option, value], world().settings);
+        assert.deepEqual([code, stdout], [2, ''], stderr);
+        assert.match(stderr, /there is no (key|batch|list) "/);
+      }
+    }
+    assert.deepEqual(
+      ((await call('GET', '/rules?key=siem')).body.rules as Json[]).map(({ target }) => target),
+      ['192.0.2.1', '192.0.2.2'],
+    );
+    assert.equal((await call('GET', '/rules?key=simm')).status, 404);
+    assert.match(await world().text(['rule', 'delete', '--key', 'siem', '--yes', ...inSpace]), /^2 rules deleted by /);
+    assert.deepEqual(await found(), ['192.0.2.3']);
+  });
+
+  test('D9.14 weir send tells the batches that it made; weir undo takes back what a key has sent since an instant', async () => {
+    const client = await world().client(...ALL);
+    const inSpace = ['--workspace', client.workspace];
+    const file = join(world().settings.DATA_DIR!, 'sent.txt');
+    writeFileSync(file, '192.0.2.1\n192.0.2.2\n');
+    const call = manager(world, client);
+    const { key } = (await call('POST', '/keys', { name: 'siem', permissions: ['signal:write'] })).body;
+    const send = (...options: string[]) => ['send', file, '--url', world().weir().url, '--key', String(key), ...options];
+    const [json] = (await world().json(send())) as [{ batches: string[] }];
+    assert.equal(json.batches.length, 1);
+    const { stdout, stderr: told } = await command(send('--reason', 'again'), world().settings);
+    assert.equal(stdout, '2 signals processed, 0 failed\n');
+    const [, second] = /^weir: batch (\S+)$/m.exec(told)!;
+    await client.post('/v2/signal', [{ kind: 'access_rule', op: 'upsert', rule: { target: { ip: '192.0.2.3' } } }]);
+    await world().landed();
+    const undone = await world().json(['undo', '--key', 'siem', '--since', '1h', '--yes', ...inSpace]);
+    assert.deepEqual(
+      undone.map((each) => each.undone),
+      [second, json.batches[0]],
+    );
+    assert.deepEqual(
+      (await client.rules()).map(({ target }) => target),
+      ['192.0.2.3'],
+    );
+    for (const [words, sentence] of [
+      [['undo', '--key', 'siem', '--since', '1h'], /there is nothing to undo/],
+      [['undo', '--key', 'siem'], /name them, or give --since/],
+      [['undo', '--key', 'simm', '--since', '1h'], /there is no key "simm"/],
+    ] as const) {
+      const { code, stderr } = await command([...words, '--yes', ...inSpace], world().settings);
+      assert.equal(code, 2);
+      assert.match(stderr, sentence);
+    }
   });
 }

@@ -146,7 +146,7 @@ suite('management of rules', () => {
       assert.deepEqual([rules[0]!.target, next], ['192.0.2.1', `${next!.split('/')[0]}/${rules[0]!.id}`]);
     }
     const { next } = (await get('/rules?limit=1')).body;
-    assert.equal((await call('DELETE', `/lists/${list}`, undefined, { 'if-match': '*' })).status, 200);
+    assert.equal((await call('DELETE', `/lists/${list}?confirmed=1`, undefined, { 'if-match': '*' })).status, 200);
     const after = encodeURIComponent(next!);
     for (const conditions of ['', '&label=source:soc']) assert.deepEqual(await targetsOf(`after=${after}${conditions}`), ['192.0.2.3']);
     assert.equal((await done('/rules/delete', { label: 'source:soc', after: next, preview: true })).deleted, 1);
@@ -398,7 +398,10 @@ suite('management of rules', () => {
 
     const most = [...hosts.slice(0, 6), '192.0.2.77'].join('\n');
     const preview = await done('/imports?replace=1&preview=1', most);
-    assert.deepEqual([preview.replaced, preview.batches], [{ removed: 4, kept: 1, needs_confirmation: false }, []]);
+    assert.deepEqual(
+      [preview.replaced, preview.batches],
+      [{ removed: 4, added: 1, changed: 0, unchanged: 6, kept: 1, refused: 0, needs_confirmation: false }, []],
+    );
     // A /29, a /31 and a host; then a /30, a /31 and two hosts.
     assert.deepEqual(
       preview.feeds.map((feed) => [feed.entries_before, feed.entries_after]),
@@ -410,16 +413,33 @@ suite('management of rules', () => {
     assert.deepEqual(await targets(), all);
 
     const few = hosts.slice(0, 3).join('\n');
-    assert.deepEqual((await done('/imports?replace=1&preview=1', few)).replaced, { removed: 7, kept: 1, needs_confirmation: true });
+    assert.deepEqual((await done('/imports?replace=1&preview=1', few)).replaced, {
+      removed: 7,
+      added: 0,
+      changed: 0,
+      unchanged: 3,
+      kept: 1,
+      refused: 0,
+      needs_confirmation: true,
+    });
     const refused = await post('/imports?replace=1', few);
     assert.equal(refused.status, 409);
-    assert.match(refused.body.message, /the list "default" has 10 rules and the file 3: when that is meant, say so with confirmed$/);
+    assert.match(
+      refused.body.message,
+      /of the 10 rules of the list "default" 7 would go, and 0 would come: when that is meant, say so with confirmed$/,
+    );
     const faulty = await done('/imports?replace=1', `${most}\nnonsense`);
-    assert.deepEqual([faulty.failed, faulty.replaced], [1, { removed: 0, kept: 1, needs_confirmation: false }]);
+    assert.deepEqual(
+      [faulty.failed, faulty.replaced],
+      [1, { removed: 0, added: 1, changed: 0, unchanged: 6, kept: 1, refused: 0, needs_confirmation: false }],
+    );
     assert.deepEqual(await targets(), [...hosts, '192.0.2.77', '198.51.100.1'].sort());
 
     const replaced = await done('/imports?replace=1', most);
-    assert.deepEqual([replaced.replaced, replaced.batches.length], [{ removed: 4, kept: 1, needs_confirmation: false }, 2]);
+    assert.deepEqual(
+      [replaced.replaced, replaced.batches.length],
+      [{ removed: 4, added: 0, changed: 0, unchanged: 7, kept: 1, refused: 0, needs_confirmation: false }, 1],
+    );
     assert.deepEqual(await targets(), [...hosts.slice(0, 6), '192.0.2.77', '198.51.100.1']);
     await done('/imports?replace=1&confirmed=1', few);
     assert.deepEqual(await targets(), [...hosts.slice(0, 3), '198.51.100.1']);
@@ -551,11 +571,37 @@ suite('management of rules', () => {
   test('D15.40 an expression is tried: its phase and fields, or where it is at fault', async () => {
     const { done } = await space('trying');
     const check = (kind: string, expression: string) => done('/expressions/check', { kind, expression });
-    assert.deepEqual(await check('waf_rule', 'ip.src eq 192.0.2.1'), { valid: true, phase: 'request', fields: ['ip.src'], fault: null });
+    assert.deepEqual(await check('waf_rule', 'ip.src eq 192.0.2.1'), {
+      valid: true,
+      phase: 'request',
+      fields: ['ip.src'],
+      hints: [],
+      fault: null,
+    });
     const { valid, fault } = await check('smart_firewall_rule', 'ip.src in');
     assert.equal(valid, false);
     assert.deepEqual([(fault as Json).line, typeof (fault as Json).text], [1, 'string']);
     assert.match(String((fault as Json).excerpt), /ip\.src in\n.*\^/);
+    const { hints } = await check('waf_rule', 'http.request.headers["x"][0] != "a"');
+    assert.match(String(hints), /is true of every request without/);
+  });
+
+  test('D19.15 an expression is tested on a request: fields, a curl command or a line of a log', async () => {
+    const { done, post } = await space('testing');
+    const of = (expression: string, request: string) => ({ kind: 'waf_rule', expression, request });
+    const tested = await done('/expressions/test', of('http.request.path == "/é" and threat.score > 5', '{"http.request.path": "/é"}'));
+    assert.deepEqual([tested.result, tested.lacking, (tested.why as Json).value], [false, ['threat.score'], false]);
+    const curl = await done('/expressions/test', of('http.request.host == "shop.example"', 'curl https://shop.example/x'));
+    assert.deepEqual([curl.result, (curl.agent as Json).result], [true, false]);
+    for (const [body, field] of [
+      [of('http.request.path ==', '{}'), 'expression'],
+      [of('ip.src == ::1', 'hello'), 'request'],
+      [of('ip.src == ::1', '{"http.request.port": "x"}'), 'request'],
+    ] as const) {
+      const { status, body: fault } = await post('/expressions/test', body);
+      assert.equal(status, 400);
+      assert.match(JSON.stringify(fault), new RegExp(`"${field}`));
+    }
   });
 
   test('D15.33 what has not landed after 2 seconds is 202 with the address of its batch, and lands later', async () => {

@@ -5,6 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { findFeed, findKeyNamed, findList } from '../../manage/find.ts';
 import { createKey, keyJson, revokeKey } from '../../manage/operations/keys.ts';
+import { feedNamesIn } from '../../manage/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';
@@ -43,7 +44,9 @@ export function keyCommands(add: AddCommand): void {
   add('key ls', 'list the keys of a workspace', inWorkspace, {
     async run(context, _args, options) {
       const store = await context.reads();
-      return (await store.keys(await workspaceId(store, options.workspace))).map(keyJson);
+      const workspace = await workspaceId(store, options.workspace);
+      const { feeds } = await feedNamesIn(store, workspace);
+      return (await store.keys(workspace)).map((key) => ({ ...keyJson(key), bound_to: feeds.get(key.listId ?? key.feedId ?? '') ?? null }));
     },
     show: (rows) =>
       table(
@@ -53,7 +56,7 @@ export function keyCommands(add: AddCommand): void {
           k.prefix || null,
           k.name,
           k.permissions.join(' '),
-          k.list_id ?? k.feed_id,
+          k.bound_to ?? k.list_id ?? k.feed_id,
           k.expires_at,
           k.revoked_at,
           k.last_used_at,

@@ -1,12 +1,17 @@
 /** `weir batch` and `weir undo`. */
 
+import { WeirError } from '../../errors.ts';
 import { batchJson, effectText, GIVEN_UP, knownBatch, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
+import { findKeyNamed } from '../../manage/find.ts';
 import type { Operated } from '../../manage/operate.ts';
-import type { UndoPreview } from '../../ports/rule-store.ts';
+import { type Names, namesIn } from '../../manage/rule-json.ts';
+import type { BatchInfo, UndoPreview } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace, pick, wholeNumber } from '../usage.ts';
+import { sinceOf } from './conditions.ts';
 import { asOperator, rulePorts, waiting } from './rule-operations.ts';
 
 export function batchCommands(add: AddCommand): void {
@@ -20,12 +25,23 @@ export function batchCommands(add: AddCommand): void {
     {
       async run(context, _args, { workspace, limit, before }) {
         const store = await context.reads();
-        return (await store.batches(await workspaceId(store, workspace), { limit, before })).map(batchJson);
+        const id = await workspaceId(store, workspace);
+        const names = await namesIn(store, id);
+        return (await store.batches(id, { limit, before })).map((batch) => namedBatch(batch, names));
       },
       show: (rows) =>
         table(
           ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'KEY', 'UNDOES', 'UNDONE BY', 'UNDO'],
-          rows.map((b) => [b.id, b.received_at, b.entries, b.list_id, b.key_id, b.undoes, b.undone_by, b.undoable ? null : 'no longer']),
+          rows.map((b) => [
+            b.id,
+            b.received_at,
+            b.entries,
+            b.list_name ?? b.list_id,
+            b.key_name ?? b.key_id,
+            b.undoes,
+            b.undone_by,
+            b.undoable ? null : 'no longer',
+          ]),
         ),
     },
   );
@@ -34,7 +50,7 @@ export function batchCommands(add: AddCommand): void {
       const store = await context.reads();
       const workspace = await workspaceId(store, options.workspace);
       const batch = await knownBatch(store, workspace, id);
-      return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspace, batch.id)) };
+      return { ...namedBatch(batch, await namesIn(store, workspace)), undo: previewJson(await store.undoPreview(workspace, batch.id)) };
     },
     show: ({ undo, ...batch }) =>
       [
@@ -43,14 +59,25 @@ export function batchCommands(add: AddCommand): void {
       ].join('\n'),
   });
   add(
-    'undo <batches...>',
+    'undo [batches...]',
     'put back what batches replaced or deleted, and remove what they made; the newest first',
-    (c) => inWorkspace(c).option('--yes', 'do it without asking'),
+    (c) =>
+      inWorkspace(c)
+        .option('--key <key>', 'the batches that this key has sent, by its id or name; needs --since')
+        .option(
+          '--since <time>',
+          'the batches accepted since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h',
+          sinceOf,
+        )
+        .option('--yes', 'do it without asking'),
     {
-      async run(context, ids, options) {
+      async run(context, given, options) {
+        if (given.length > 0 === (options.since !== undefined))
+          throw new WeirError('USAGE', 'say which batches: name them, or give --since, with --key for those of one key');
         const ports = await rulePorts(context, 'nothing has changed');
         await ports.untilLanded();
         const workspace = pick(await ports.reads.workspaces(), options.workspace, 'workspace');
+        const ids = given.length > 0 ? given : await batchesSince(ports.reads, workspace.id, options);
         const planned = await planUndo(ports.reads, workspace.id, ids);
         const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');
         await confirm(context, question, options.yes);
@@ -61,7 +88,7 @@ export function batchCommands(add: AddCommand): void {
           batch_id: batches[i],
           unlanded,
         }));
-        return ids.length === 1 ? undone[0] : undone;
+        return given.length === 1 ? undone[0] : undone;
       },
       show(undone) {
         const all = [undone].flat();
@@ -73,6 +100,36 @@ export function batchCommands(add: AddCommand): void {
     },
   );
 }
+
+/** Batches that one read asks for. */
+const PAGE = 1000;
+
+/** The batches that were accepted since an instant (ms), by one key where it is named, and that are not undone; no undos. */
+async function batchesSince(
+  store: StoreReads,
+  workspace: string,
+  { since, key }: { readonly since: number; readonly key?: string },
+): Promise<string[]> {
+  const keyId = key === undefined ? undefined : (await findKeyNamed(store, workspace, key)).id;
+  const found: string[] = [];
+  for (let before: string | undefined; ; ) {
+    const page: BatchInfo[] = await store.batches(workspace, { limit: PAGE, ...(before !== undefined && { before }) });
+    for (const batch of page) {
+      const isMeant = batch.receivedAt >= since && (keyId === undefined || batch.keyId === keyId);
+      if (isMeant && batch.undoes === null && batch.undoneBy === null) found.push(batch.id);
+    }
+    if (page.length < PAGE) break;
+    before = page.at(-1)!.id;
+  }
+  if (found.length === 0) throw new WeirError('REFUSED', 'there is nothing to undo: no batch that is not undone was accepted so');
+  return found;
+}
+
+const namedBatch = (batch: BatchInfo, { lists, keys }: Names) => ({
+  ...batchJson(batch),
+  list_name: lists.get(batch.listId ?? '') ?? null,
+  key_name: keys.get(batch.keyId ?? '') ?? null,
+});
 
 /** What a command did, as JSON. */
 export const operatedJson = ({ batches, unlanded }: Operated) => ({ batch_id: batches[0], unlanded });

@@ -5,14 +5,15 @@ import { WeirError } from '../../errors.ts';
 import { findList } from '../../manage/find.ts';
 import { type Names, namesIn, originRuleJson } from '../../manage/rule-json.ts';
 import { type OriginRule, withOrigins } from '../../manage/rule-search.ts';
-import type { RuleFilter, RuleMatch, RulePosition, StoredRule } from '../../ports/rule-store.ts';
+import type { RulePosition, StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { type ExpressionRule, KINDS, type Kind } from '../../rule.ts';
+import type { ExpressionRule, Kind } from '../../rule.ts';
 import { warningOf } from '../../signal/rate-limit.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
 import { type Context, printable, table, workspaceId, writeLine } from '../context.ts';
-import { inWorkspace, oneOf, targetOf, wholeNumber } from '../usage.ts';
+import { wholeNumber } from '../usage.ts';
+import { type ConditionOptions, conditionOptions, matchingRules, readConditions } from './conditions.ts';
 
 /** A stored rule as one line for people. */
 export function ruleLine({ rule }: StoredRule): string {
@@ -138,43 +139,24 @@ async function positionOf(store: StoreReads, workspace: string, kind: Kind, afte
   return { id: Number(id), listId: known, ruleRef: null };
 }
 
-const MATCHES = ['exact', 'covering', 'covered'] as const;
-
-function matchOf(address: string, how: (typeof MATCHES)[number]): RuleMatch {
-  const target = targetOf(address);
-  if (how === 'exact') return { how, target };
-  if (target.kind !== 'ip') throw new WeirError('USAGE', `--match ${how} takes an address or a network, not "${address}"`);
-  return { how, network: target.network };
-}
-
 const ruleOptions = (c: Command): Command =>
-  inWorkspace(c)
-    .option('--list <list>', 'only this list')
-    .option('--kind <kind>', KINDS.join(', '), oneOf('--kind', KINDS), 'access_rule')
-    .option('--address <target>', 'rules on this address, network, ASN or country')
-    .option('--match <how>', 'exact; covering: networks around it; covered: networks inside it', oneOf('--match', MATCHES), 'exact')
+  conditionOptions(c)
     .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 1_000_000_000))
     .option('--after <position>', 'go on where an earlier page ended')
     .option('--ndjson', 'print JSON for programs, one object a line');
 
 export function ruleCommands(add: AddCommand): void {
-  add('rule ls', 'list the active rules of a workspace', ruleOptions, {
+  add('rule ls', 'list the active rules of a workspace that meet every given condition', ruleOptions, {
     async run(context, _args, options) {
-      const { kind, address, match, limit = Number.POSITIVE_INFINITY, after }: ListOptions = options;
-      if (address !== undefined && kind !== 'access_rule') throw new WeirError('USAGE', '--address finds access rules only');
+      const { kind, limit = Number.POSITIVE_INFINITY, after }: ListOptions = options;
       const store = await context.reads();
       const workspace = await workspaceId(store, options.workspace);
-      const filter: RuleFilter = {
-        listId: options.list === undefined ? undefined : (await findList(store, workspace, options.list)).id,
-        kind,
-        now: Date.now(),
-        match: address === undefined ? undefined : matchOf(address, match),
-        after: after === undefined ? undefined : await positionOf(store, workspace, kind, after),
-      };
+      const conditions = await readConditions(store, workspace, options);
+      const from = after === undefined ? undefined : await positionOf(store, workspace, kind, after);
       const print = options.ndjson ? ndjson : options.json ? jsonArray : text;
       const progress = { read: 0 };
       let more = '';
-      const rules = limited(store.rules(workspace, filter), limit, (last) => {
+      const rules = limited(matchingRules(store, workspace, conditions, from), limit, (last) => {
         more = `weir: there are more rules: --after ${positionText(last)}\n`;
       });
       try {
@@ -190,10 +172,7 @@ export function ruleCommands(add: AddCommand): void {
   });
 }
 
-interface ListOptions {
-  readonly kind: Kind;
-  readonly address?: string;
-  readonly match: (typeof MATCHES)[number];
+interface ListOptions extends ConditionOptions {
   readonly limit?: number;
   readonly after?: string;
 }

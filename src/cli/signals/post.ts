@@ -27,14 +27,27 @@ export class SendFailure extends Error {
 export interface BatchAnswer extends DryRunAnswer {
   /** The reasons of the entries that failed. */
   readonly errors: readonly string[];
+  /** The batch that it is; null: nothing of it was taken, or it was only tried. */
+  readonly batch: string | null;
 }
 
 /** Posts a JSON array. Rejects with SendFailure. */
-export async function postBatch({ url, key, keepTrying, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> {
+export const postBatch = async (target: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> =>
+  readAnswer(await untilAnswered(target, 'POST', body));
+
+/** Posts a body, or asks without one; the object that is the answer. Rejects with SendFailure. */
+export const ask = async (target: Target, body?: Uint8Array<ArrayBuffer>): Promise<object> =>
+  read((await untilAnswered(target, body === undefined ? 'GET' : 'POST', body)).text);
+
+async function untilAnswered(
+  { url, key, keepTrying, onRetry }: Target,
+  method: 'GET' | 'POST',
+  body: Uint8Array<ArrayBuffer> | undefined,
+): Promise<Answer> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
-    const answer = await request(url, { method: 'POST', body, headers, redirect: 'manual' });
-    if (answer.status === 200 || answer.status === 206) return readAnswer(answer);
+    const answer = await request(url, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) });
+    if (answer.status !== undefined && answer.status >= 200 && answer.status < 300) return answer;
     if (!answer.again) throw new SendFailure(answer.reason);
     if (attempt === TRIES && !keepTrying) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
     if (answer.retryAfter > PATIENCE) {
@@ -55,6 +68,7 @@ interface Answer {
   readonly again: boolean;
   /** ms; 0 when the service does not say. */
   readonly retryAfter: number;
+  readonly batch: string | null;
 }
 
 /** Codes of faults that may pass. Others stay: a certificate, a port that is never asked, a name that does not exist. */
@@ -87,20 +101,21 @@ async function request(url: URL, options: RequestInit): Promise<Answer> {
       reason: `${url} answered ${response.status}: ${message ?? response.headers.get('location') ?? text.slice(0, 200)}`,
       again: response.status === 429 || response.status >= 500,
       retryAfter: readRetryAfter(response.headers.get('retry-after')),
+      batch: response.headers.get('x-signal-batch'),
     };
   } catch (error) {
     const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
     const said =
       cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? 'it speaks no TLS; try http://' : cause?.message || cause?.code || message;
     const reason = `${url} cannot be reached: ${said}`;
-    return { status: undefined, text: '', reason, again: PASSING.has(cause?.code ?? ''), retryAfter: 0 };
+    return { status: undefined, text: '', reason, again: PASSING.has(cause?.code ?? ''), retryAfter: 0, batch: null };
   }
 }
 
-function readAnswer({ text, reason }: Answer): BatchAnswer {
+function readAnswer({ text, reason, batch }: Answer): BatchAnswer {
   const { success, errors = [], ...rest } = read(text) as Partial<BatchAnswer> & { success?: boolean };
   if (success === undefined) throw new SendFailure(`${reason} - that is not weir's answer`);
-  return { ...rest, errors };
+  return { ...rest, errors, batch };
 }
 
 /** The object in an answer's body; an empty one when there is none. */

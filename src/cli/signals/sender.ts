@@ -18,20 +18,29 @@ const LINGER = 1000;
 /** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
 interface Report {
   failed(entry: string): Promise<void>;
-  /** `tried` is what a dry run has learnt; undefined where the signals were meant. */
-  end(processed: number, failed: number, tried: DryRunSum | undefined): Promise<void>;
+  /** `tried` is what a dry run has learnt; undefined where the signals were meant. `batches` are what the service calls the batches. */
+  end(processed: number, failed: number, tried: DryRunSum | undefined, batches: readonly string[]): Promise<void>;
 }
 
-export const textReport = ({ stdout }: Context): Report => ({
+export const textReport = ({ stdout, stderr }: Context): Report => ({
   failed: (entry) => writeLine(stdout, entry),
-  async end(processed, failed, tried) {
+  async end(processed, failed, tried, batches) {
     const done = tried === undefined ? 'processed' : 'would be processed';
-    for (const line of [`${processed} signals ${done}, ${failed} failed`, ...(tried === undefined ? [] : sumLines(tried))])
-      await writeLine(stdout, line);
+    const sum = [`${processed} signals ${done}, ${failed} failed`, ...(tried === undefined ? [] : sumLines(tried))];
+    for (const line of batchLines(batches)) stderr.write(`weir: ${line}\n`);
+    for (const line of sum) await writeLine(stdout, line);
   },
 });
 
-/** `{"failed":["Entry 7: …",…],"sent":n}`; a dry run adds `dry_run`. */
+/** Batches that are told to people. */
+const TOLD = 20;
+
+const batchLines = (batches: readonly string[]): string[] => [
+  ...batches.slice(0, TOLD).map((id) => `batch ${id}`),
+  ...(batches.length > TOLD ? [`and ${batches.length - TOLD} more batches: weir undo --key KEY --since TIME undoes them together`] : []),
+];
+
+/** `{"failed":["Entry 7: …",…],"sent":n,"batches":[…]}`; a dry run has `dry_run` instead of batches. */
 export function jsonReport({ stdout }: Context): Report {
   let begin = '{"failed":[';
   return {
@@ -39,11 +48,11 @@ export function jsonReport({ stdout }: Context): Report {
       await writeLine(stdout, `${begin}${JSON.stringify(entry)}`);
       begin = ',';
     },
-    end: (sent, _failed, tried) =>
-      writeLine(
-        stdout,
-        `${begin === ',' ? '' : begin}],"sent":${sent}${tried === undefined ? '' : `,"dry_run":${JSON.stringify(tried)}`}}`,
-      ),
+    end: (sent, _failed, tried, batches) => {
+      const rest =
+        tried === undefined ? (batches.length === 0 ? '' : `,"batches":${JSON.stringify(batches)}`) : `,"dry_run":${JSON.stringify(tried)}`;
+      return writeLine(stdout, `${begin === ',' ? '' : begin}],"sent":${sent}${rest}}`);
+    },
   };
 }
 
@@ -63,8 +72,8 @@ export interface Sender {
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
   /** What signals of one version would do to feeds; they are not sent for good. */
   tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
-  /** Entries that were refused, by the service or before. */
-  failed(): number;
+  /** Counts entries that were handed over elsewhere, and tells what is wrong with others. */
+  done(processed: number, failed: number, told: readonly string[]): Promise<void>;
   /** A line for the person, on standard error. */
   say(text: string): void;
 }
@@ -97,11 +106,17 @@ export async function sending(
   let bytes = 0;
   let processed = 0;
   let failed = 0;
+  const batchIds: string[] = [];
   let tried: DryRunSum | undefined = dryRun ? NOTHING_TRIED : undefined;
 
   const fail = async (entry: string) => {
     progress.clear();
     await report.failed(entry);
+  };
+  const done = async (taken: number, wrong: number, told: readonly string[]) => {
+    processed += taken;
+    failed += wrong;
+    for (const each of told) await fail(each);
   };
   async function send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void> {
     for await (const batch of batches(signals, input.size === undefined ? LINGER : undefined)) {
@@ -117,6 +132,7 @@ export async function sending(
         processed += batch.length - told.length;
         failed += told.length;
         tried = tried && withBatch(tried, answer);
+        if (answer.batch !== null) batchIds.push(answer.batch);
         for (const error of told) await fail(error);
       }
       progress.update(bytes, { signals: processed, failed });
@@ -124,7 +140,7 @@ export async function sending(
   }
 
   try {
-    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, failed: () => failed, say });
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, done, say });
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);
@@ -133,7 +149,7 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
-    await report.end(processed, failed, tried);
+    await report.end(processed, failed, tried, batchIds);
   }
 }
 

@@ -1,15 +1,22 @@
 /** `weir bouncer`. */
 import { bouncerJson } from '../../manage/operations/bouncers.ts';
 import { allBouncers } from '../../manage/recent-use.ts';
+import { feedNamesIn } from '../../manage/rule-json.ts';
 import type { AddCommand } from '../command.ts';
-import { table, workspaceId } from '../context.ts';
+import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function bouncerCommands(add: AddCommand): void {
   add('bouncer ls', 'list the bouncers of the last 30 days, and what they cannot enforce', inWorkspace, {
     async run(context, _args, options) {
       const store = await context.reads();
-      return (await Array.fromAsync(allBouncers(store, await workspaceId(store, options.workspace)))).map(bouncerJson);
+      const workspace = await workspaceId(store, options.workspace);
+      const { keys, feeds } = await feedNamesIn(store, workspace);
+      return (await Array.fromAsync(allBouncers(store, workspace))).map((bouncer) => ({
+        ...bouncerJson(bouncer),
+        key_name: keys.get(bouncer.keyId) ?? null,
+        feed_name: feeds.get(bouncer.feedId ?? '') ?? null,
+      }));
     },
     show: (rows) =>
       [
@@ -18,8 +25,8 @@ export function bouncerCommands(add: AddCommand): void {
           rows.map((b) => [
             b.user_agent,
             b.address,
-            b.key_id,
-            b.feed_id,
+            printable(b.key_name ?? b.key_id),
+            b.feed_name === null ? b.feed_id : printable(b.feed_name),
             b.last_pull,
             b.decisions,
             b.networks,

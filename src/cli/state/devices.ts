@@ -1,5 +1,7 @@
 /** `weir device`. */
 import { deviceJson } from '../../manage/device-json.ts';
+import { findKeyNamed } from '../../manage/find.ts';
+import { namesIn } from '../../manage/rule-json.ts';
 import type { Device, DevicePage } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
@@ -24,12 +26,14 @@ export function deviceCommands(add: AddCommand): void {
   add(
     'device ls',
     'list what pulls feeds, those first that pulled last: key, address, answers, and how far behind their content is',
-    (c) => inWorkspace(c).option('--key <key>', 'only those with this key, by its id'),
+    (c) => inWorkspace(c).option('--key <key>', 'only those with this key, by its id or name'),
     {
       async run(context, _args, { workspace, key }) {
         const store = await context.reads();
-        const which = key === undefined ? {} : { keyId: key };
-        return (await allDevices(store, await workspaceId(store, workspace), which)).map(deviceJson);
+        const id = await workspaceId(store, workspace);
+        const which = key === undefined ? {} : { keyId: (await findKeyNamed(store, id, key)).id };
+        const { keys } = await namesIn(store, id);
+        return (await allDevices(store, id, which)).map((device) => ({ ...deviceJson(device), key_name: keys.get(device.keyId) ?? null }));
       },
       show: (rows) =>
         table(
@@ -38,7 +42,7 @@ export function deviceCommands(add: AddCommand): void {
             d.last_pull,
             d.interval_seconds === null ? null : `${d.interval_seconds} s`,
             d.address,
-            d.key_id,
+            printable(d.key_name ?? d.key_id),
             ...Object.values(d.answers),
             d.sends_validators ? 'yes' : 'no',
             behindText(d.documents),

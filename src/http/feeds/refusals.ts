@@ -2,6 +2,7 @@
 import type { Caller } from '../../account/caller.ts';
 import type { Found } from '../../document/serve/cache.ts';
 import type { Representation } from '../../document/serve/representation.ts';
+import { MOST_DETAILS } from '../../signal/faults.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import type { HttpFault } from '../errors.ts';
 import { entryHeaders } from './headers.ts';
@@ -23,7 +24,7 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
   ambiguous: ({ lists }) => ({
     status: 409,
     message: 'The name matches more than one access-rules list; use the UUID of one of them',
-    details: { lists },
+    details: { lists: lists.slice(0, MOST_DETAILS) },
   }),
   no_workspace: () => ({ status: 401, headers: { 'www-authenticate': CHALLENGES.feed } }),
   too_large: ({ entryCount, entryLimit, hint, staleSince }) => ({

@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import type { Given, Operation } from '../../manage/operation.ts';
 import { shown } from '../../signal/check.ts';
-import type { BatchFault } from '../../signal/faults.ts';
+import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
 
@@ -44,7 +44,10 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
   const unknown = Object.keys(given)
     .filter((name) => !known.includes(name))
     .map((field) => ({ field, message: `is not ${what} of this operation${known.length === 0 ? '' : `; there are ${known.join(', ')}`}` }));
-  return [...unknown, ...(validate?.(given) ?? [])].map(({ field, message }) => ({ field, message, value: shown(valueAt(given, field)) }));
+  // What is shown of a value may take time for each: no more of them than the answer tells.
+  return [...unknown, ...(validate?.(given) ?? [])]
+    .slice(0, MOST_DETAILS)
+    .map(({ field, message }) => ({ field, message, value: shown(valueAt(given, field)) }));
 }
 
 /** The value behind a path such as `labels.0`. */

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { nullable, Type } from '../../json-schema.ts';
+import { MOST_DETAILS } from '../../signal/faults.ts';
 
 /** The bodies of the signal endpoints' answers, for the API documentation and for the code that makes them. */
 
@@ -53,7 +54,7 @@ export const BatchRefusal = Type.Object(
         value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], { description: 'What was sent.' }),
         index: Type.Optional(Type.Integer({ minimum: 0, description: 'The entry, counted from 0.' })),
       }),
-      { maxItems: 100 },
+      { maxItems: MOST_DETAILS },
     ),
     code: Type.Integer(),
   },

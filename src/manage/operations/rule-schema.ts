@@ -4,8 +4,9 @@ import { readInstant, readSince } from '../../duration.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
 import { readTarget, targetFieldOf } from '../../signal/target.ts';
+import { knownBatch } from '../batches.ts';
 import type { ManageContext } from '../context.ts';
-import { findList } from '../find.ts';
+import { findKeyNamed, findList } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import type { RuleConditions } from '../rule-search.ts';
 
@@ -82,16 +83,17 @@ export const CONDITIONS = {
   label: Type.Optional(short('name:value')),
   reason: Type.Optional(short('Exactly this reason.')),
   batch: Type.Optional(short('Written last by this batch.')),
-  key: Type.Optional(short('Written last by this key.')),
+  key: Type.Optional(short('Written last by this key: id or name.')),
   since: Type.Optional(time('Made or changed since. Also how long ago, such as 2h.')),
   expires_before: Type.Optional(time('Expiring before.')),
   expires_from: Type.Optional(time('Expiring then or later, or never.')),
 };
 const Conditions = Type.Object(CONDITIONS);
 
-/** What a request's conditions mean. Rejects with USAGE, and with NOT_FOUND where there is no such list. */
+/** What a request's conditions mean. Rejects with USAGE, and with NOT_FOUND where there is no such list, key or batch. */
 export async function readConditions(context: ManageContext, given: Static<typeof Conditions>): Promise<RuleConditions> {
-  const { kind = 'access_rule', list, label, since, expires_before: before, expires_from: from } = given;
+  const { store, workspaceId } = context;
+  const { kind = 'access_rule', list, label, since, key, batch, expires_before: before, expires_from: from } = given;
   const conditions: RuleConditions = {
     kind: kind as Kind,
     match: matchOf(given),
@@ -102,8 +104,9 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     action: given.action,
     labels: label === undefined ? undefined : [labelOf(label)],
     reason: given.reason,
-    batch: given.batch,
-    key: given.key,
+    // What is not known has written no rule: that must not pass for an all-clear.
+    batch: batch === undefined ? undefined : (await knownBatch(store, workspaceId, batch.toLowerCase())).id,
+    key: key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id,
     since: since === undefined ? undefined : instantOf('since', readSince(since, context.now())),
     expiresBefore: before === undefined ? undefined : instantOf('expires_before', readInstant(before)),
     expiresFrom: from === undefined ? undefined : instantOf('expires_from', readInstant(from)),

@@ -6,8 +6,10 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
+import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { deletedManagement } from '../restore-deleted.ts';
+import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -28,7 +30,9 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...feedManagement(transact),
     ...deletedManagement(transact),
     ...restore(transact),
+    ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {

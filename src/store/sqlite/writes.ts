@@ -9,9 +9,11 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
+import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { deletedManagement } from '../restore-deleted.ts';
 import { ruleTable } from '../rule-columns.ts';
+import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -43,7 +45,9 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...feedManagement(transact),
     ...deletedManagement(transact),
     ...restore(transact),
+    ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {

@@ -1,0 +1,104 @@
+/** Which rules a command means: the options that `weir rule ls` and `weir rule delete` share (SPEC D9.6, D10.6). */
+import type { Command } from 'commander';
+import { readSince } from '../../duration.ts';
+import { WeirError } from '../../errors.ts';
+import { knownBatch } from '../../manage/batches.ts';
+import { findKeyNamed, findList } from '../../manage/find.ts';
+import { meeting, type RuleConditions } from '../../manage/rule-search.ts';
+import type { RuleMatch, RulePosition, StoredRule } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { KINDS, type Kind } from '../../rule.ts';
+import { inWorkspace, oneOf, targetOf } from '../usage.ts';
+
+const MATCHES = ['exact', 'covering', 'covered'] as const;
+
+/** What the options say; what is not given holds for every rule. */
+export interface ConditionOptions {
+  readonly kind: Kind;
+  readonly list?: string;
+  readonly address?: string;
+  readonly match: (typeof MATCHES)[number];
+  readonly label?: readonly [string, string][];
+  readonly reason?: string;
+  /** ms */
+  readonly since?: number;
+  readonly key?: string;
+  readonly batch?: string;
+}
+
+export const conditionOptions = (c: Command): Command =>
+  inWorkspace(c)
+    .option('--kind <kind>', KINDS.join(', '), oneOf('--kind', KINDS), 'access_rule')
+    .option('--list <list>', 'rules of this list')
+    .option('--address <target>', 'rules on this address, network, ASN or country')
+    .option('--match <how>', 'exact; covering: networks around it; covered: networks inside it', oneOf('--match', MATCHES), 'exact')
+    .option('--label <key=value>', 'rules with this label; repeatable', collectLabel)
+    .option('--reason <text>', 'rules with exactly this reason')
+    .option('--since <time>', 'rules made or changed since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf)
+    .option('--key <key>', 'rules that were written last by this key, by its id or name')
+    .option('--batch <id>', 'rules that were written last by this batch');
+
+/** Whether the options leave any rule of the kind out. */
+export const isNarrowed = ({ list, address, label = [], reason, since, key, batch }: ConditionOptions): boolean =>
+  [list, address, reason, since, key, batch].some((given) => given !== undefined) || label.length > 0;
+
+/** The rules that the options mean. Rejects where a list, key or batch is not known, for then no rule would be found, whatever there is. */
+export async function readConditions(store: StoreReads, workspace: string, given: ConditionOptions): Promise<RuleConditions> {
+  const { kind, list, address, match, label = [], reason, since, key, batch } = given;
+  if (address !== undefined && kind !== 'access_rule') throw new WeirError('USAGE', '--address finds access rules only');
+  return {
+    ...{ kind, labels: label, reason, since },
+    listId: list === undefined ? undefined : (await findList(store, workspace, list)).id,
+    match: address === undefined ? undefined : matchOf(address, match),
+    key: key === undefined ? undefined : (await findKeyNamed(store, workspace, key)).id,
+    batch: batch === undefined ? undefined : (await knownBatch(store, workspace, batch.toLowerCase())).id,
+  };
+}
+
+function matchOf(address: string, how: (typeof MATCHES)[number]): RuleMatch {
+  const target = targetOf(address);
+  if (how === 'exact') return { how, target };
+  if (target.kind !== 'ip') throw new WeirError('USAGE', `--match ${how} takes an address or a network, not "${address}"`);
+  return { how, network: target.network };
+}
+
+/** Rules that are judged at a time. */
+const PAGE = 1000;
+
+/** The active rules that meet conditions, in their order. What was read before a failure comes before it. */
+export async function* matchingRules(
+  store: StoreReads,
+  workspace: string,
+  conditions: RuleConditions,
+  after?: RulePosition,
+): AsyncGenerator<StoredRule> {
+  const { kind, listId, match } = conditions;
+  let page: StoredRule[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for await (const rule of store.rules(workspace, { kind, listId, match, after, now: Date.now() })) {
+      page.push(rule);
+      if (page.length < PAGE) continue;
+      yield* await meeting(store, workspace, conditions, page);
+      page = [];
+    }
+  } catch (error) {
+    failure = { error };
+  }
+  if (page.length > 0) yield* await meeting(store, workspace, conditions, page);
+  if (failure !== undefined) throw failure.error;
+}
+
+function collectLabel(text: string, before: [string, string][] = []): [string, string][] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new WeirError('USAGE', `--label must be key=value, not "${text}"`);
+  return [...before, [text.slice(0, at), text.slice(at + 1)]];
+}
+
+/** An instant from an option, ms. */
+export function sinceOf(text: string): number {
+  const at = readSince(text, Date.now());
+  if (at === undefined)
+    throw new WeirError('USAGE', '--since must be an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h');
+  return at;
+}
