@@ -1,42 +1,29 @@
 /** The role `manage`: what operations of management work with. */
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { DocumentCache } from '../document/serve/cache.ts';
-import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import { geoStatus } from '../geo/status.ts';
-import type { Activity } from '../http/activity.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ProcessStatus } from '../manage/status.ts';
-import type { Engine } from '../runtime/engines.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
-import type { FeedThread } from '../runtime/feeds.ts';
-import type { GeoInUse } from '../runtime/geo.ts';
 import { processesOn } from '../runtime/status-file.ts';
 import { oneByOne } from '../serial.ts';
-import type { Accept } from '../signal/accept.ts';
 import { caughtUp } from '../stream/lag.ts';
-import type { SignalJudges } from './signals.ts';
+import type { Base } from './base.ts';
+import type { Feeds } from './feeds.ts';
+import type { Seen } from './seen.ts';
+import type { Signals } from './signals.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What of the process management is told of; what it does not have is undefined. */
-interface ManageParts {
-  readonly config: Config;
-  readonly engine: Engine;
-  readonly accept: Accept;
-  readonly judges: Pick<SignalJudges, 'schemes' | 'guardRails' | 'forecast'>;
-  readonly activity: Activity | undefined;
-  readonly watch: FeedWatch;
-  readonly cache: DocumentCache | undefined;
-  readonly feedThread: FeedThread | undefined;
-  readonly geo: GeoInUse;
-  readonly ownStatus: () => Promise<ProcessStatus>;
-}
-
-/** The ports of management (SPEC D15). */
-export function managePorts(parts: ManageParts): ManagePorts {
-  const { config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus } = parts;
-  const { store, stream } = engine;
+/** The ports of management (SPEC D15); undefined without the role. `ownStatus` is what is told of this process. */
+export function managePorts(
+  { config, store, stream, geo, guardRails, schemes, feedThread }: Base,
+  { activity, watch }: Pick<Seen, 'activity' | 'watch'>,
+  { cache, forecast }: Feeds,
+  { accept }: Signals,
+  ownStatus: () => Promise<ProcessStatus>,
+): ManagePorts | undefined {
+  if (accept === undefined || !config.roles.includes('manage')) return undefined;
   const { now } = systemClock;
   const steps = fairSteps();
   return {
@@ -46,7 +33,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
     maxFeeds: config.maxFeeds,
     maxKeys: config.maxKeys,
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
-    guardRails: judges.guardRails,
+    guardRails,
     feeds: feedThread && watch,
     documents: cache,
     measurer: feedThread,
@@ -59,9 +46,9 @@ export function managePorts(parts: ManageParts): ManagePorts {
     publish: (messages) => stream.publish(messages),
     untilLanded: () => caughtUp(stream, store),
     accept,
-    forecast: judges.forecast,
+    forecast,
     explainer: feedThread,
-    schemes: judges.schemes,
+    schemes,
     geo: () => geo.database(),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     inTurn: oneByOne(),
