@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
-import { accessLog } from './http/access-log.ts';
 import { createApp } from './http/app.ts';
 import { clientAddress } from './http/source.ts';
+import { accessLog } from './http/watch/access-log.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
 import { startBase } from './roles/base.ts';

@@ -1,4 +1,4 @@
-/** How the files of SQLite, of the store and of the stream, give back what was deleted (SPEC D19.5). */
+/** How the files of SQLite, of the store and of the stream, give back what was deleted (SPEC D22.5). */
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Pages that one slice gives back, 4 MiB: some milliseconds in which nothing else is written. */

@@ -1,6 +1,7 @@
 import type { GuardRails } from './guard-rails.ts';
 import type { Subscription } from './organization.ts';
 import type { Permission } from './permission.ts';
+import type { SampleInfo } from './sample.ts';
 
 /** Who is asking: an API key with its workspace, organization and rights (spec 5). */
 export interface Caller {
@@ -15,6 +16,8 @@ export interface Caller {
   readonly feedId: string | null;
   /** What the workspace sets; the service's come on top. */
   readonly guardRails: GuardRails;
+  /** What the workspace tries rules on, or null. */
+  readonly sample: SampleInfo | null;
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
 }

@@ -91,6 +91,14 @@ export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList,
 export const textFault = (text: string, longest: number): string | null =>
   [...text].length > longest ? `has at most ${longest} characters` : null;
 
+/** The fields whose texts are too long, each with what is wrong with it. */
+export const settingFaults = (settings: ListSettings): [field: string, fault: string][] =>
+  SETTING_NAMES.flatMap((name) => {
+    const [setting, value] = [LIST_SETTINGS[name], settings[name]];
+    const fault = 'longest' in setting && typeof value === 'string' ? textFault(value, setting.longest) : null;
+    return fault === null ? [] : [[setting.field, fault]];
+  });
+
 /** A change of what is set of a list; what it does not name stays as it is. */
 export type ListPatch = Partial<ListSettings>;
 

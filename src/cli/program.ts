@@ -29,6 +29,7 @@ const GROUPS = {
   stream: 'the stream that landing reads',
   geo: 'country and ASN data',
   expression: 'filter expressions',
+  sample: 'good traffic that rules are tried on',
 };
 
 /** How long a command that writes waits for the lock of the embedded store, ms. */
@@ -59,6 +60,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['geo'], async () => (await import('./state/geo.ts')).geoCommands],
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
+  [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
   [['status'], async () => (await import('./state/status.ts')).statusCommand],

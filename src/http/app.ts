@@ -8,7 +8,6 @@ import type { HttpCounts } from '../ports/http-counts.ts';
 import type { TlsSource } from '../ports/tls.ts';
 import type { Tracer } from '../ports/trace.ts';
 import { LIMITS } from '../signal/limits.ts';
-import type { AccessLog } from './access-log.ts';
 import type { Address } from './address.ts';
 import { ADDRESSES, METRICS } from './addresses.ts';
 import type { Authenticator } from './auth/authenticator.ts';
@@ -23,16 +22,17 @@ import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { docs } from './docs/docs.ts';
 import { GROUPS, type Group } from './errors.ts';
-import type { FeedAnswer } from './feeds/headers.ts';
+import type { DocumentAnswer } from './feeds/headers.ts';
 import { identifyByKey } from './manage/identify.ts';
 import { type MetricsPage, readers } from './metrics.ts';
-import { requestCount } from './request-watch.ts';
 import { router } from './router.ts';
 import { type Gates, requestServer } from './serve.ts';
 import type { Served } from './served.ts';
 import { closeServer, createHttpServer } from './server.ts';
 import { clientAddress } from './source.ts';
-import { namedTrace, requestTraces } from './traces.ts';
+import type { AccessLog } from './watch/access-log.ts';
+import { requestCount } from './watch/request-watch.ts';
+import { namedTrace, requestTraces } from './watch/traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf'> {
@@ -129,7 +129,7 @@ export function createApp(parts: AppParts): App {
     },
     onPoll(call, by, answered) {
       activity?.poll(by.workspaceId, answered.status);
-      devices?.note(by, pollOf(call.request, call.ip, answered as FeedAnswer), call.at.wall);
+      devices?.note(by, pollOf(call.request, call.ip, answered as DocumentAnswer), call.at.wall);
     },
     report: (err, { method, route }) => logger.error({ err, method, route }, 'a request failed'),
   });

@@ -5,7 +5,7 @@ import { withoutSecrets } from '../account/secrets.ts';
 import { nameOf } from '../document/document.ts';
 import type { SeenDevices } from '../ports/devices.ts';
 import type { HttpFault } from './errors.ts';
-import type { AnsweredContent, FeedAnswer } from './feeds/headers.ts';
+import type { AnsweredContent, DocumentAnswer } from './feeds/headers.ts';
 
 /** A poll that was answered. */
 export interface Poll {
@@ -19,7 +19,7 @@ export interface Poll {
 }
 
 /** What the ledger notes of a request and its answer. */
-export function pollOf({ headers, method }: IncomingMessage, address: string, answered: FeedAnswer | HttpFault): Poll {
+export function pollOf({ headers, method }: IncomingMessage, address: string, answered: DocumentAnswer | HttpFault): Poll {
   return {
     userAgent: headers['user-agent'],
     address,

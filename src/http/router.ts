@@ -100,12 +100,12 @@ function placeOf(path: string, rows: readonly Address[], served: Served): Place 
     group: first.group ?? 'signal',
     places,
     endpoints,
-    refusal: first.isPage ? NOTHING : refusalOf([...endpoints.keys()]),
+    refusal: first.isPage ? NOTHING : notAllowed([...endpoints.keys()]),
   };
 }
 
 /** The answer to another method than these. */
-function refusalOf(methods: readonly string[]): HttpFault {
+export function notAllowed(methods: readonly string[]): HttpFault {
   if (methods.length === 0) return NOTHING;
   const allow = methods.join(', ');
   return { status: 405, message: `Method not allowed, use ${allow.replace(/, (?=[^,]*$)/, ' or ')}`, headers: { Allow: allow } };

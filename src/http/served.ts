@@ -1,13 +1,22 @@
 import type { ManagePorts } from '../manage/context.ts';
 import type { Readiness } from '../ports/health.ts';
 import type { AnswerAgent } from './agent/answer.ts';
+import type { Answer } from './answer.ts';
 import type { BouncerEndpoints } from './bouncers/answer.ts';
+import type { Answered, Call } from './call.ts';
 import type { ConsolePages } from './console/pages.ts';
-import type { Docs } from './docs/docs.ts';
 import type { AnswerFeed } from './feeds/answer.ts';
 import type { AnswerRules } from './rules/answer.ts';
 import type { SubmitSignals } from './signals/submit.ts';
-import type { TraceOf } from './traces.ts';
+import type { TraceOf } from './watch/traces.ts';
+
+/** What answers the addresses of the documentation. */
+export interface Docs {
+  /** Says where it is; leads browsers to the console, where there is one. */
+  start(call: Call): Answer;
+  /** A page of it, one of its files, or an OpenAPI document. */
+  page(call: Call): Answered;
+}
 
 /** What a process serves: what answers the addresses. undefined: it does not have the role, and its addresses are 404. */
 export interface Served {

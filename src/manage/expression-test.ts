@@ -14,6 +14,7 @@ import { readCurl } from '../recording/curl.ts';
 import { type Recorded, recordedOf } from '../recording/exchange.ts';
 import { readRecord } from '../recording/record.ts';
 import { lackingOf, requestOfRecorded } from '../recording/view.ts';
+import type { ExpressionKind } from '../rule.ts';
 
 /** The result for a request; `error` says why there is none. */
 interface Outcome {
@@ -29,6 +30,16 @@ export interface Tested extends Outcome {
   readonly agent: Outcome | null;
   readonly hints: readonly string[];
 }
+
+/** What is tested: `request` is text of one character a byte. */
+export interface TestInput {
+  readonly kind: ExpressionKind;
+  readonly expression: string;
+  readonly request: ByteString;
+}
+
+/** Tests a valid expression; a text says why the request cannot be read. Rejects with REFUSED where that takes too much. */
+export type ExpressionTester = (input: TestInput) => Promise<Tested | string>;
 
 /** Tests a valid expression; a text says why the request cannot be read. `request` is text of one character a byte. */
 export function testExpression(expression: string, scheme: Scheme, request: ByteString): Tested | string {
@@ -81,7 +92,13 @@ function readOne(text: ByteString, layout: Layout): Recorded | string {
 
 /** The first entry where the text is a whole HAR. */
 function harEntry(text: ByteString): ByteString | null {
-  const { log } = parseLine(text) as { log?: { entries?: unknown[] } };
-  // The texts in it are bytes already, and stay so.
-  return Array.isArray(log?.entries) && log.entries.length > 0 ? JSON.stringify(log.entries[0]) : null;
+  const { log } = parseLine(text) as { log?: { entries?: unknown[] } | null };
+  if (!Array.isArray(log?.entries) || log.entries.length === 0) return null;
+  try {
+    // The texts in it are bytes already, and stay so.
+    return JSON.stringify(log.entries[0]);
+  } catch {
+    // It is nested deeper than can be written.
+    return null;
+  }
 }

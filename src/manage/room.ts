@@ -1,4 +1,4 @@
-/** Whether there is room for what a change leaves behind: a row of the audit log, and an answer that is kept (SPEC D19.2). */
+/** Whether there is room for what a change leaves behind: a row of the audit log, and an answer that is kept (SPEC D22.2). */
 import { WeirError } from '../errors.ts';
 import type { ManageContext } from './context.ts';
 import type { Operation } from './operation.ts';

@@ -13,6 +13,7 @@ import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
+import { SAMPLE_OPERATIONS } from './operations/samples.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
@@ -30,6 +31,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...EXPLAIN_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,
+  ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
   ...STATUS_OPERATIONS,
   ...CONTENT_OPERATIONS,

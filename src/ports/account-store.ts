@@ -58,7 +58,7 @@ export interface ChangeOptions {
   readonly most?: number | undefined;
 }
 
-/** What a workspace takes of what is bounded in bytes (SPEC D19.2). */
+/** What a workspace takes of what is bounded in bytes (SPEC D22.2). */
 export interface TakenBytes {
   readonly audit: number;
   readonly answers: number;

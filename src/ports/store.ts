@@ -5,14 +5,23 @@ import type { BouncerReads, BouncerWrites } from './bouncer-store.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { RuleReads, RuleWrites } from './rule-store.ts';
+import type { SampleReads, SampleWrites } from './sample-store.ts';
 import type { SessionReads, SessionWrites } from './session-store.ts';
 
-export interface StoreReads extends RuleReads, AccountReads, AuditReads, BouncerReads, DeviceReads, HistoryReads, SessionReads {
+export interface StoreReads
+  extends RuleReads,
+    AccountReads,
+    AuditReads,
+    BouncerReads,
+    DeviceReads,
+    HistoryReads,
+    SampleReads,
+    SessionReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
   ping(): Promise<number>;
 }
 
-export interface StoreWrites extends RuleWrites, AccountWrites, BouncerWrites, DeviceWrites, HistoryWrites, SessionWrites {
+export interface StoreWrites extends RuleWrites, AccountWrites, BouncerWrites, DeviceWrites, HistoryWrites, SampleWrites, SessionWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ProcessStatus } from '../manage/status.ts';
+import { expressionTester } from '../runtime/expression-test.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/status-file.ts';
 import { oneByOne } from '../serial.ts';
@@ -37,6 +38,7 @@ export function managePorts(
     feeds: feedThread && watch,
     documents: cache,
     measurer: feedThread,
+    testExpression: expressionTester(config.schemesFile),
     activity,
     service: {
       engines: enginesOf(config),

@@ -10,9 +10,11 @@ import { inRestingSlices, inSlices } from '../http/signals/slices.ts';
 import { type SubmitSignals, signalSubmission } from '../http/signals/submit.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { Stream } from '../ports/stream.ts';
+import { sampleThread } from '../runtime/sample-thread.ts';
 import { type Accept, acceptance, type Outcome } from '../signal/accept.ts';
 import { landingList } from '../signal/landing-list.ts';
 import { ruleQuota } from '../signal/rule-quota.ts';
+import { sampleTrials } from '../signal/trial.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
 import type { Seen } from './seen.ts';
@@ -41,11 +43,13 @@ export function startSignals(
 }
 
 function acceptBatches(
-  { config, store, schemes, geo, guardRails, logger }: Base,
+  { config, store, schemes, geo, guardRails, logger, onStop }: Base,
   { counts, activity }: Pick<Seen, 'counts' | 'activity'>,
   forecast: FeedForecast | undefined,
   stream: Pick<Stream, 'draft'>,
 ): Accept {
+  const samples = sampleThread(config);
+  onStop(() => samples.close());
   const guardOf = blockGuards(guardRails);
   const entryLimit = rateLimiter(config.rateLimitEntries);
   const logFailure = (err: unknown, what: string) => logger.error({ err }, what);
@@ -60,6 +64,7 @@ function acceptBatches(
       isCountry,
       blockFaults: guardOf(caller.guardRails).faults,
     }),
+    trials: sampleTrials(samples.tryRules, (target) => geo.database().ranges(target)),
     run: { usual: inSlices, large: inRestingSlices },
     foresee: forecast?.accepted,
     count(outcome) {

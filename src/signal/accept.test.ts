@@ -10,7 +10,7 @@ import { entryErrors } from './faults.ts';
 
 const caller: Caller = {
   ...{ keyId: 'k', workspaceId: 'w', organizationId: 'o', subscription: 'active', permissions: ['signal:write'] },
-  ...{ listId: null, feedId: null, guardRails: NO_GUARD_RAILS, expiresAt: null },
+  ...{ listId: null, feedId: null, guardRails: NO_GUARD_RAILS, sample: null, expiresAt: null },
 };
 const event = (ip: string) => ({ type: 'access_rules', action: 'block', ip });
 
@@ -42,6 +42,7 @@ function world({ perMinute = 1000, streamDown = false } = {}) {
     },
     ruleQuota: async () => undefined,
     check: () => ({ hasAsn: () => true, isCountry: () => true, schemes: packagedSchemes() }),
+    trials: async () => undefined,
     run: {
       usual: async (work) => inOneGo(work),
       async large(work) {

@@ -12,6 +12,7 @@ import { type Refusal, refusedFor } from './refusal.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { AccessRuleEnvelope, Signal } from './schema.ts';
 import { newBatchId, signalId } from './signal-id.ts';
+import type { SampleTrial, Trials } from './trial.ts';
 import type { EnvelopeCheck } from './v2.ts';
 
 /** Entries that somebody wants to be taken. */
@@ -91,6 +92,8 @@ export interface AcceptParts {
   readonly check: (caller: Caller) => Omit<EnvelopeCheck, 'listBound'>;
   /** How batches are judged: those of a usual size, and large ones. */
   readonly run: { readonly usual: RunSlices; readonly large: RunSlices };
+  /** Tries rules on the workspace's sample; what is wrong with each (SPEC D21). Rejects where they cannot be tried now. */
+  readonly trials: Trials;
   /** Told of what was published that may take a feed over its cap; undefined where no feeds are built. */
   readonly foresee: ((signals: Foreseen) => void) | undefined;
   readonly count: (outcome: Outcome) => void;
@@ -103,6 +106,7 @@ export interface AcceptParts {
 const LARGE = 2 * 1024 * 1024;
 
 export const TOO_MANY_ENTRIES = 'Too many entries';
+const CANNOT_TAKE: Refusal = { code: 'STREAM_UNAVAILABLE', message: 'The service cannot take signals now' };
 const NOTHING: Tally = { accepted: new Map(), failed: new Map() };
 
 /** Makes what takes batches. One of them for a process: limits, and the order of large batches, are of all who send. */
@@ -133,7 +137,7 @@ export function acceptance(parts: AcceptParts): Accept {
 
 /** Judges the entries of a batch, and publishes the good ones unless it is a dry run. */
 async function judgeAndPublish(
-  { stream, ruleQuota, check, foresee, now, logFailure }: AcceptParts,
+  { stream, ruleQuota, check, trials, foresee, now, logFailure }: AcceptParts,
   run: RunSlices,
   { version, caller, dryRun, traceparent }: Batch,
   scanned: ScannedBatch,
@@ -143,6 +147,16 @@ async function judgeAndPublish(
   const receivedAt = now();
   const { workspaceId, organizationId, keyId } = caller;
   const batchId = newBatchId(receivedAt);
+  let trial: SampleTrial | undefined;
+  try {
+    trial = await trials(caller, dryRun, (accept) =>
+      run(batchSteps(version, scanned, { ...check(caller), listBound: caller.listId !== null, accept, report() {} })),
+    );
+  } catch (error) {
+    logFailure(error, 'rules could not be tried on the sample');
+    count({ ...NOTHING, became: 'not_published' });
+    return { refused: CANNOT_TAKE };
+  }
   const noMoreRules = await ruleQuota(workspaceId);
   const encode = messageEncoder(version, { workspaceId, organizationId, listId, receivedAt, keyId, traceparent });
   const messages = stream.draft();
@@ -156,10 +170,11 @@ async function judgeAndPublish(
         ...check(caller),
         listBound: caller.listId !== null,
         noMoreRules,
+        tried: trial?.faultOf,
         // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
         accept(signal) {
           taken += 1;
-          if (dryRun) warnings.push(...warningsOf(signal));
+          if (dryRun) warnings.push(...warningsOf(signal), ...(trial?.warningsOf(signal) ?? []));
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
           const message = encode(wireValue(signal), signalId(batchId, taken));
           if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun)) foreseen.push(message);
@@ -180,7 +195,7 @@ async function judgeAndPublish(
       } catch (error) {
         logFailure(error, 'the stream did not take a batch');
         count({ ...tally, became: 'not_published' });
-        return { refused: { code: 'STREAM_UNAVAILABLE', message: 'The service cannot take signals now' } };
+        return { refused: CANNOT_TAKE };
       }
     }
     count({ ...tally, became: dryRun ? 'dry_run' : 'accepted' });

@@ -7,6 +7,7 @@ import { EntryScanner, type EntrySpan } from './scan.ts';
 import type { Signal } from './schema.ts';
 import { eventFaults, eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, type EnvelopeFaults, envelopeFaults, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';
+import type { FieldFault } from './validate.ts';
 
 interface Refused {
   readonly refused: readonly BatchFault[];
@@ -28,6 +29,8 @@ export type BatchResult =
 export interface BatchCheck extends EnvelopeCheck {
   /** Why no entry may add a rule. */
   readonly noMoreRules?: string | undefined;
+  /** What is wrong with a good entry's rule by what it would do; absent where that is not tried. */
+  readonly tried?: ((signal: Signal) => FieldFault | undefined) | undefined;
   /** Takes an accepted entry. Where the batch is refused later on, what it took counts for nothing. */
   readonly accept: (signal: Signal) => void;
   /** Told of each entry that has faults of its own the kind that it names, if it names one. */
@@ -153,6 +156,8 @@ function judge(
     const result = parseEntry(version, entry, check);
     if (!('version' in result)) return fail(result);
     if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
+    const fault = check.tried?.(result);
+    if (fault !== undefined) return fail({ faults: [fault] });
     check.accept(result);
     return undefined;
   } catch (error) {

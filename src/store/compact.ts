@@ -1,5 +1,5 @@
 import { type AccessAction, type Kind, RULE_KINDS, type RuleChange } from '../rule.ts';
-import { formatTarget } from '../signal/target.ts';
+import { type NamedRules, namedBy } from '../signal/named-rules.ts';
 
 /** A change whose workspace and list are known to the store. `workspace` and `list` are the store's own numbers. */
 export interface ResolvedChange {
@@ -92,34 +92,32 @@ class OpenRun {
   /** False when the change belongs to the next run. */
   add({ workspace, list, receivedAt, id, batch, firstId, change }: ResolvedChange): boolean {
     const touch = { seq: id, firstId, batch };
-    const isForeign = (key: string) =>
+    const named = namedBy(change);
+    const key = keyOf(workspace, list, change.kind, named);
+    const isForeign =
       isOfAnother(batch, this.upserts, key) || isOfAnother(batch, this.refDeletes, key) || isOfAnother(batch, this.valueDeletes, key);
+    if (isForeign) return false;
     switch (change.change) {
       case 'upsert': {
-        const key = upsertKey(workspace, list, change);
         const earlier = this.upserts.get(key);
         const lapse = earlier?.change.rule.expiresAt ?? null;
-        if ((lapse !== null && lapse <= receivedAt) || isForeign(key)) return false;
+        if (lapse !== null && lapse <= receivedAt) return false;
         const { id: ruleId, createdAt } = earlier ?? { id, createdAt: receivedAt };
         this.upserts.set(key, { workspace, list, change, id: ruleId, createdAt, updatedAt: receivedAt, ...touch });
-        if (change.kind === 'access_rule' && change.rule.ruleRef !== null) this.refLists.add(list);
+        if (change.kind === 'access_rule' && named.by === 'ref') this.refLists.add(list);
         return true;
       }
       case 'delete': {
-        const key = refKey(workspace, list, change.kind, change.ruleRef);
         // Whether a delete by value has hit the rule before is not known here.
-        if (isForeign(key) || (change.kind === 'access_rule' && this.hasForeignValueDelete(list, batch))) return false;
+        if (change.kind === 'access_rule' && this.hasForeignValueDelete(list, batch)) return false;
         this.upserts.delete(key);
         this.refDeletes.set(key, { workspace, list, kind: change.kind, ruleRef: change.ruleRef, ...touch });
         return true;
       }
       case 'delete_by_value': {
-        if (this.refLists.has(list)) return false;
-        const target = formatTarget(change.target);
-        const key = valueKey(list, change.action, target);
-        if (isForeign(key)) return false;
+        if (this.refLists.has(list) || named.by === 'ref') return false;
         this.upserts.delete(key);
-        this.valueDeletes.set(key, { workspace, list, action: change.action, target, ...touch });
+        this.valueDeletes.set(key, { workspace, list, action: named.action, target: named.target, ...touch });
         this.valueDeleteBatches.set(list, (this.valueDeleteBatches.get(list) ?? new Set()).add(batch));
         return true;
       }
@@ -148,12 +146,7 @@ class OpenRun {
 const isOfAnother = (batch: string | null, touched: ReadonlyMap<string, Touch>, key: string) =>
   touched.size > 0 && (touched.get(key)?.batch ?? batch) !== batch;
 
-function upsertKey(workspace: number, list: number, change: Change<'upsert'>): string {
-  return change.kind === 'access_rule' && change.rule.ruleRef === null
-    ? valueKey(list, change.rule.action, formatTarget(change.rule.target))
-    : refKey(workspace, list, change.kind, change.rule.ruleRef!);
-}
-
-const refKey = (workspace: number, list: number, kind: Kind, ref: string) =>
-  `${kind} ${RULE_KINDS[kind].scope === 'list' ? list : workspace} ${ref}`;
-const valueKey = (list: number, action: string, target: string) => `value ${list} ${action} ${target}`;
+const keyOf = (workspace: number, list: number, kind: Kind, named: NamedRules): string =>
+  named.by === 'value'
+    ? `value ${list} ${named.action} ${named.target}`
+    : `${kind} ${RULE_KINDS[kind].scope === 'list' ? list : workspace} ${named.ruleRef}`;

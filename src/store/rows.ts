@@ -6,6 +6,7 @@ import type { KeyInfo, SavedKey } from '../account/key.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
+import type { SampleInfo } from '../account/sample.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { levelsOf } from '../document/levels.ts';
 import type { DeadLetter, NamedRule, RuleState, StoredRule } from '../ports/rule-store.ts';
@@ -152,6 +153,16 @@ export const namedRuleOf = (row: Row): NamedRule => ({
   target: String(row.target),
 });
 
+/** From the columns of the table samples. */
+export const sampleInfo = (row: Row): SampleInfo => ({
+  revision: Number(row.revision),
+  maxShare: numberOrNull(row.max_share),
+  rules: row.rules as SampleInfo['rules'],
+  requests: Number(row.requests),
+  bytes: Number(row.bytes),
+  takenAt: Number(row.taken_at),
+});
+
 /** A caller from the columns of CALLER (account-tables.ts). */
 export const callerOf = (row: Row): Caller => ({
   keyId: String(row.id),
@@ -162,5 +173,6 @@ export const callerOf = (row: Row): Caller => ({
   listId: textOrNull(row.list_id),
   feedId: textOrNull(row.feed_id),
   guardRails: guardRailsOf(row),
+  sample: row.sample_revision === null ? null : sampleInfo({ ...row, revision: row.sample_revision }),
   expiresAt: numberOrNull(row.expires_at),
 });

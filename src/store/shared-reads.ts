@@ -4,6 +4,7 @@ import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
+import type { SampleReads } from '../ports/sample-store.ts';
 import type { SessionReads } from '../ports/session-store.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { earlierAnswer } from './answers.ts';
@@ -22,12 +23,14 @@ import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
 import { rulesById } from './rules-by-id.ts';
+import { sampleReads } from './samples.ts';
 import { findSession } from './sessions.ts';
 import { takenBytes } from './taken-bytes.ts';
 import { undoPreview } from './undo-preview.ts';
 import { all, one, type Work } from './work.ts';
 
 type SharedReads = SessionReads &
+  SampleReads &
   AuditReads &
   BouncerReads &
   DeviceReads &
@@ -67,6 +70,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
   const rows = <T>(text: string, of: (row: Row) => T, ...values: string[]) => read(mapped(text, of, values));
   return {
     ...bouncerReads(read),
+    ...sampleReads(read),
     organizations: () => rows('SELECT * FROM organizations ORDER BY pk', organizationOf),
     workspaces: () => rows(`${WORKSPACES} ORDER BY w.pk`, workspaceOf),
     keys: (workspaceId) => rows(KEYS, (row) => keyOf(row, workspaceId), workspaceId),

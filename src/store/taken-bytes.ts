@@ -1,4 +1,4 @@
-/** What a workspace takes of what is bounded in bytes, moved in the transaction that writes or deletes it; the same in both dialects (SPEC D19.2). */
+/** What a workspace takes of what is bounded in bytes, moved in the transaction that writes or deletes it; the same in both dialects (SPEC D22.2). */
 import type { TakenBytes } from '../ports/account-store.ts';
 import { WORKSPACE_PK } from './places.ts';
 import type { Row } from './rows.ts';

@@ -11,7 +11,7 @@ const BY = { keyId: 'k', actor: null };
 export function roomConformance(driver: StoreDriver): void {
   const { name } = driver;
 
-  test(`D19.3 store ${name}: a workspace has so many keys; the one that ended longest ago makes room, a valid one and a first key never do`, async (t) => {
+  test(`D22.3 store ${name}: a workspace has so many keys; the one that ended longest ago makes room, a valid one and a first key never do`, async (t) => {
     const { store, workspace, organization } = await fixture(t, driver);
     const create = (n: number, key: { readonly expiresAt?: number } = {}, most = 3) =>
       store.createKey(workspace.id, { ...KEY, ...key, hash: Buffer.from(`key ${n}`) }, { most });
@@ -42,7 +42,7 @@ export function roomConformance(driver: StoreDriver): void {
     await assert.rejects(store.createKey(first.workspaceId, { ...KEY, hash: Buffer.from('next') }, { most: 1 }), { code: 'REFUSED' });
   });
 
-  test(`D19.3 store ${name}: a workspace has so many feeds made of lists`, async (t) => {
+  test(`D22.3 store ${name}: a workspace has so many feeds made of lists`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const create = (feed: string) => store.createFeed(workspace.id, { ...NO_SETTINGS, name: feed, lists: null }, { most: 2 });
     const [first] = [await create('a'), await create('b')];
@@ -54,7 +54,7 @@ export function roomConformance(driver: StoreDriver): void {
     await create('c');
   });
 
-  test(`D19.2 store ${name}: the bytes of audit rows and kept answers are known, go with the rows, and are each workspace's own`, async (t) => {
+  test(`D22.2 store ${name}: the bytes of audit rows and kept answers are known, go with the rows, and are each workspace's own`, async (t) => {
     const { store, workspace, organization } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');
     const begun = await store.takenBytes(workspace.id);
@@ -87,7 +87,7 @@ export function roomConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.takenBytes(workspace.id), { audit: 0, answers: 0 });
   });
 
-  test(`D19.4 store ${name}: of dead letters the newest are kept`, async (t) => {
+  test(`D22.4 store ${name}: of dead letters the newest are kept`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const record = (offset: number) => ({ offset, timestamp: T0, key: workspace.id, headers: {}, value: '?' });
     const poison = [0, 1, 2, 3, 4].map((offset) => ({ record: record(offset), reason: 'r' }));

@@ -1311,6 +1311,7 @@ export function storeConformance(driver: StoreDriver): void {
       listId: null,
       feedId: null,
       guardRails: NO_GUARD_RAILS,
+      sample: null,
       expiresAt: T0,
     });
     assert.equal(await store.findCaller(createHash('sha256').update('other').digest()), undefined);

@@ -284,7 +284,7 @@ function operatorTests(world: () => World): void {
     assert.deepEqual(await found(), ['192.0.2.3']);
   });
 
-  test('D9.12 weir send tells the batches that it made; weir undo takes back what a key has sent since an instant', async () => {
+  test('D9.14 weir send tells the batches that it made; weir undo takes back what a key has sent since an instant', async () => {
     const client = await world().client(...ALL);
     const inSpace = ['--workspace', client.workspace];
     const file = join(world().settings.DATA_DIR!, 'sent.txt');

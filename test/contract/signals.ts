@@ -12,6 +12,7 @@ import { eventually, weirFor } from '../support/weir.ts';
 import { type Json, startWorld } from '../support/world.ts';
 import { contractSuite, type Engine } from './engine.ts';
 import { guardRailTests } from './guard-rails.ts';
+import { sampleTests } from './samples.ts';
 
 const DAY = 86_400;
 const METRICS_TOKEN = 'metrics-token-123';
@@ -441,6 +442,7 @@ export function signalContract(engine: Engine): void {
     });
 
     guardRailTests(world);
+    sampleTests(world);
 
     test('1 the documentation is served', async () => {
       const { url } = world().weir();

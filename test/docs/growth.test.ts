@@ -22,7 +22,7 @@ function tablesOf(db: DatabaseSync): string[] {
   return all.map(({ name }) => String(name));
 }
 
-test('D19.1 every table of weir.db and stream.db has a row, and no row is of a table that is gone', async (t) => {
+test('D22.1 every table of weir.db and stream.db has a row, and no row is of a table that is gone', async (t) => {
   const folder = temporaryFolder(t);
   await (await openSqliteStore(folder)).close();
   using store = new DatabaseSync(join(folder, 'weir.db'), { readOnly: true });
@@ -31,7 +31,7 @@ test('D19.1 every table of weir.db and stream.db has a row, and no row is of a t
 });
 
 suite('PostgreSQL', { skip: noPostgres() }, () => {
-  test('D19.1 every table of the database has a row, and no row is of a table that is gone', async (t) => {
+  test('D22.1 every table of the database has a row, and no row is of a table that is gone', async (t) => {
     const postgres = await startPostgres();
     t.after(() => postgres.stop());
     const url = await postgres.createDatabase();
@@ -44,7 +44,7 @@ suite('PostgreSQL', { skip: noPostgres() }, () => {
   });
 });
 
-test('D19.1 the settings that bound something are settings, and those that begin with MAX_ are all told', () => {
+test('D22.1 the settings that bound something are settings, and those that begin with MAX_ are all told', () => {
   const settings = Object.values(SETTINGS).map(({ variable }) => variable);
   const given = rows.flatMap((row) => named(row.at(-1)).filter((name) => /^[A-Z_]+$/.test(name)));
   assert.deepEqual(

@@ -551,11 +551,37 @@ suite('management of rules', () => {
   test('D15.40 an expression is tried: its phase and fields, or where it is at fault', async () => {
     const { done } = await space('trying');
     const check = (kind: string, expression: string) => done('/expressions/check', { kind, expression });
-    assert.deepEqual(await check('waf_rule', 'ip.src eq 192.0.2.1'), { valid: true, phase: 'request', fields: ['ip.src'], fault: null });
+    assert.deepEqual(await check('waf_rule', 'ip.src eq 192.0.2.1'), {
+      valid: true,
+      phase: 'request',
+      fields: ['ip.src'],
+      hints: [],
+      fault: null,
+    });
     const { valid, fault } = await check('smart_firewall_rule', 'ip.src in');
     assert.equal(valid, false);
     assert.deepEqual([(fault as Json).line, typeof (fault as Json).text], [1, 'string']);
     assert.match(String((fault as Json).excerpt), /ip\.src in\n.*\^/);
+    const { hints } = await check('waf_rule', 'http.request.headers["x"][0] != "a"');
+    assert.match(String(hints), /is true of every request without/);
+  });
+
+  test('D19.15 an expression is tested on a request: fields, a curl command or a line of a log', async () => {
+    const { done, post } = await space('testing');
+    const of = (expression: string, request: string) => ({ kind: 'waf_rule', expression, request });
+    const tested = await done('/expressions/test', of('http.request.path == "/é" and threat.score > 5', '{"http.request.path": "/é"}'));
+    assert.deepEqual([tested.result, tested.lacking, (tested.why as Json).value], [false, ['threat.score'], false]);
+    const curl = await done('/expressions/test', of('http.request.host == "shop.example"', 'curl https://shop.example/x'));
+    assert.deepEqual([curl.result, (curl.agent as Json).result], [true, false]);
+    for (const [body, field] of [
+      [of('http.request.path ==', '{}'), 'expression'],
+      [of('ip.src == ::1', 'hello'), 'request'],
+      [of('ip.src == ::1', '{"http.request.port": "x"}'), 'request'],
+    ] as const) {
+      const { status, body: fault } = await post('/expressions/test', body);
+      assert.equal(status, 400);
+      assert.match(JSON.stringify(fault), new RegExp(`"${field}`));
+    }
   });
 
   test('D15.33 what has not landed after 2 seconds is 202 with the address of its batch, and lands later', async () => {

@@ -59,7 +59,7 @@ suite('room', () => {
     return db.prepare(text).all() as Record<string, number>[];
   };
 
-  test('D19.3 keys and feeds made of lists: the limit and its setting are told; a key that is revoked makes room', async () => {
+  test('D22.3 keys and feeds made of lists: the limit and its setting are told; a key that is revoked makes room', async () => {
     const key = (_: number, of: string) => call('POST', '/keys', { permissions: ['feed:read'] }, { key: of });
     assert.equal(await fill(key, 10), 'the workspace has 4 keys, as many as it may have: revoke one, or raise MAX_KEYS');
     for (let n = 0; n < 20; n += 1) {
@@ -75,7 +75,7 @@ suite('room', () => {
     assert.equal(await fill(feed, 10), 'the workspace has 2 feeds made of lists, as many as it may have: delete one, or raise MAX_FEEDS');
   });
 
-  test('D19.2 answers that are kept: large ones end, requests without an Idempotency-Key go on, previews leave none', async () => {
+  test('D22.2 answers that are kept: large ones end, requests without an Idempotency-Key go on, previews leave none', async () => {
     const entry = (n: number) => ({ kind: 'access_rule', op: 'upsert', rule: { target: { ip: `no address ${n}` } } });
     const faulty = JSON.stringify(Array.from({ length: 500 }, (_, n) => entry(n)));
     const send = (n: number, of: string, query = '') =>
@@ -89,7 +89,7 @@ suite('room', () => {
     assert.ok((await call('POST', '/imports', faulty, { 'content-type': 'application/json', 'idempotency-key': 't0' })).status < 500);
   });
 
-  test('D19.2 the audit log: beyond its limit keys change nothing, but delete and revoke; commands go on', async () => {
+  test('D22.2 the audit log: beyond its limit keys change nothing, but delete and revoke; commands go on', async () => {
     const list = (await call('POST', '/lists', { name: 'edge' })).body.id;
     const describe = (n: number, of: string) =>
       of === admin

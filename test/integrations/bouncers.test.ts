@@ -3,14 +3,16 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, type RequestListener, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { FeedHour } from '../support/bouncer-hour.ts';
 import { bouncerLibrary, withoutLibrary } from '../support/bouncer-library.ts';
-import { type Decision, valuesOf } from '../support/bouncer-world.ts';
+import { type Decision, secondsOf, valuesOf } from '../support/bouncer-world.ts';
 import { commandJson, commandText, newKey } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
@@ -164,6 +166,7 @@ suite('bouncers', () => {
   suite('the firewall bouncer in a network namespace', { skip: namespaces }, () => {
     const open: (() => unknown)[] = [];
     let cut = 0;
+    let anHour: Promise<{ readonly seconds: number; readonly missing: readonly string[] }>;
     let lapsing: { readonly pulling: Bouncer; readonly stopped: Bouncer };
     before(async () => {
       await makeList('networks');
@@ -181,13 +184,16 @@ suite('bouncers', () => {
       await stopped.stop();
       await send('lapsing', 'block', '203.0.113.70');
       lapsing = { pulling, stopped };
+      anHour = hourOfFirewall();
+      // Looked at by a test of its own.
+      anHour.catch(() => {});
     });
     after(async () => {
       for (const close of open.reverse()) await close();
     });
 
     /** A namespace that reaches weir through a proxy, which cuts the next `cut` answers of a stream off in their middle. */
-    async function namespaceOf(number: number) {
+    async function namespaceOf(number: number, answering?: RequestListener) {
       const name = `weir${process.pid}-${number}`;
       const [near, far] = [`wb${process.pid % 100_000}${number}`, `wc${process.pid % 100_000}${number}`];
       const base = `10.203.${process.pid % 250}`;
@@ -200,26 +206,27 @@ suite('bouncers', () => {
       await ip('link', 'set', near, 'up');
       await ip('-n', name, 'addr', 'add', `${there}/30`, 'dev', far);
       await ip('-n', name, 'link', 'set', far, 'up');
-      const proxy = await startProxy(here);
+      const proxy = await startProxy(here, answering ?? proxied);
       return {
         within: (program: string, ...args: string[]) => run('ip', ['netns', 'exec', name, program, ...args], BIG),
         name,
         url: proxy,
       };
     }
-    async function startProxy(host: string): Promise<string> {
-      const proxy: Server = createServer((asked, answer) => {
-        const headers = { ...asked.headers, connection: 'close' };
-        const on = request(new URL(asked.url!, weir.url), { method: asked.method!, headers }, async (response) => {
-          const body = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>));
-          answer.writeHead(response.statusCode!, { ...response.headers, 'content-length': body.length, connection: 'close' });
-          if (cut === 0) return void answer.end(body);
-          cut -= 1;
-          answer.write(body.subarray(0, body.length / 2), () => answer.destroy());
-        });
-        on.on('error', () => answer.destroy());
-        asked.pipe(on);
+    const proxied: RequestListener = (asked, answer) => {
+      const headers = { ...asked.headers, connection: 'close' };
+      const on = request(new URL(asked.url!, weir.url), { method: asked.method!, headers }, async (response) => {
+        const body = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>));
+        answer.writeHead(response.statusCode!, { ...response.headers, 'content-length': body.length, connection: 'close' });
+        if (cut === 0) return void answer.end(body);
+        cut -= 1;
+        answer.write(body.subarray(0, body.length / 2), () => answer.destroy());
       });
+      on.on('error', () => answer.destroy());
+      asked.pipe(on);
+    };
+    async function startProxy(host: string, answering: RequestListener): Promise<string> {
+      const proxy: Server = createServer(answering);
       proxy.listen(0, host);
       await once(proxy, 'listening');
       open.push(() => proxy.close());
@@ -228,7 +235,7 @@ suite('bouncers', () => {
 
     type Namespace = Awaited<ReturnType<typeof namespaceOf>>;
     /** A bouncer in a namespace, and what its kernel blocks. */
-    async function startBouncer(space: Namespace, mode: 'ipset' | 'nftables', key: string) {
+    async function startBouncer(space: Namespace, mode: 'ipset' | 'nftables', key: string, frequency = '500ms') {
       const sets = { blacklists_ipv4: 'weir4', blacklists_ipv6: 'weir6' };
       if (mode === 'ipset') {
         await space.within('ipset', 'create', 'weir4', 'hash:net', 'timeout', '300', 'maxelem', '131072');
@@ -239,7 +246,7 @@ suite('bouncers', () => {
       const config = {
         mode,
         pid_dir: folder,
-        update_frequency: '500ms',
+        update_frequency: frequency,
         daemonize: false,
         log_mode: 'stdout',
         log_level: 'info',
@@ -279,6 +286,35 @@ suite('bouncers', () => {
       return { blocked, stop, log: () => log };
     }
     type Bouncer = Awaited<ReturnType<typeof startBouncer>>;
+
+    /** An hour of a feed in a minute: what the kernel lacked of what the feed had all the time. Runs beside the other tests. */
+    async function hourOfFirewall() {
+      const FASTER = 60;
+      // What the client works through in a second, it has a minute for: as many as 5,000.
+      const hour = new FeedHour(5000 / FASTER);
+      const space = await namespaceOf(7, async (asked, answer) => {
+        const { stream } = await hour.replica.ask('stream', asked.url!.split('?')[1] ?? '', 'hour/1').then((reply) => {
+          reply.onSent();
+          return reply;
+        });
+        const shortened = stream.new.map((each) => ({ ...each, duration: `${Math.ceil(secondsOf(each.duration) / FASTER)}.5s` }));
+        answer.setHeader('content-type', 'application/json').end(JSON.stringify({ ...stream, new: shortened }));
+      });
+      // Ten seconds of the feed's clock.
+      const bouncer = await startBouncer(space, 'ipset', 'any', `${Math.round(10_000 / FASTER)}ms`);
+      await eventually(async () => assert.deepEqual(new Set(hour.stable).difference(new Set(await bouncer.blocked())), new Set()), UNTIL);
+      const missing = new Set<string>();
+      const began = performance.now();
+      while (hour.second < 3600 && missing.size === 0) {
+        await sleep(50);
+        const held = new Set(await bouncer.blocked());
+        for (const value of hour.stable) if (!held.has(value)) missing.add(`${value} at second ${hour.second}`);
+        const due = Math.floor(((performance.now() - began) / 1000) * FASTER);
+        await hour.advance(Math.min(60, due - hour.second));
+      }
+      await bouncer.stop();
+      return { seconds: hour.second, missing: [...missing] };
+    }
 
     const rest = (bouncer: Pick<Bouncer, 'blocked' | 'log'>, expected: () => Promise<string[]>) =>
       eventually(async () => {
@@ -367,6 +403,11 @@ suite('bouncers', () => {
       await space.within('nft', '-f', join(folder, 'load.nft'));
       const { stdout } = await space.within('nft', '-j', 'list', 'set', 'inet', 'weir', 'block4');
       assert.deepEqual(elementsOf(stdout).sort(), (await feed('loaded')).sort());
+    });
+
+    test('D14.5 an hour on a shortened clock: the kernel lacks nothing that the feed has, whatever is renewed and however much changes', async () => {
+      const { seconds, missing } = await anHour;
+      assert.deepEqual({ seconds: seconds >= 3600, missing }, { seconds: true, missing: [] });
     });
 
     test('D14.5 a lapse to its end in the kernel: with a bouncer that pulls, and with one that does so no more', async () => {

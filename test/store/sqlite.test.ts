@@ -91,7 +91,7 @@ function searches(text: string, plan: readonly Record<string, unknown>[]): Searc
   });
 }
 
-test('D19.5 store sqlite: what a large delete leaves free goes back to the disk, 4 MiB at a time, and landing goes on between', async (t) => {
+test('D22.5 store sqlite: what a large delete leaves free goes back to the disk, 4 MiB at a time, and landing goes on between', async (t) => {
   const { store, workspace, land, query, targets } = await fixture(t, driver);
   const list = await store.createList(workspace.id, 'large', NO_SETTINGS);
   const reason = 'x'.repeat(2000);
@@ -120,7 +120,7 @@ test('D19.5 store sqlite: what a large delete leaves free goes back to the disk,
   assert.ok((await targets()).includes('192.0.2.1'));
 });
 
-test('D19.5 store sqlite: the file of an older weir is written anew once, and shrinks from then on', async (t) => {
+test('D22.5 store sqlite: the file of an older weir is written anew once, and shrinks from then on', async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'weir.db');
   const old = new DatabaseSync(file);

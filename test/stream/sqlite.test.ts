@@ -117,7 +117,7 @@ test('D4 retention deletes landed messages that are old enough, never unlanded o
   assert.deepEqual(await stream.bounds(0), { start: 10, end: 11 });
 });
 
-test('D19.5 what has landed of the embedded stream has its bytes: the oldest goes before its time, and the file shrinks', async (t) => {
+test('D22.5 what has landed of the embedded stream has its bytes: the oldest goes before its time, and the file shrinks', async (t) => {
   const folder = temporaryFolder(t);
   const stream = openSqliteStream(folder);
   t.after(() => stream.close());

@@ -74,6 +74,7 @@ export const CALLER: Caller = {
   listId: null,
   feedId: null,
   guardRails: NO_GUARD_RAILS,
+  sample: null,
   expiresAt: null,
 };
 

@@ -18,7 +18,7 @@ import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { feedEndpoint } from '../../src/http/feeds/answer.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
-import type { FeedAnswer } from '../../src/http/feeds/headers.ts';
+import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
 import { router } from '../../src/http/router.ts';
 import { rulesEndpoint } from '../../src/http/rules/answer.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
@@ -462,15 +462,16 @@ export class Replica {
       listId,
       feedId: null,
       guardRails: NO_GUARD_RAILS,
+      sample: null,
       expiresAt: null,
     };
     const asked = endpoint.row.read({ ...found, request: { headers }, at: undefined } as unknown as Call, caller, Buffer.alloc(0));
     const isRefused = asked !== null && typeof asked === 'object' && 'status' in asked;
-    return replyOf((isRefused ? asked : await endpoint.answer(asked)) as FeedAnswer | HttpFault);
+    return replyOf((isRefused ? asked : await endpoint.answer(asked)) as DocumentAnswer | HttpFault);
   }
 }
 
-function replyOf(answer: FeedAnswer | HttpFault): Reply {
+function replyOf(answer: DocumentAnswer | HttpFault): Reply {
   if (!('body' in answer))
     return {
       status: answer.status,

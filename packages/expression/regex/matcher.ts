@@ -3,6 +3,7 @@
  * match is, and which of several, is never asked, so groups and greediness do not matter.
  */
 import { type ByteString, isAscii } from '../bytes.ts';
+import { compileSearch } from '../evaluate/search.ts';
 import { checkRegex } from './check.ts';
 import { lazyDfa } from './run/lazy-dfa.ts';
 import { isLocal } from './run/look.ts';
@@ -67,5 +68,7 @@ function plainMatcher(tree: Tree): Matcher | undefined {
   }
   if (atStart && atEnd) return (value) => value === text;
   if (atStart) return (value) => value.startsWith(text);
-  return atEnd ? (value) => value.endsWith(text) : (value) => value.includes(text);
+  if (atEnd) return (value) => value.endsWith(text);
+  const find = compileSearch(text);
+  return (value) => find(value, 0) !== -1;
 }

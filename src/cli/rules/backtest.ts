@@ -4,9 +4,11 @@ import { reportOf } from '../../backtest/report.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
 import { inOrder, type OrderedRule, readRuleFile } from '../../backtest/rules.ts';
 import { WeirError } from '../../errors.ts';
+import { loadGeo } from '../../geo/load.ts';
 import { VIEWS } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
 import { backtest } from '../../runtime/backtest.ts';
+import { geoFiles } from '../../runtime/geo.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
 import type { AddCommand } from '../command.ts';
 import { type Context, printable, table, workspaceId } from '../context.ts';
@@ -42,7 +44,7 @@ export function backtestCommand(add: AddCommand): void {
         const total = sizes.some((size) => size === undefined) ? undefined : sizes.reduce<number>((sum, size) => sum + size!, 0);
         const progress = startProgress(context, `${rules.length} rules`, total, { MiB: 0 });
         try {
-          const count = await backtest({ rules, kind, view, schemesFile }, chunksOf(inputs), (bytes) =>
+          const count = await backtest({ rules, kind, view, schemesFile, geo: await geoFor(context, rules) }, chunksOf(inputs), (bytes) =>
             progress.update(bytes, { MiB: Math.round(bytes / 1024 / 1024) }),
           );
           return reportOf(rules, scheme, view, count);
@@ -53,6 +55,13 @@ export function backtestCommand(add: AddCommand): void {
       show: reportText,
     },
   );
+}
+
+/** The geo data in use, where a rule reads what they tell. */
+async function geoFor({ config }: Context, rules: readonly TestedRule[]) {
+  if (!rules.some(({ expression }) => /ip\.src\.(?:country|asn)\b/.test(expression))) return undefined;
+  const { country, asn } = await loadGeo(geoFiles(config), config.dataDir);
+  return { country: country.table, asn: asn.table };
 }
 
 async function* chunksOf(inputs: readonly Input[]): AsyncGenerator<AsyncIterable<Buffer>> {

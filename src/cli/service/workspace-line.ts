@@ -13,10 +13,9 @@ import {
   type ListSetting,
   type ListSettings,
   type SavedList,
-  SETTING_NAMES,
+  settingFaults,
   settingsJson,
   settingsOf,
-  textFault,
 } from '../../account/list.ts';
 import { nameFault } from '../../account/name.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
@@ -161,13 +160,8 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
 
 // ---------------------------------------------------------------- lists
 
-function profileFault(name: string, settings: ListSettings): string | undefined {
-  const faults = SETTING_NAMES.map((setting) => {
-    const [row, value] = [LIST_SETTINGS[setting], settings[setting]];
-    return 'longest' in row && typeof value === 'string' ? faultOf(row.field, textFault(value, row.longest)) : undefined;
-  });
-  return faultOf('name', nameFault(name)) ?? faults.find((fault) => fault !== undefined);
-}
+const profileFault = (name: string, settings: ListSettings) =>
+  faultOf('name', nameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
 
 const readListShape = shape(ListShape);
 export const LIST_LINE: Line<SavedList> = {
@@ -178,12 +172,7 @@ export const LIST_LINE: Line<SavedList> = {
     const settings = settingsOf(rest);
     return profileFault(name, settings) ?? { id, name, isDefault, ...settings };
   },
-  write: (list) => ({
-    id: list.id,
-    name: list.name,
-    default: list.isDefault,
-    ...settingsJson(list),
-  }),
+  write: (list) => ({ id: list.id, name: list.name, default: list.isDefault, ...settingsJson(list) }),
 };
 
 // ---------------------------------------------------------------- feeds

@@ -1,5 +1,5 @@
 /**
- * The work of the feed thread. A build reads the feed's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
+ * The work of the feed thread. A build reads the document's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
  * that expire (`renewal.ts`) and renders the variant (`render-document.ts`).
  */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
@@ -49,7 +49,7 @@ interface DocumentState {
 
 /** Holds the snapshots of documents in the calling thread, and builds variants from them. */
 export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilder {
-  const feeds = new Map<string, DocumentState>();
+  const documents = new Map<string, DocumentState>();
   const workspaces = new Map<string, WorkspaceRules>();
   const rulesOf = (workspaceId: string): WorkspaceRules => {
     const rules = workspaces.get(workspaceId) ?? new WorkspaceRules(options.clock);
@@ -58,54 +58,55 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
   };
   return {
     async build(request) {
-      const key = feedKey(request.workspaceId, request.variant.document, request.feedId);
-      const feed = feeds.get(key) ?? newFeed(rulesOf(request.workspaceId));
-      feeds.set(key, feed);
-      if (request.offline) return feed.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(feed, feed.snapshot, request, options);
-      return feed.inTurn(() => buildFeed(feed, request, options));
+      const key = documentKey(request.workspaceId, request.variant.document, request.feedId);
+      const state = documents.get(key) ?? newDocument(rulesOf(request.workspaceId));
+      documents.set(key, state);
+      if (request.offline)
+        return state.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(state, state.snapshot, request, options);
+      return state.inTurn(() => buildDocument(state, request, options));
     },
     async decisions(request) {
-      const feed = feeds.get(feedKey(request.workspaceId, DECISIONS.document, request.feedId));
-      return feed?.decisions?.answer(request, options.clock.now());
+      const state = documents.get(documentKey(request.workspaceId, DECISIONS.document, request.feedId));
+      return state?.decisions?.answer(request, options.clock.now());
     },
     async forget(workspaceId, document, feedId) {
-      const key = feedKey(workspaceId, document, feedId);
-      const feed = feeds.get(key);
-      feeds.delete(key);
-      if (feed === undefined) return;
+      const key = documentKey(workspaceId, document, feedId);
+      const state = documents.get(key);
+      documents.delete(key);
+      if (state === undefined) return;
       // A build that is under way would give it a snapshot again.
-      await feed.inTurn(async () => {});
-      feed.rules.release(feed.snapshot?.parts ?? []);
-      if (feed.rules.isIdle && workspaces.get(workspaceId) === feed.rules) workspaces.delete(workspaceId);
+      await state.inTurn(async () => {});
+      state.rules.release(state.snapshot?.parts ?? []);
+      if (state.rules.isIdle && workspaces.get(workspaceId) === state.rules) workspaces.delete(workspaceId);
     },
   };
 }
 
-const newFeed = (rules: WorkspaceRules): DocumentState => ({
+const newDocument = (rules: WorkspaceRules): DocumentState => ({
   snapshot: undefined,
   rules,
   decisions: undefined,
   inTurn: oneByOne(),
 });
-const feedKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
+const documentKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
-/** Builds from the feed's snapshot, which is read first where it is older than what asks for it, or not of one moment any more. */
-async function buildFeed(feed: DocumentState, request: BuildRequest, options: DocumentBuilderOptions): Promise<BuildResult> {
+/** Builds from the document's snapshot, which is read first where it is older than what asks for it, or not of one moment any more. */
+async function buildDocument(state: DocumentState, request: BuildRequest, options: DocumentBuilderOptions): Promise<BuildResult> {
   const { store, clock } = options;
-  const { snapshot } = feed;
+  const { snapshot } = state;
   const { workspaceId, feedId, variant } = request;
   const { document } = variant;
   const isShared = DOCUMENTS[document].kinds.length === 0;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
   const isOld = snapshot === undefined || snapshot.at.sequence < request.sequence || clock.now() < snapshot.at.wall;
-  if (isOld || (isShared && isMixed(snapshot, feed.rules))) {
+  if (isOld || (isShared && isMixed(snapshot, state.rules))) {
     const sequence = Math.max(request.sequence, snapshot?.at.sequence ?? 0);
     const read = isShared
-      ? sharedSnapshot(feed, request, sequence, options)
+      ? sharedSnapshot(state, request, sequence, options)
       : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
-    feed.snapshot = await read;
+    state.snapshot = await read;
   }
-  return feed.snapshot === undefined ? { kind: 'gone' } : buildFrom(feed, feed.snapshot, request, options);
+  return state.snapshot === undefined ? { kind: 'gone' } : buildFrom(state, state.snapshot, request, options);
 }
 
 /**
@@ -136,7 +137,7 @@ async function sharedSnapshot(
 }
 
 async function buildFrom(
-  feed: DocumentState,
+  state: DocumentState,
   snapshot: Snapshot,
   request: BuildRequest,
   options: DocumentBuilderOptions,
@@ -144,7 +145,7 @@ async function buildFrom(
   const second = secondOf(options.clock.now());
   const geo = options.geo();
   const { variant } = request;
-  if (variant.document === 'decisions') return buildDecisions(feed, snapshot, request, second, geo, options);
+  if (variant.document === 'decisions') return buildDecisions(state, snapshot, request, second, geo, options);
   const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, rendered);
   if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
@@ -166,7 +167,7 @@ function sourceOf(
 
 /** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */
 async function buildDecisions(
-  feed: DocumentState,
+  state: DocumentState,
   snapshot: Snapshot,
   request: BuildRequest,
   second: number,
@@ -176,12 +177,12 @@ async function buildDecisions(
   const { workspaceId, feedId, offline } = request;
   const { store, recordTold, guard, clock } = options;
   await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
-  feed.decisions ??= new FeedDecisions({
+  state.decisions ??= new FeedDecisions({
     read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
     record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
   });
   const guarded = guard(snapshot.head.guardRails).protected;
-  const { version, ...counted } = await feed.decisions.take(snapshot, { asOf: second, geo, guarded }, clock.now());
+  const { version, ...counted } = await state.decisions.take(snapshot, { asOf: second, geo, guarded }, clock.now());
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, counted);
   if (version === undefined) return { kind: 'too_large', ...source, hint: DECISIONS_HINT };
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };

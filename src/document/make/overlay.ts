@@ -1,6 +1,7 @@
 /** What signals would change of the access rules of a list, found as landing finds it (SPEC D3.10, D3.11), but in memory. */
 import type { NamedRule } from '../../ports/rule-store.ts';
 import type { AccessRule } from '../../rule.ts';
+import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AccessChange } from '../access-change.ts';
 
@@ -13,11 +14,9 @@ export interface Overlay {
 /** What a store has to be asked for: the rules that these changes name. */
 export function namesOf(changes: readonly AccessChange[]): { refs: string[]; targets: string[] } {
   const [refs, targets] = [new Set<string>(), new Set<string>()];
-  for (const change of changes) {
-    if (change.change === 'delete') refs.add(change.ruleRef);
-    else if (change.change === 'delete_by_value') targets.add(formatTarget(change.target));
-    else if (change.rule.ruleRef === null) targets.add(formatTarget(change.rule.target));
-    else refs.add(change.rule.ruleRef);
+  for (const named of changes.map(namedBy)) {
+    if (named.by === 'ref') refs.add(named.ruleRef);
+    else targets.add(named.target);
   }
   return { refs: [...refs], targets: [...targets] };
 }
@@ -45,17 +44,12 @@ export function overlayOf(stored: readonly NamedRule[], changes: readonly Access
   for (const present of originals.keys()) add(present);
 
   for (const change of changes) {
-    if (change.change === 'delete') remove(byRef.get(change.ruleRef));
-    else if (change.change === 'delete_by_value')
-      for (const present of [...(byValue.get(identityOf({ action: change.action, target: formatTarget(change.target) })) ?? [])])
-        remove(present);
-    else {
-      const { rule } = change;
-      const present = { ruleRef: rule.ruleRef, action: rule.action, target: formatTarget(rule.target), rule };
-      const same = [...(byValue.get(identityOf(present)) ?? [])].find(({ ruleRef }) => ruleRef === null);
-      remove(rule.ruleRef === null ? same : byRef.get(rule.ruleRef));
-      add(present);
-    }
+    const named = namedBy(change);
+    if (named.by === 'ref') remove(byRef.get(named.ruleRef));
+    else for (const present of [...(byValue.get(identityOf(named)) ?? [])]) if (named.withRefs || present.ruleRef === null) remove(present);
+    if (change.change !== 'upsert') continue;
+    const { rule } = change;
+    add({ ruleRef: rule.ruleRef, action: rule.action, target: formatTarget(rule.target), rule });
   }
   const left = new Set([...byValue.values()].flatMap((each) => [...each]));
   return {

@@ -24,7 +24,7 @@ export type AnswerAgent = (request: AgentRequest) => Answered;
 /** What an agent asks for: its configuration, and whether its key is good. */
 type AgentEndpoint = 'config' | 'authcheck';
 
-const PARAMETERS = { expand: oneOf(['0', '1']) };
+export const AGENT_PARAMETERS = { expand: oneOf(['0', '1']) };
 const AUTHENTICATED = { ...jsonAnswer(200, '{"success":true}', { 'Cache-Control': 'no-store' }), status: 200 as const };
 
 /** The endpoints of agents (SPEC D13.7, D13.8), behind authentication. */
@@ -33,7 +33,7 @@ export function agentEndpoint(answer: AnswerDocument): AnswerAgent {
     const { workspaceId, listId, feedId } = caller;
     if ((listId ?? feedId) !== null) return belongsToWorkspace('the rules of an agent');
     if (endpoint === 'authcheck') return AUTHENTICATED;
-    const options = readParameters(PARAMETERS, query);
+    const options = readParameters(AGENT_PARAMETERS, query);
     if ('status' in options) return options as Extract<typeof options, { status: unknown }>;
     const variant = options.expand === '0' ? CONFIG.names : CONFIG.expanded;
     const asked = { workspaceId, list: null, variant, boundTo: null };

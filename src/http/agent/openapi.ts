@@ -1,8 +1,13 @@
 import { Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, RULE_KINDS } from '../../rule.ts';
-import { type ApiGroup, BEARER, header, json, methods } from '../docs/openapi.ts';
-import { condition, ETAG, FEED_HEADERS, FeedError } from '../feeds/openapi.ts';
-import { documentResponses } from '../rules/openapi.ts';
+import { pathsOf } from '../address.ts';
+import { type About, type Api, BEARER, type Faults, headerParameter, jsonOf, queryParameters, reference } from '../docs/openapi.ts';
+import type { HttpFault } from '../errors.ts';
+import { documentAnswers, documentFaults, ETAG, FeedError, GZIP } from '../feeds/openapi.ts';
+import { readParameters } from '../feeds/parameters.ts';
+import { documentRefusalOf } from '../feeds/refusals.ts';
+import { belongsToWorkspace } from '../rules/answer.ts';
+import { AGENT_PARAMETERS } from './answer.ts';
 
 const text = { type: 'string' };
 const object = (properties: Readonly<Record<string, object>>) => ({ type: 'object', required: Object.keys(properties), properties });
@@ -65,48 +70,41 @@ const EXAMPLE = {
   },
 };
 
-const MALFORMED = { status: 400, message: 'Unsupported expand: must be one of 0, 1' };
-const errors = documentResponses('agent', MALFORMED, 'config:read');
-const { 304: _, 412: __, 413: ___, ...authErrors } = errors;
+const shared: Faults = { 403: { examples: { 'bound key': belongsToWorkspace('the rules of an agent') } } };
 
-const config = methods(
-  'AgentConfig',
-  'The configuration of an agent: access rules with their networks, WAF rules, smart firewall rules',
-  [
-    {
-      name: 'expand',
-      in: 'query',
-      description: '0: countries and ASNs without their networks.',
-      schema: { type: 'string', enum: ['0', '1'], default: '1' },
-    },
-    condition('If-None-Match', 'Entity tags.', ETAG),
-    condition('Accept-Encoding', 'gzip compresses the body, which then has its own ETag.', 'gzip'),
+const CONFIG_ABOUT: About = {
+  id: 'getAgentConfig',
+  summary: 'The configuration of an agent: access rules with their networks, WAF rules, smart firewall rules',
+  parameters: [
+    ...queryParameters(AGENT_PARAMETERS, {
+      expand: { description: '0: countries and ASNs without their networks.', schema: { default: '1' } },
+    }),
+    headerParameter('If-None-Match', 'Entity tags.', ETAG),
+    GZIP,
   ],
-  {
-    200: {
-      description: 'The configuration, complete.',
-      headers: { ...FEED_HEADERS, 'Content-Encoding': header('gzip when the body is compressed.', 'gzip') },
-      content: json({ $ref: '#/components/schemas/AgentConfig' }, { config: { summary: 'a configuration', value: EXAMPLE } }),
+  answers: documentAnswers('The configuration, complete.', jsonOf(reference(AgentConfig), 'a configuration', EXAMPLE)),
+  faults: {
+    ...shared,
+    400: {
+      says: 'Unsupported parameter, or malformed request.',
+      examples: { 'unsupported parameter': readParameters(AGENT_PARAMETERS, 'expand=2') as HttpFault },
     },
-    ...errors,
+    ...documentFaults(documentRefusalOf),
   },
-);
-const authcheck = methods('AuthCheck', 'Whether the key may read the configuration', [], {
-  200: {
-    description: 'It may.',
-    content: json({ $ref: '#/components/schemas/AuthCheck' }, { good: { summary: 'a good key', value: { success: true } } }),
-  },
-  ...authErrors,
-});
-const named = (path: { get: object; head: object }) => {
-  const again = (operation: object) => ({ ...operation, operationId: `${(operation as { operationId: string }).operationId}V1` });
-  return { get: again(path.get), head: again(path.head) };
+};
+const AUTHCHECK_ABOUT: About = {
+  id: 'getAuthCheck',
+  summary: 'Whether the key may read the configuration',
+  answers: { 200: { description: 'It may.', content: jsonOf(reference(AuthCheck), 'a good key', { success: true }) } },
+  faults: shared,
 };
 
-export const AGENT_API: ApiGroup = {
+export const AGENT_API: Api = {
+  group: 'agent',
   title: 'Agents',
   description: 'What agents that enforce rules themselves read. Each address is also below /v1.',
   schemas: [AgentConfig, AuthCheck, FeedError],
   securitySchemes: { bearer: BEARER },
-  paths: { '/config': config, '/authcheck': authcheck, '/v1/config': named(config), '/v1/authcheck': named(authcheck) },
+  error: FeedError,
+  about: (row) => (pathsOf(row)[0] === '/config' ? CONFIG_ABOUT : AUTHCHECK_ABOUT),
 };

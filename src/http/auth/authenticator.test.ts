@@ -22,6 +22,7 @@ function world(caller: Partial<Caller> = {}) {
     listId: null,
     feedId: null,
     guardRails: NO_GUARD_RAILS,
+    sample: null,
     expiresAt: null,
     ...caller,
   };

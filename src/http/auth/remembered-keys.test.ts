@@ -7,7 +7,7 @@ import { rememberedKeys } from './remembered-keys.ts';
 const digest = (n: number) => createHash('sha256').update(String(n)).digest().toString('latin1');
 const known = (workspaceId: string) => ({ caller: { workspaceId } as Caller, revision: 1, confirmedAt: 0 });
 
-test('D19.6 keys that are made, used and revoked without end: a workspace has so many that are remembered, and takes none from another', () => {
+test('D22.6 keys that are made, used and revoked without end: a workspace has so many that are remembered, and takes none from another', () => {
   const keys = rememberedKeys(3);
   keys.remember(digest(0), known('quiet'));
   for (let n = 1; n <= 10; n += 1) keys.remember(digest(n), known('busy'));

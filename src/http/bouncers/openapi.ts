@@ -1,11 +1,9 @@
 import { SCOPES } from '../../bouncers/decisions.ts';
 import { Type } from '../../json-schema.ts';
-import { BUSY, ENCODED } from '../bodies/body.ts';
-import { type ApiGroup, errorResponse, header, json, reference } from '../docs/openapi.ts';
+import { type About, type Api, type Faults, json, jsonOf, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
 import { MANY_ANSWERS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
-import { readHeldQuery } from './query.ts';
-import { USAGE_BODY } from './routes.ts';
+import { readHeldQuery, readStreamQuery } from './query.ts';
 
 const text = { type: 'string' };
 const Decision = Type.Unsafe<object>({
@@ -47,39 +45,29 @@ const gone = {
   value: '198.51.100.0/24',
 };
 
-const error = (description: string, faults: Readonly<Record<string, HttpFault>>, headers = {}) =>
-  errorResponse('bouncer', Message, description, faults, headers);
-const LIMITED = { 'Retry-After': header('Seconds until the next request is admitted.', '12') };
-const SHARED = {
-  402: error('The subscription of the organization is not active.', { 'not active': { status: 402 } }),
-  403: error('The key is missing, wrong, or may not read feeds.', {
-    'wrong key': { status: 401 },
-    'no permission': { status: 403, message: 'The API key does not have the permission feed:read' },
-  }),
-  405: error(
-    'Another method.',
-    { method: { status: 405, message: 'Method not allowed, use GET or HEAD' } },
-    { Allow: header('The methods.', 'GET, HEAD') },
-  ),
-  429: error('Too many requests.', { 'too many requests': { status: 429 } }, LIMITED),
-  500: error('weir has nothing good to tell.', { 'server error': { status: 500 } }),
+const SHARED: Faults = {
+  403: { says: 'The key is missing, wrong, or may not read feeds.', examples: {} },
+  500: { says: 'weir has nothing good to tell.', examples: {} },
 };
-const NO_DECISIONS = {
-  404: error('The list or feed that the key is bound to is gone.', { gone: NO_LIST }),
-  429: error(
-    'Too many requests, or too many different answers of the workspace are being sent.',
-    { 'too many requests': { status: 429 }, 'too many answers': MANY_ANSWERS },
-    LIMITED,
-  ),
-  413: error('The feed exceeds its cap.', {
-    'too large': refusalOf({
-      kind: 'too_large',
-      entryCount: 214_310,
-      entryLimit: 131_072,
-      hint: 'Narrow or remove rules.',
-      staleSince: undefined,
-    }),
-  }),
+const NO_DECISIONS: Faults = {
+  ...SHARED,
+  404: { says: 'The list or feed that the key is bound to is gone.', examples: { gone: NO_LIST } },
+  429: {
+    says: 'Too many requests, or too many different answers of the workspace are being sent.',
+    examples: { 'too many answers': MANY_ANSWERS },
+  },
+  413: {
+    says: 'The feed exceeds its cap.',
+    examples: {
+      'too large': refusalOf({
+        kind: 'too_large',
+        entryCount: 214_310,
+        entryLimit: 131_072,
+        hint: 'Narrow or remove rules.',
+        staleSince: undefined,
+      }),
+    },
+  },
 };
 
 const parameter = (name: string, description: string, example: string) => ({ name, in: 'query', description, schema: text, example });
@@ -90,31 +78,29 @@ const FILTERS = [
   parameter('scenarios_not_containing', 'No scenarios with one of these parts, with commas.', 'test'),
 ];
 
-const methods = (id: string, summary: string, parameters: readonly object[], responses: Readonly<Record<number, object>>) => ({
-  get: { operationId: id, summary, parameters, responses },
-  head: { operationId: `${id}Head`, summary: 'Whether the key is good', parameters, responses },
-});
+const WORDS: Faults = {
+  400: { says: 'The filter is too long.', examples: { malformed: readStreamQuery(`scopes=${'a,'.repeat(100)}`) as HttpFault } },
+};
 
-const stream = methods(
-  'DecisionStream',
-  'What has changed since this bouncer pulled',
-  [
+const STREAM: About = {
+  id: 'DecisionStream',
+  summary: 'What has changed since this bouncer pulled',
+  parameters: [
     { ...parameter('startup', 'true: everything.', 'true'), schema: { type: 'string', enum: ['true', 'false'], default: 'false' } },
     ...FILTERS,
   ],
-  {
+  answers: {
     200: {
       description: 'What is new or told again, and what is gone.',
-      content: json(reference(DecisionStream), { changes: { summary: 'one new, one gone', value: { new: [held], deleted: [gone] } } }),
+      content: jsonOf(reference(DecisionStream), 'one new, one gone', { new: [held], deleted: [gone] }),
     },
-    ...SHARED,
-    ...NO_DECISIONS,
   },
-);
-const lookUp = methods(
-  'Decisions',
-  'The decisions that hold for an address or network',
-  [
+  faults: { ...NO_DECISIONS, ...WORDS },
+};
+const LOOK_UP: About = {
+  id: 'Decisions',
+  summary: 'The decisions that hold for an address or network',
+  parameters: [
     parameter('ip', 'An address.', '192.0.2.1'),
     parameter('range', 'A network, all of which has to be blocked.', '192.0.2.0/28'),
     parameter('scope', 'With value: ip or range.', 'ip'),
@@ -122,7 +108,7 @@ const lookUp = methods(
     parameter('type', 'ban; there is no other.', 'ban'),
     ...FILTERS,
   ],
-  {
+  answers: {
     200: {
       description: 'The decisions, or null.',
       content: json(
@@ -130,40 +116,39 @@ const lookUp = methods(
         { blocked: { summary: 'blocked', value: [held] }, free: { summary: 'not blocked', value: null } },
       ),
     },
-    400: error('What is asked for is no address.', { malformed: readHeldQuery('ip=192.0.2.300') as HttpFault }),
-    ...SHARED,
-    ...NO_DECISIONS,
   },
-);
-const usage = {
-  post: {
-    operationId: 'UsageMetrics',
-    summary: 'What a bouncer has counted',
-    requestBody: {
-      required: true,
-      content: json(reference(UsageMetrics), {
-        usage: { summary: 'usage', value: { remediation_components: [{ type: 'firewall', version: '1', metrics: [] }] } },
-      }),
-    },
-    responses: {
-      201: {
-        description: 'Kept.',
-        content: json(reference(Message), { kept: { summary: 'kept', value: { message: 'usage metrics are kept' } } }),
-      },
-      400: error('The body is no JSON object.', { malformed: NO_OBJECT }),
-      ...SHARED,
-      413: error('The body is too large.', { 'too large': USAGE_BODY.tooLarge }),
-      415: error('The body has a Content-Encoding.', { 'content encoding': ENCODED }),
-      429: error('Too many requests.', { 'too many requests': { status: 429 }, 'too many bytes': BUSY }, LIMITED),
+  faults: {
+    ...NO_DECISIONS,
+    400: {
+      says: 'What is asked for is no address, or the filter is too long.',
+      examples: { malformed: readHeldQuery('ip=192.0.2.300') as HttpFault },
     },
   },
 };
+const USAGE: About = {
+  id: 'UsageMetrics',
+  summary: 'What a bouncer has counted',
+  requestBody: {
+    required: true,
+    content: jsonOf(reference(UsageMetrics), 'usage', { remediation_components: [{ type: 'firewall', version: '1', metrics: [] }] }),
+  },
+  answers: { 201: { description: 'Kept.', content: jsonOf(reference(Message), 'kept', { message: 'usage metrics are kept' }) } },
+  faults: { ...SHARED, 400: { says: 'The body is no JSON object.', examples: { malformed: NO_OBJECT } } },
+};
 
-export const BOUNCER_API: ApiGroup = {
+/** Whether the key is good is all that HEAD tells. */
+const headOf = (said: About): About => ({ ...said, id: `${said.id}Head`, summary: 'Whether the key is good' });
+
+export const BOUNCER_API: Api = {
+  group: 'bouncer',
   title: 'Bouncers',
   description:
     'Decisions for clients that enforce them: firewalls, web servers, proxies. The protocol is that of the local API of CrowdSec.',
   schemas: [Decision, DecisionStream, UsageMetrics, Message],
   securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },
-  paths: { '/v1/decisions/stream': stream, '/v1/decisions': lookUp, '/v1/usage-metrics': usage },
+  error: Message,
+  about({ path, method }) {
+    const said = path === '/v1/decisions/stream' ? STREAM : path === '/v1/decisions' ? LOOK_UP : USAGE;
+    return method === 'HEAD' ? headOf(said) : said;
+  },
 };

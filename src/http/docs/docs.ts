@@ -1,18 +1,11 @@
 /** Where the documentation is, and its pages (spec 1). */
 import { type Answer, jsonAnswer, movedTo } from '../answer.ts';
-import type { Answered, Call } from '../call.ts';
+import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
+import type { Docs } from '../served.ts';
 import { DOCUMENTED } from './openapi.ts';
 
 const PAGES = Object.fromEntries(DOCUMENTED.map((group) => [group, `/docs/${group}/swagger/`]));
-
-/** What answers the addresses of the documentation. */
-export interface Docs {
-  /** Says where it is; leads browsers to the console, where there is one. */
-  start(call: Call): Answer;
-  /** A page of it, one of its files, or an OpenAPI document. */
-  page(call: Call): Answered;
-}
 
 /** The documentation. `baseUrl`: the server of the documents; `console`: whether there is a console. */
 export function docs({ baseUrl, console }: { readonly baseUrl: string | undefined; readonly console: boolean }): Docs {

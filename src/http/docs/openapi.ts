@@ -1,43 +1,164 @@
+/** The OpenAPI documents, one for each group, from the rows of its addresses; a group's `openapi.ts` says what does not follow from them. */
 import type { TSchema } from 'typebox';
-import { errorBody, type Group, type HttpFault } from '../errors.ts';
+import { type Address, pathsOf } from '../address.ts';
+import { CHALLENGES } from '../auth/credentials.ts';
+import { missing } from '../auth/gate.ts';
+import { BUSY, ENCODED } from '../bodies/body.ts';
+import { errorBody, type Group, type HttpFault, malformedIn, statusIn } from '../errors.ts';
+import type { Parameter } from '../feeds/parameters.ts';
+import { notAllowed } from '../router.ts';
 
 /** The groups of addresses that have a document, as its address calls them. */
 export const DOCUMENTED = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'] as const;
 export type Documented = (typeof DOCUMENTED)[number];
 
-/** Building blocks of the OpenAPI documents, one for each group. Examples of errors come from the code that answers them. */
-
-/** One group of endpoints as its document describes it. */
-export interface ApiGroup {
+/** What the document of a group says beside its addresses. */
+export interface Api {
+  /** Whose addresses they are. */
+  readonly group: Group;
   /** Also the heading of its operations. */
   readonly title: string;
   readonly description: string;
   readonly schemas: readonly Titled[];
   readonly securitySchemes: object;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  /** The schema of errors, and that of some by status. */
+  readonly error: Titled;
+  readonly errors?: Readonly<Record<number, Titled>>;
+  /** What is said of a row. */
+  readonly about: (row: Address) => About;
+}
+
+/** What is said of a row that does not follow from it. */
+export interface About {
+  /** The operationId. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  /** The answers that are no errors. */
+  readonly answers: Readonly<Record<number, object>>;
+  /** The errors beside those of all rows like it, and what else an error of them all shows; null: it cannot come. */
+  readonly faults?: Faults;
+}
+
+/** Errors by status: what they mean, with examples by a short name. */
+export type Faults = Readonly<Record<number, Fault | null>>;
+interface Fault {
+  readonly says?: string;
+  readonly examples: Readonly<Record<string, HttpFault>>;
+  readonly headers?: Readonly<Record<string, Header>>;
 }
 
 /** A schema that stands in `components.schemas` under its title. */
-type Titled = TSchema & { title?: string };
+export type Titled = TSchema & { title?: string };
 type Header = ReturnType<typeof header>;
 type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
 /** The OpenAPI 3.1 document of a group. Its schemas are the JSON Schemas that validate requests. */
-export function apiDocument({ title, description, schemas, securitySchemes, paths }: ApiGroup, baseUrl: string) {
-  const tagged = Object.entries(paths).map(([path, methods]) => [
-    path,
-    Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, { tags: [title], ...operation }])),
-  ]);
+export function apiDocument(api: Api, addresses: readonly Address[], baseUrl: string) {
+  const { title, description, schemas, securitySchemes, group } = api;
+  const rows = addresses.filter((row) => row.group === group && row.gate !== 'all');
+  const paths = rows.flatMap((row) => pathsOf(row).map((path, form) => ({ path, row, form })));
+  const byPath = Map.groupBy(paths, ({ path }) => path);
+  const pathItem = (all: readonly (typeof paths)[number][]) => {
+    const methods = all.flatMap(({ row }) => (row.method === 'GET' ? ['GET', 'HEAD'] : [row.method]));
+    const fault = notAllowed([...new Set(methods)]);
+    return Object.fromEntries(all.flatMap(({ row, form }) => operations(api, row, form === 0 ? '' : `V${form}`, fault, all.length)));
+  };
   return {
     openapi: '3.1.0',
     info: { title, description, version: '1' },
     servers: [{ url: baseUrl }],
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     tags: [{ name: title }],
-    paths: Object.fromEntries(tagged),
+    paths: Object.fromEntries([...byPath].map(([path, all]) => [path, pathItem(all)])),
     components: { securitySchemes, schemas: Object.fromEntries(schemas.map((schema) => [schema.title, schema])) },
   };
 }
+
+/** The operations of a row: GET, where nothing else answers HEAD, is HEAD too. */
+function operations(api: Api, row: Address, form: string, other: HttpFault, rows: number): [string, object][] {
+  const { id, summary, description, parameters = [], requestBody, answers, faults } = api.about(row);
+  const operation = (operationId: string, about: string) => ({
+    tags: [api.title],
+    operationId: operationId + form,
+    summary: about,
+    ...(description !== undefined && { description }),
+    parameters,
+    ...(requestBody !== undefined && { requestBody }),
+    responses: { ...answers, ...errorsOf(api, [faultsOf(row, other), faults ?? {}]) },
+  });
+  const method = row.method.toLowerCase();
+  const own: [string, object] = [method, operation(id, summary)];
+  if (row.method !== 'GET' || api.group === 'manage' || rows > 1) return [own];
+  return [own, ['head', operation(id.replace(/^get/, 'head'), `${summary}: the headers only`)]];
+}
+
+/** The errors that follow from a row. `other`: the answer to another method. */
+function faultsOf({ group, needs, body }: Address, other: HttpFault): Faults {
+  return {
+    400: { says: 'The request is malformed.', examples: { 'malformed request': malformedIn(group!) } },
+    401: {
+      says: 'Invalid or missing API key, or a key without organization or workspace.',
+      examples: { 'no valid key': { status: 401 } },
+      headers: { 'WWW-Authenticate': header('How to authenticate; one header per scheme.', CHALLENGES[group!].join(', ')) },
+    },
+    402: { says: 'The subscription is not active.', examples: { 'subscription inactive': { status: 402 } } },
+    403: { says: 'The key is valid but not permitted.', examples: needs == null ? {} : { 'no permission': missing(needs) } },
+    405: {
+      says: 'A method that this address does not have.',
+      examples: { 'wrong method': other },
+      headers: { Allow: header('The methods of the address.', String(other.headers!.Allow)) },
+    },
+    ...bodyFaults(body),
+    429: {
+      says: 'Too many requests of this key, or failed authentications from this address: back off and retry.',
+      examples: { 'rate limit': { status: 429 }, ...(body !== undefined && { 'too many bytes': BUSY }) },
+      headers: { 'Retry-After': header('Seconds to wait.', '1') },
+    },
+    500: { says: 'Server error.', examples: { 'server error': { status: 500 } } },
+  };
+}
+
+const bodyFaults = (body: Address['body']): Faults =>
+  body === undefined
+    ? {}
+    : {
+        [body.tooLarge.status]: { says: 'The body is too large.', examples: { 'too large': body.tooLarge } },
+        415: { says: 'The request body has a Content-Encoding.', examples: { 'content encoding': ENCODED } },
+      };
+
+/** The errors as responses: what later ones say of a status stands beside what earlier ones do. */
+function errorsOf({ group, error, errors = {} }: Api, all: readonly Faults[]): Record<number, object> {
+  const merged = new Map<number, Fault>();
+  for (const [text, fault] of all.flatMap((each) => Object.entries(each))) {
+    const status = statusIn(group, Number(text));
+    if (fault === null) merged.delete(status);
+    else {
+      const { says = merged.get(status)?.says, examples, headers } = fault as Fault;
+      const before = merged.get(status);
+      merged.set(status, { says: says!, examples: { ...before?.examples, ...examples }, headers: { ...before?.headers, ...headers } });
+    }
+  }
+  const response = ([status, { says, examples, headers }]: [number, Fault]) => [
+    status,
+    {
+      description: says,
+      headers: { 'Cache-Control': header('Errors are never kept by a cache.', 'no-store'), ...headers },
+      content: json(
+        reference(errors[status] ?? error),
+        Object.fromEntries(
+          Object.entries(examples).map(([name, fault]) => [named(name), { summary: name, value: JSON.parse(errorBody(group, fault)) }]),
+        ),
+      ),
+    },
+  ];
+  return Object.fromEntries([...merged].map(response));
+}
+
+/** The name of an example. */
+const named = (summary: string): string => summary.replaceAll(/\W+/g, '_');
 
 /** A reference to a schema of the document. */
 export const reference = ({ title }: Titled) => ({ $ref: `#/components/schemas/${title}` });
@@ -51,30 +172,28 @@ export const header = (description: string, example: string) => ({ description, 
 /** A documented JSON body. */
 export const json = (schema: object, examples: Examples) => ({ 'application/json': { schema, examples } });
 
-/** A documented error; `faults` are its examples, by a short name. */
-export function errorResponse(
-  group: Group,
-  schema: Titled,
-  description: string,
-  faults: Readonly<Record<string, HttpFault>>,
-  headers: Readonly<Record<string, Header>> = {},
-) {
-  const examples = Object.entries(faults).map(([summary, fault]) => [
-    summary.replaceAll(' ', '_'),
-    { summary, value: JSON.parse(errorBody(group, fault)) },
-  ]);
-  return {
-    description,
-    headers: { 'Cache-Control': header('Errors are never kept by a cache.', 'no-store'), ...headers },
-    content: json(reference(schema), Object.fromEntries(examples)),
-  };
-}
+/** The same with one example. */
+export const jsonOf = (schema: object, summary: string, value: unknown) => json(schema, { [named(summary)]: { summary, value } });
 
-/** GET, and HEAD, which equals it without the body. */
-export function methods(id: string, summary: string, parameters: readonly object[], responses: object) {
-  const operation = (name: string, about: string) => ({ operationId: `${name}${id}`, summary: about, parameters, responses });
-  return { get: operation('get', summary), head: operation('head', `${summary}: the headers only`) };
-}
+/** A documented header of a request. */
+export const headerParameter = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+/** The documented parameters of a query, from the table that they are read by. */
+export const queryParameters = <P extends string>(
+  table: Readonly<Record<P, Parameter<unknown>>>,
+  said: Readonly<Partial<Record<P, string | (object & { readonly description: string; readonly schema: object })>>>,
+): object[] =>
+  (Object.keys(said) as P[]).map((name) => {
+    const { description, schema } = typeof said[name] === 'string' ? { description: said[name], schema: {} } : said[name]!;
+    const { allowed } = table[name];
+    return { name, in: 'query', description, schema: { type: 'string', ...(allowed && { enum: allowed }), ...schema } };
+  });
 
 /** The two ways to send an API key. */
 export const BEARER = { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer API_KEY' };

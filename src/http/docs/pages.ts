@@ -1,5 +1,6 @@
 /** The pages of the interactive documentation. Loaded when they are first asked for. */
 import { readFileSync } from 'node:fs';
+import { ADDRESSES } from '../addresses.ts';
 import { AGENT_API } from '../agent/openapi.ts';
 import { type Answer, movedTo } from '../answer.ts';
 import { BOUNCER_API } from '../bouncers/openapi.ts';
@@ -10,9 +11,9 @@ import { type File, fileAnswer, fileOf } from '../files.ts';
 import { MANAGE_API } from '../manage/openapi.ts';
 import { RULES_API } from '../rules/openapi.ts';
 import { SIGNAL_API } from '../signals/openapi.ts';
-import { type ApiGroup, apiDocument, type Documented } from './openapi.ts';
+import { type Api, apiDocument, type Documented } from './openapi.ts';
 
-const APIS: Readonly<Record<Documented, ApiGroup>> = {
+const APIS: Readonly<Record<Documented, Api>> = {
   signal: SIGNAL_API,
   feeds: FEED_API,
   rules: RULES_API,
@@ -115,4 +116,5 @@ function make(group: Documented, rest: string, baseUrl: string): File | undefine
   return type === undefined ? undefined : fileOf(type, readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))));
 }
 
-const documentOf = (group: Documented, baseUrl: string): Buffer => Buffer.from(JSON.stringify(apiDocument(APIS[group], baseUrl)));
+const documentOf = (group: Documented, baseUrl: string): Buffer =>
+  Buffer.from(JSON.stringify(apiDocument(APIS[group], ADDRESSES, baseUrl)));

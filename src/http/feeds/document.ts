@@ -7,7 +7,7 @@ import { hasCode } from '../../errors.ts';
 import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';
-import { type AnswerForm, type FeedAnswer, okAnswer, preparedAnswers } from './headers.ts';
+import { type AnswerForm, type DocumentAnswer, okAnswer, preparedAnswers } from './headers.ts';
 import { otherFeed, PRECONDITION_FAILED } from './refusals.ts';
 
 /** The headers of a request that choose the representation and its conditions. */
@@ -29,7 +29,7 @@ export interface DocumentRequest {
 }
 
 /** The answer, or the fault to answer with; at once whenever the document stands ready in memory. */
-export type Answered = FeedAnswer | HttpFault | Promise<FeedAnswer | HttpFault>;
+export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | HttpFault>;
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 
 /**
@@ -43,7 +43,7 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
   };
 
   /** Has the document built as far as needed, once more with its body when that was dropped meanwhile. */
-  async function findAndAnswer(asked: DocumentRequest): Promise<FeedAnswer | HttpFault> {
+  async function findAndAnswer(asked: DocumentRequest): Promise<DocumentAnswer | HttpFault> {
     for (let withBody = false; ; withBody = true) {
       const answer = await answerFound(await cache.find(asked.query, withBody), asked);
       if (answer !== undefined) return answer;

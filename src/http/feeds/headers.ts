@@ -16,7 +16,7 @@ export interface AnsweredContent {
 }
 
 /** A successful answer: name, value, name, value, … and the whole body, absent on 304. */
-export interface FeedAnswer {
+export interface DocumentAnswer {
   readonly status: 200 | 304;
   readonly headers: readonly string[];
   readonly body: Uint8Array | string | undefined;
@@ -31,7 +31,7 @@ export type AnswerForm = keyof Representation['etags'];
 export interface PreparedAnswers {
   readonly content: AnsweredContent;
   readonly ok: readonly string[];
-  readonly notModified: FeedAnswer;
+  readonly notModified: DocumentAnswer;
 }
 
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -78,7 +78,7 @@ export function entryHeaders(entryCount: number, entryLimit: number, staleSince:
 }
 
 /** The 200 with this body. */
-export const okAnswer = ({ ok, content }: PreparedAnswers, body: Uint8Array | string): FeedAnswer => ({
+export const okAnswer = ({ ok, content }: PreparedAnswers, body: Uint8Array | string): DocumentAnswer => ({
   status: 200,
   headers: [...ok, 'Content-Length', String(body.length)],
   body,

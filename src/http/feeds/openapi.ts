@@ -1,13 +1,12 @@
 import { exampleBody } from '../../document/formats/example.ts';
 import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../document/formats/table.ts';
-import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT, FAMILIES } from '../../document/variant.ts';
+import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT } from '../../document/variant.ts';
 import { Type } from '../../json-schema.ts';
-import { ACCESS_ACTIONS } from '../../rule.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
-import { CHALLENGES } from '../auth/credentials.ts';
-import { type ApiGroup, BASIC, BEARER, errorResponse, header, methods } from '../docs/openapi.ts';
-import { readFeedQuery } from './query.ts';
-import { otherFeed } from './refusals.ts';
+import type { Address } from '../address.ts';
+import { type About, type Api, BASIC, BEARER, type Faults, header, headerParameter, queryParameters } from '../docs/openapi.ts';
+import { FEED_PARAMETERS, readFeedQuery } from './query.ts';
+import { otherFeed, PRECONDITION_FAILED, refusalOf } from './refusals.ts';
 
 const DESCRIPTION = `A workspace's access rules as a list of IP networks for network appliances. Addresses, countries and ASNs become
 networks, which are deduplicated, coalesced and sorted, IPv4 before IPv6. A feed is rebuilt at most once every 30 seconds.`;
@@ -37,20 +36,6 @@ export const FeedError = Type.Object(
   { title: 'FeedError' },
 );
 
-const parameter = (name: string, allowed: readonly string[], description: string, fallback?: string) => ({
-  name,
-  in: 'query',
-  description,
-  schema: { type: 'string', enum: allowed, ...(fallback !== undefined && { default: fallback }) },
-});
-export const condition = (name: string, description: string, example: string) => ({
-  name,
-  in: 'header',
-  description,
-  schema: { type: 'string' },
-  example,
-});
-
 export const ETAG = '"4f2a9c1e7b3d5f60"';
 export const DATE = 'Fri, 20 Nov 2026 10:00:00 GMT';
 
@@ -61,19 +46,22 @@ const FORMAT_LIST = FORMAT_NAMES.map((name) => {
   return `- \`${name}\`${also}: ${description}`;
 }).join('\n');
 
+/** The header of a request for gzip. */
+export const GZIP = headerParameter('Accept-Encoding', 'gzip compresses the body, which then has its own ETag.', 'gzip');
+const withDefault = (description: string, fallback: string) => ({ description, schema: { default: fallback } });
 const PARAMETERS = [
-  parameter('format', [...FORMAT_NAMES, ...FORMAT_ALIASES.keys()], `Output format:\n\n${FORMAT_LIST}`, DEFAULT_VARIANT.format),
-  parameter('family', FAMILIES, 'Address family published.', DEFAULT_VARIANT.family),
-  parameter(
-    'action',
-    ACCESS_ACTIONS,
-    'The deny list, in which protected networks never are, or the never-block list.',
-    DEFAULT_VARIANT.action,
-  ),
-  parameter('checksum', ['md5'], 'Return the MD5 digest of the feed body instead of the feed.'),
-  condition('If-None-Match', 'Entity tags; takes precedence over If-Modified-Since.', ETAG),
-  condition('If-Modified-Since', 'An HTTP date.', DATE),
-  condition('Accept-Encoding', 'gzip compresses the body, which then has its own ETag.', 'gzip'),
+  ...queryParameters(FEED_PARAMETERS, {
+    format: {
+      description: `Output format:\n\n${FORMAT_LIST}`,
+      schema: { enum: [...FORMAT_NAMES, ...FORMAT_ALIASES.keys()], default: DEFAULT_VARIANT.format },
+    },
+    family: withDefault('Address family published.', DEFAULT_VARIANT.family),
+    action: withDefault('The deny list, in which protected networks never are, or the never-block list.', DEFAULT_VARIANT.action),
+    checksum: 'Return the MD5 digest of the feed body instead of the feed.',
+  }),
+  headerParameter('If-None-Match', 'Entity tags; takes precedence over If-Modified-Since.', ETAG),
+  headerParameter('If-Modified-Since', 'An HTTP date.', DATE),
+  GZIP,
 ];
 
 export const LIMIT_HEADERS = {
@@ -111,100 +99,86 @@ const feedFault = (query: string) => {
   return fault;
 };
 
-const responses = {
+/** The 200 and 304 of a document that is polled. */
+export const documentAnswers = (description: string, content: object) => ({
   200: {
-    description: 'The feed, complete. The body is empty, or the header of the format only, when no network matches.',
+    description,
     headers: { ...FEED_HEADERS, 'Content-Encoding': header('gzip when the body is compressed.', 'gzip') },
-    content: bodies(),
+    content,
   },
-  304: { description: 'The feed is unchanged; no body.', headers: FEED_HEADERS },
-  400: errorResponse('feed', FeedError, 'Unsupported parameter, or malformed request.', {
-    'unsupported format': feedFault('format=xml'),
-    'unsupported family': feedFault('family=v5'),
-    'repeated parameter': feedFault('action=block&action=allow'),
-    'malformed request': { status: 400, message: 'Malformed request' },
-  }),
-  401: errorResponse(
-    'feed',
-    FeedError,
-    'Invalid or missing API key, or a key without organization or workspace.',
-    { 'no valid key': { status: 401 } },
-    { 'WWW-Authenticate': header('How to authenticate; one header per scheme.', CHALLENGES.feed.join(', ')) },
-  ),
-  402: errorResponse('feed', FeedError, 'The subscription is not active.', { 'subscription inactive': { status: 402 } }),
-  403: errorResponse('feed', FeedError, 'The key is valid but not permitted.', {
-    'no permission': { status: 403, message: 'The API key does not have the permission feed:read' },
-    'another list': otherFeed({ listId: '0195a3c0-0000-7000-8000-000000000001' }),
-    'another feed': otherFeed({ listId: null }),
-  }),
-  405: errorResponse(
-    'feed',
-    FeedError,
-    'Another method than GET or HEAD.',
-    { 'wrong method': { status: 405, message: 'Method not allowed, use GET or HEAD' } },
-    { Allow: header('The methods of the address.', 'GET, HEAD') },
-  ),
-  412: errorResponse('feed', FeedError, 'If-Match or If-Unmodified-Since is not met.', {
-    'precondition failed': { status: 412, message: 'A precondition of the request is not met' },
-  }),
-  413: errorResponse(
-    'feed',
-    FeedError,
-    'The feed exceeds its entry limit; it is never truncated.',
-    {
-      'too many entries': {
-        status: 413,
-        message: 'The feed exceeds the maximum number of entries',
-        details: { entries: 214_310, limit: DEFAULT_ENTRY_LIMIT, hint: 'Narrow the rules or raise max_entries of the list' },
+  304: { description: 'Unchanged; no body.', headers: FEED_HEADERS },
+});
+
+const LISTS = ['0195a3c0-0000-7000-8000-000000000001', '0195a3c0-0000-7000-8000-000000000002'];
+
+/** The errors of a document that is polled; `refusal` has the words of its kind of document. */
+export const documentFaults = (refusal: typeof refusalOf): Faults => ({
+  412: { says: 'If-Match or If-Unmodified-Since is not met.', examples: { 'precondition failed': PRECONDITION_FAILED } },
+  413: {
+    says: 'More than a document may hold; it is never truncated.',
+    examples: {
+      'too many entries': refusal({
+        kind: 'too_large',
+        entryCount: 214_310,
+        entryLimit: DEFAULT_ENTRY_LIMIT,
+        hint: 'Narrow the rules or raise max_entries of the list',
+        staleSince: undefined,
+      }),
+    },
+    headers: LIMIT_HEADERS,
+  },
+});
+
+/** The errors of an address that names a list. */
+export const listFaults = (refusal: typeof refusalOf): Faults => ({
+  404: { says: 'No such access-rules list.', examples: { 'unknown list': refusal({ kind: 'unknown_list' }) } },
+  409: {
+    says: 'The name matches more than one list: address it by UUID.',
+    examples: { 'ambiguous name': refusal({ kind: 'ambiguous', lists: LISTS }) },
+  },
+});
+
+const LIST = {
+  name: 'list',
+  in: 'path',
+  required: true,
+  description: 'UUID or name of the list, or of a feed made of lists.',
+  schema: { type: 'string' },
+  example: 'edge',
+};
+
+function about({ path }: Address): About {
+  const ofList = path !== '/v1/threat/feeds';
+  const description = 'The feed, complete. The body is empty, or the header of the format only, when no network matches.';
+  return {
+    id: ofList ? 'getListFeed' : 'getWorkspaceFeed',
+    summary: ofList
+      ? 'One access-rules list, or a feed made of several, whose stored defaults apply where the query says nothing'
+      : "The workspace's access rules",
+    parameters: ofList ? [LIST, ...PARAMETERS] : PARAMETERS,
+    answers: documentAnswers(description, bodies()),
+    faults: {
+      400: {
+        says: 'Unsupported parameter, or malformed request.',
+        examples: {
+          'unsupported format': feedFault('format=xml'),
+          'unsupported family': feedFault('family=v5'),
+          'repeated parameter': feedFault('action=block&action=allow'),
+        },
       },
+      403: { examples: { 'another list': otherFeed({ listId: LISTS[0]! }), 'another feed': otherFeed({ listId: null }) } },
+      ...documentFaults(refusalOf),
+      ...(ofList && listFaults(refusalOf)),
     },
-    LIMIT_HEADERS,
-  ),
-  429: errorResponse(
-    'feed',
-    FeedError,
-    'Too many requests of this key, or failed authentications from this address.',
-    { 'rate limit': { status: 429 } },
-    { 'Retry-After': header('Seconds to wait.', '1') },
-  ),
-  500: errorResponse('feed', FeedError, 'Internal server error.', { 'server error': { status: 500 } }),
-};
+  };
+}
 
-const LIST_RESPONSES = {
-  404: errorResponse('feed', FeedError, 'No such access-rules list.', {
-    'unknown list': { status: 404, message: 'No such access-rules list' },
-  }),
-  409: errorResponse('feed', FeedError, 'The name matches more than one list: address it by UUID.', {
-    'ambiguous name': {
-      status: 409,
-      message: 'The name matches more than one access-rules list; use the UUID of one of them',
-      details: { lists: ['0195a3c0-0000-7000-8000-000000000001', '0195a3c0-0000-7000-8000-000000000002'] },
-    },
-  }),
-};
-
-export const FEED_API: ApiGroup = {
+export const FEED_API: Api = {
+  group: 'feed',
   title: 'Threat feeds',
   description: DESCRIPTION,
   schemas: [FeedError],
   securitySchemes: { bearer: BEARER, basic: BASIC },
-  paths: {
-    '/v1/threat/feeds': methods('WorkspaceFeed', "The workspace's access rules", PARAMETERS, responses),
-    '/v1/threat/feeds/{list}': methods(
-      'ListFeed',
-      'One access-rules list, or a feed made of several, whose stored defaults apply where the query says nothing',
-      [
-        {
-          name: 'list',
-          in: 'path',
-          required: true,
-          description: 'UUID or name of the list, or of a feed made of lists.',
-          schema: { type: 'string' },
-          example: 'edge',
-        },
-        ...PARAMETERS,
-      ],
-      { ...responses, ...LIST_RESPONSES },
-    ),
-  },
+  error: FeedError,
+  about,
 };

@@ -8,6 +8,8 @@ export interface Parameter<T> {
   read(text: string): T | undefined;
   /** What an error says of another value. */
   readonly expected: string;
+  /** The values, where they are words. */
+  readonly allowed?: readonly string[];
   /** The details of that error. */
   readonly details?: object;
 }
@@ -18,6 +20,7 @@ type Values<P extends Readonly<Record<string, Parameter<unknown>>>> = { [K in ke
 export const oneOf = <T extends string>(allowed: readonly T[]): Parameter<T> => ({
   read: (value) => allowed.find((each) => each === value),
   expected: `must be one of ${allowed.join(', ')}`,
+  allowed,
 });
 
 /**

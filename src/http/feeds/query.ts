@@ -14,7 +14,7 @@ export interface FeedOptions {
 const CHECKSUMS = ['md5'] as const;
 
 /** The parameters in the order in which they are judged, with the values that errors name. */
-const PARAMETERS = {
+export const FEED_PARAMETERS = {
   format: { ...oneOf(FORMAT_NAMES), read: formatOf, details: { supported: FORMAT_NAMES } },
   family: oneOf(FAMILIES),
   action: oneOf(ACCESS_ACTIONS),
@@ -26,7 +26,7 @@ const NOTHING: FeedOptions = { variant: {}, checksum: false };
 /** Reads the raw query of a feed request (without its question mark), or tells what is wrong with it. */
 export function readFeedQuery(query: string): FeedOptions | HttpFault {
   if (query === '') return NOTHING;
-  const values = readParameters(PARAMETERS, query);
+  const values = readParameters(FEED_PARAMETERS, query);
   if ('status' in values) return values as HttpFault;
   const { checksum, ...variant } = values;
   return { variant: variant as Partial<Variant>, checksum: checksum !== undefined };

@@ -3,14 +3,12 @@ import type { TSchema } from 'typebox';
 import { Type } from '../../json-schema.ts';
 import type { Operation, Outcome } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
-import { CHALLENGES } from '../auth/credentials.ts';
-import { missing } from '../auth/gate.ts';
-import { BUSY, ENCODED } from '../bodies/body.ts';
-import { type ApiGroup, BEARER, errorResponse, examplesOf, header, json, reference } from '../docs/openapi.ts';
-import { badRequest, type HttpFault } from '../errors.ts';
+import type { Address } from '../address.ts';
+import { type About, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
+import { badRequest } from '../errors.ts';
 import { BatchRefusal, SignalError } from '../signals/schema.ts';
-import { BOUND, OTHER_REQUEST, tooLarge, WHICH_STATE } from './faults.ts';
-import { MANAGE, USUAL_BODY } from './routes.ts';
+import { BOUND, OTHER_REQUEST, WHICH_STATE } from './faults.ts';
+import { MANAGE } from './routes.ts';
 
 const DESCRIPTION = `Everything that can be managed in the workspace of a key. Send the API key as a Bearer token, and the name of the
 person in X-Actor. What is edited has an ETag, and every change of it names the one that it was made from in If-Match; what is created
@@ -63,65 +61,44 @@ function parametersOf({ path, query, edits, creates, method }: Operation): objec
   return [...inPath, ...inQuery, ...(method === 'GET' ? [] : [ACTOR]), ...(edits ? [IF_MATCH] : []), ...(creates ? [IDEMPOTENCY_KEY] : [])];
 }
 
-const error = (description: string, faults: Readonly<Record<string, HttpFault>>, headers = {}) =>
-  errorResponse('manage', SignalError, description, faults, headers);
-
 /** The status with which an operation answers what it has done. */
 const successOf = ({ creates }: Operation): NonNullable<Outcome['status']> => (creates === 'in_store' ? 201 : 200);
 
-function responsesOf(operation: Operation): Record<number, object> {
-  const { answer, permission, edits, creates, method, refusals = {}, bodyBytes = USUAL_BODY } = operation;
+function answersOf(operation: Operation): About['answers'] {
+  const { answer, edits, method } = operation;
   const headers = edits && method === 'PATCH' ? { ETag: header('Names the state that this is.', '"Ju3VgNEgCQ0bPzPQ3aGpYA"') } : {};
-  const malformed = badRequest([{ field: 'limit', message: 'must be an integer from 1 to 1000', value: 0 }]);
-  const example = examplesOf(answer)[0];
+  const content = json(reference(titled(answer)), { example: { summary: operation.name, value: examplesOf(answer)[0] } });
+  return { [successOf(operation)]: { description: operation.summary, headers, content } };
+}
+
+function faultsOf({ answer, edits, creates, refusals = {} }: Operation): Faults {
   const refused = ([status, message]: [string, string]) => [
     status,
-    error(message, { [`refused ${status}`]: { status: Number(status), message } }),
+    { says: message, examples: { [`refused ${status}`]: { status: Number(status), message } } },
   ];
   return {
-    [successOf(operation)]: {
-      description: operation.summary,
-      headers,
-      content: json(reference(titled(answer)), { example: { summary: operation.name, value: example } }),
+    400: {
+      says: 'A parameter, a field of the body, or the request is malformed.',
+      examples: { malformed: badRequest([{ field: 'limit', message: 'must be an integer from 1 to 1000', value: 0 }]) },
     },
-    400: errorResponse('manage', BatchRefusal, 'A parameter, a field of the body, or the request is malformed.', { malformed }),
-    401: error(
-      'Invalid or missing API key.',
-      { 'no valid key': { status: 401 } },
-      { 'WWW-Authenticate': header('How to authenticate.', CHALLENGES.manage.join(', ')) },
-    ),
-    402: error('The subscription is not active.', { 'subscription inactive': { status: 402 } }),
-    403: error('The key is valid but not permitted.', {
-      ...(permission !== null && { 'no permission': missing(permission) }),
-      'bound key': BOUND,
-    }),
+    403: { examples: { 'bound key': BOUND } },
     ...Object.fromEntries(Object.entries(refusals).map(refused)),
-    405: error(
-      'A method that this address does not have.',
-      { 'wrong method': { status: 405, message: `Method not allowed, use ${method}` } },
-      { Allow: header('The methods of the address.', method) },
-    ),
     ...(edits && {
-      412: errorResponse('manage', titled(Changed), 'It is not as If-Match says: the answer has it as it is.', {
-        changed: {
-          status: 412,
-          message: 'it has been changed since: read it again, and change what it is now',
-          current: example as object,
+      412: {
+        says: 'It is not as If-Match says: the answer has it as it is.',
+        examples: {
+          changed: {
+            status: 412,
+            message: 'it has been changed since: read it again, and change what it is now',
+            current: examplesOf(answer)[0] as object,
+          },
         },
-      }),
-      428: error('If-Match is missing.', { 'no If-Match': WHICH_STATE }),
+      },
+      428: { says: 'If-Match is missing.', examples: { 'no If-Match': WHICH_STATE } },
     }),
-    ...(method !== 'GET' && {
-      413: error('The body is too large.', { 'too large': tooLarge(bodyBytes) }),
-      415: error('The request body has a Content-Encoding.', { 'content encoding': ENCODED }),
+    ...(creates && {
+      422: { says: 'The Idempotency-Key was used for another request.', examples: { 'another request': OTHER_REQUEST } },
     }),
-    ...(creates && { 422: error('The Idempotency-Key was used for another request.', { 'another request': OTHER_REQUEST }) }),
-    429: error(
-      'Too many requests of this key, or bytes of bodies.',
-      { 'rate limit': { status: 429 }, 'too many bytes': BUSY },
-      { 'Retry-After': header('Seconds to wait.', '1') },
-    ),
-    500: error('Server error.', { 'server error': { status: 500 } }),
   };
 }
 
@@ -129,36 +106,33 @@ const rawContent = (summary: string, { type, example }: NonNullable<Operation['r
   [type]: { schema: { type: 'string' }, examples: { example: { summary, value: example } } },
 });
 
-function methodOf(operation: Operation): [string, object] {
-  const { name, summary, description, permission, method, body, rawBody, examples = [] } = operation;
+function about({ path, method: asked }: Address): About {
+  const operation = OPERATIONS.find((each) => MANAGE + each.path === path && each.method === asked)!;
+  const { name, summary, description, permission, body, rawBody, examples = [], audit } = operation;
   const needs = permission === null ? 'Needs any key of the workspace.' : `Needs the permission ${permission}.`;
   const shown = Object.fromEntries(examples.map((value, i) => [`example_${i + 1}`, { summary: `${name} ${i + 1}`, value }]));
-  return [
-    method.toLowerCase(),
-    {
-      operationId: name,
-      summary,
-      description: [description, needs, operation.audit === null ? undefined : `In the audit log: ${operation.audit}.`]
-        .filter((text) => text !== undefined)
-        .join(' '),
-      parameters: parametersOf(operation),
-      ...(rawBody !== undefined && { requestBody: { required: true, content: rawContent(name, rawBody) } }),
-      ...(body !== undefined && { requestBody: { required: true, content: json(body, shown) } }),
-      responses: responsesOf(operation),
-    },
-  ];
+  const said = [description, needs, audit === null ? undefined : `In the audit log: ${audit}.`];
+  return {
+    id: name,
+    summary,
+    description: said.filter((text) => text !== undefined).join(' '),
+    parameters: parametersOf(operation),
+    ...(rawBody !== undefined && { requestBody: { required: true, content: rawContent(name, rawBody) } }),
+    ...(body !== undefined && { requestBody: { required: true, content: json(body, shown) } }),
+    answers: answersOf(operation),
+    faults: faultsOf(operation),
+  };
 }
 
 const byTitle = new Map(OPERATIONS.map(({ answer }) => [titled(answer).title, titled(answer)]));
 
-export const MANAGE_API: ApiGroup = {
+export const MANAGE_API: Api = {
+  group: 'manage',
   title: 'Management',
   description: DESCRIPTION,
   schemas: [...byTitle.values(), BatchRefusal, titled(Changed), SignalError],
   securitySchemes: { bearer: BEARER },
-  paths: Object.fromEntries(
-    Map.groupBy(OPERATIONS, ({ path }) => path)
-      .entries()
-      .map(([path, operations]) => [MANAGE + path, Object.fromEntries(operations.map(methodOf))]),
-  ),
+  error: SignalError,
+  errors: { 400: BatchRefusal, 412: titled(Changed) },
+  about,
 };

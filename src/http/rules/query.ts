@@ -22,14 +22,16 @@ const after = (read: (given: string) => RulePlace | undefined): Parameter<RulePl
 const ID = /^\d{1,15}$/;
 const PLACE = /^(-?\d{1,16})?:([A-Za-z0-9][A-Za-z0-9._:-]{0,127})$/;
 
-const OF_LISTS = {
+/** The parameters of the rules of lists. */
+export const OF_LISTS = {
   list: text,
   type: never('access rules have no type'),
   label,
   after: after((given) => (ID.test(given) ? { id: Number(given) } : undefined)),
   limit,
 };
-const OF_WORKSPACE = {
+/** Those of rules that belong to the workspace. */
+export const OF_WORKSPACE = {
   list: never('these rules belong to the workspace, not to a list'),
   type: oneOf(RULE_TYPES),
   label,

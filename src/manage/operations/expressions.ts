@@ -1,10 +1,11 @@
-/** Trying filter expressions (SPEC D15.40). */
+/** Trying filter expressions (SPEC D15.40, D19.15). */
 
-import { faultExcerpt } from '@weir/expression/fault.ts';
+import { encodeText } from '@weir/expression/bytes.ts';
+import { faultExcerpt, faultLine } from '@weir/expression/fault.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions.ts';
-import { type Operation, operation } from '../operation.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
 
 const FAULT = Type.Object({
   line: Type.Integer(),
@@ -55,6 +56,67 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
         hints: [],
         fault: { ...verdict.fault, excerpt: faultExcerpt(expression, verdict.fault) },
       };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'testExpression',
+    summary: 'Tell what a filter expression is for a request, and why',
+    description: 'One test of a workspace runs at a time.',
+    method: 'POST',
+    path: '/expressions/test',
+    permission: 'rules:read',
+    body: Type.Object({
+      kind: Type.Enum([...EXPRESSION_KINDS]),
+      expression: Type.String(),
+      request: Type.String({ description: 'Fields by name as JSON, an entry of a HAR, a curl command or a line of an access log.' }),
+    }),
+    answer: Type.Object(
+      {
+        result: nullable(Type.Boolean({ description: 'null when the evaluation fails.' })),
+        error: nullable(Type.String({ description: 'Why it fails.' })),
+        why: Type.Object(
+          {},
+          { additionalProperties: true, description: 'The expression with each part and its value: text, value, state, parts.' },
+        ),
+        lacking: Type.Array(Type.String(), { description: 'What the expression reads and the request lacks.' }),
+        agent: nullable(
+          Type.Object(
+            { result: nullable(Type.Boolean()), error: nullable(Type.String()) },
+            { description: 'As the agent sees the request.' },
+          ),
+        ),
+        hints: Type.Array(Type.String(), { description: 'What the author may not have meant.' }),
+      },
+      {
+        title: 'ExpressionTested',
+        examples: [
+          {
+            result: true,
+            error: null,
+            why: {
+              text: 'http.request.path contains "/login"',
+              value: true,
+              state: 'value',
+              parts: [{ text: 'http.request.path', value: '/login', state: 'value', parts: [] }],
+            },
+            lacking: [],
+            agent: { result: true, error: null },
+            hints: [],
+          },
+        ],
+      },
+    ),
+    audit: null,
+    examples: [{ kind: 'waf_rule', expression: 'http.request.path contains "/login"', request: '{"http.request.path": "/login"}' }],
+    async run({ schemes, testExpression, inTurn, workspaceId }, { body: { kind: name, expression, request } }) {
+      const kind = name as ExpressionKind;
+      const { fault } = judgeExpression(expression, schemes[kind]);
+      if (fault !== null) throw fieldFault('expression', faultLine(fault));
+      const text = encodeText(request);
+      const tested = await inTurn(() => testExpression({ kind, expression, request: text }), `expression ${workspaceId}`);
+      if (typeof tested === 'string') throw fieldFault('request', `cannot be used: ${tested}`);
+      return tested;
     },
     show: (body) => ({ body }),
   }),

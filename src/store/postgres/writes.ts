@@ -8,6 +8,7 @@ import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
 import { deletedManagement } from '../restore-deleted.ts';
+import { sampleWrites } from '../samples.ts';
 import { sessionWrites } from '../sessions.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
@@ -28,6 +29,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...feedManagement(transact),
     ...deletedManagement(transact),
     ...restore(transact),
+    ...sampleWrites(transact),
     ...sessionWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),

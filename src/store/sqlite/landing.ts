@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { levelCode } from '../../document/levels.ts';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
 import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../rule.ts';
+import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
@@ -114,14 +115,16 @@ function deletion(
   { deleteByRef, deleteByValue, deleteExpression }: LandingStatements,
   change: Delete,
 ): [DeleteStatements[], (string | number)[]] {
-  if (change.change === 'delete_by_value') return [deleteByValue, [actionCode(change.action), formatTarget(change.target)]];
-  return [[isExpressionKind(change.kind) ? deleteExpression[change.kind] : deleteByRef], [change.ruleRef]];
+  const named = namedBy(change);
+  if (named.by === 'value') return [deleteByValue, [actionCode(named.action), named.target]];
+  return [[isExpressionKind(change.kind) ? deleteExpression[change.kind] : deleteByRef], [named.ruleRef]];
 }
 
 type Upsert = Extract<RuleChange, { change: 'upsert' }>;
 
 /** 1 where the rule is new. */
-function upsertRule(statements: LandingStatements, { kind, rule }: Upsert, at: Place): 0 | 1 {
+function upsertRule(statements: LandingStatements, change: Upsert, at: Place): 0 | 1 {
+  const { kind, rule } = change;
   const { place, receivedAt, seq } = at;
   const [labels, config] = [jsonText(rule.labels), jsonText(rule.config)];
   if ('expression' in rule) {
@@ -130,10 +133,14 @@ function upsertRule(statements: LandingStatements, { kind, rule }: Upsert, at: P
     return write(statements.expression[kind as ExpressionKind], [place, ruleRef, seq, receivedAt, ...values], [ruleRef], at);
   }
   const { ruleRef, target, name, reason, expiresAt } = rule;
-  const [action, text, levels] = [actionCode(rule.action), formatTarget(target), levelCode(rule.confidence, rule.severity)];
+  const named = namedBy(change);
+  const text = named.by === 'value' ? named.target : formatTarget(target);
+  const [action, levels] = [actionCode(rule.action), levelCode(rule.confidence, rule.severity)];
   const [v4, v6] = [packV4(target), packV6(target)];
   const row = [place, seq, ruleRef, receivedAt, action, v4, v6, text, expiresAt, levels, name, reason, labels, config, receivedAt, seq];
-  return ruleRef === null ? write(statements.accessByValue, row, [action, text], at) : write(statements.accessByRef, row, [ruleRef], at);
+  return named.by === 'value'
+    ? write(statements.accessByValue, row, [action, text], at)
+    : write(statements.accessByRef, row, [named.ruleRef], at);
 }
 
 /** Writes a row of all columns; 1 where the rule is new. Rules that are there come in rows, as new ones do: the last one says what to try first. */

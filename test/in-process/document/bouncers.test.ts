@@ -1,6 +1,7 @@
 /** What bouncers are told over time: changes, lapses, lost answers, restarts (D14). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { FeedHour } from '../../support/bouncer-hour.ts';
 import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../../support/bouncer-world.ts';
 import { ManualClock, MemoryStore } from '../../support/feed-world.ts';
 import { seededRandom } from '../../support/random.ts';
@@ -99,6 +100,27 @@ describe('D14 decisions', () => {
       kernel.apply(await replica.pull());
       assert.deepEqual(kernel.held(), ['192.0.2.9'], `day ${day}`);
     }
+  });
+
+  test('D14.5 an hour of a firewall that takes a new time for what it holds: at no second does it lack what the feed has', async () => {
+    const hour = new FeedHour(1000);
+    const until = new Map<string, number>();
+    const pull = async () => {
+      const { new: fresh, deleted } = await hour.replica.pull(hour.second === 0 ? 'startup=true' : '');
+      for (const { value } of deleted) until.delete(value);
+      // In whole seconds, as ipset does.
+      for (const { value, duration } of fresh) until.set(value, hour.clock.now() + Math.floor(secondsOf(duration)) * 1000);
+      return fresh.length;
+    };
+    assert.equal(await pull(), hour.stable.length);
+    let told = 0;
+    while (hour.second < 3600) {
+      await hour.advance(1);
+      const missing = hour.stable.filter((value) => (until.get(value) ?? 0) <= hour.clock.now());
+      assert.deepEqual(missing, [], `at second ${hour.second}`);
+      if (hour.second % 10 === 0) told += await pull();
+    }
+    assert.ok(told < 25_000, String(told));
   });
 
   test('D14.5 a network of several rules is told until its first address lapses', async () => {

@@ -73,6 +73,7 @@ function world(given: World = {}) {
     listId: null,
     feedId: null,
     guardRails: NO_GUARD_RAILS,
+    sample: null,
     expiresAt: null,
     ...given.caller,
   };
@@ -132,6 +133,7 @@ function world(given: World = {}) {
               takeEntries: (keyId, entries) => entryLimit.take(keyId, now(), entries),
               ruleQuota: ruleQuota(2, { ruleCount: async () => given.rules ?? 0 }, now),
               check: () => ({ hasAsn: () => true, isCountry: (code) => code === 'NL', schemes: packagedSchemes() }),
+              trials: async () => undefined,
               run: { usual: inSlices, large: inRestingSlices },
               foresee: undefined,
               count: () => undefined,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packagedSchemes } from '@weir/expression/scheme.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { pathsOf } from '../../../src/http/address.ts';
+import { ADDRESSES } from '../../../src/http/addresses.ts';
 import { validateBatch } from '../../../src/signal/batch.ts';
 import { docsApp } from '../../support/docs-app.ts';
 import { inject } from '../../support/inject.ts';
@@ -94,6 +96,23 @@ test('4 every method of every path is documented, with every status', async () =
     const expected = path.endsWith('config') ? statuses : statuses.filter((status) => !['304', '412', '413'].includes(status));
     for (const { responses } of Object.values(methods)) assert.deepEqual(Object.keys(responses), expected);
   }
+});
+
+test('4 every address that asks for a key is documented once, under its group, with the methods that it has', async () => {
+  const seen = new Map<string, string[]>();
+  const ids: string[] = [];
+  for (const group of ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage']) {
+    for (const [path, methods] of Object.entries((await document(group)).paths)) {
+      assert.ok(!seen.has(path), path);
+      seen.set(path, Object.keys(methods));
+      for (const { operationId } of Object.values(methods) as { operationId?: string }[]) ids.push(operationId!);
+    }
+  }
+  assert.equal(new Set(ids).size, ids.length, 'no name twice');
+  const rows = ADDRESSES.filter(({ gate }) => gate !== 'all');
+  assert.deepEqual([...seen.keys()].toSorted(), [...new Set(rows.flatMap(pathsOf))].toSorted());
+  for (const row of rows)
+    for (const path of pathsOf(row)) assert.ok(seen.get(path)!.includes(row.method.toLowerCase()), `${row.method} ${path}`);
 });
 
 test('2, 7 every body has an example, and every example fits its schema', async () => {

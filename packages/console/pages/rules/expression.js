@@ -12,7 +12,7 @@ import { Notice } from '../../ui/states.js';
 import { usePreview } from './preview.js';
 import { RULE_TABS } from './tabs.js';
 
-/** @typedef {{ valid: boolean, phase: string | null, fields: string[], fault: { line: number, column: number, text: string, excerpt: string } | null }} Verdict */
+/** @typedef {{ valid: boolean, phase: string | null, fields: string[], hints: string[], fault: { line: number, column: number, text: string, excerpt: string } | null }} Verdict */
 
 const CHECK = manage('/expressions/check');
 
@@ -33,7 +33,7 @@ export function ExpressionField({ kind, value, onValue, ...rest }) {
 }
 
 /** @param {{ verdict: Verdict }} props */
-function VerdictText({ verdict: { fault, fields, phase } }) {
+function VerdictText({ verdict: { fault, fields, hints, phase } }) {
   if (fault !== null) {
     return html`
       <${Notice} kind="bad">
@@ -46,6 +46,7 @@ function VerdictText({ verdict: { fault, fields, phase } }) {
     <${Notice} kind="good">
       <p>The expression is valid${phase !== null && html`, for the ${phase} phase`}.</p>
       ${fields.length > 0 && html`<p class="small">It uses ${fields.map((field, i) => html`${i > 0 ? ', ' : ''}<code>${field}</code>`)}.</p>`}
+      ${hints.map((hint) => html`<p class="small"><strong>Hint:</strong> <span class="text">${hint}</span></p>`)}
     <//>
   `;
 }

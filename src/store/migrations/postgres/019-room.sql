@@ -1,4 +1,4 @@
--- What a workspace takes of what is bounded in bytes (D19.2): rows of the audit log, and answers that are kept to be repeated.
+-- What a workspace takes of what is bounded in bytes (D22.2): rows of the audit log, and answers that are kept to be repeated.
 ALTER TABLE audit ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE answers ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 UPDATE audit SET bytes = 200 + length(coalesce(change, '')) WHERE workspace_pk IS NOT NULL;

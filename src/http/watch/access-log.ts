@@ -1,7 +1,7 @@
 /** A line of the log for each request (SPEC D16.1, D16.2). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { withoutSecrets } from '../account/secrets.ts';
+import { withoutSecrets } from '../../account/secrets.ts';
 import { statusOf } from './request-watch.ts';
 
 /** What is logged of a request that was answered, or given up: then `status` is 0. */

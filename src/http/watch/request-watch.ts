@@ -1,7 +1,7 @@
 /** Watching requests from their headers to the end of their answers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpCounts } from '../ports/http-counts.ts';
-import { countRequest } from './counts.ts';
+import type { HttpCounts } from '../../ports/http-counts.ts';
+import { countRequest } from '../counts.ts';
 
 /** Is told of a request when it comes, and when its answer is complete or given up; it took `ms`. `route`: as metrics call its address. */
 export interface RequestWatch {

@@ -1,0 +1,83 @@
+/** The sample of good traffic that rules are tried on (SPEC D21). */
+
+import { NO_SAMPLE, SAMPLE_RULES, type SampleInfo, type SampleLimit, sampleJson } from '../../account/sample.ts';
+import { Type } from '../../json-schema.ts';
+import type { ManageContext } from '../context.ts';
+import { type Operation, operation } from '../operation.ts';
+
+const LIMIT = {
+  max_sample_share: Type.Unsafe<number | null>({
+    type: ['number', 'null'],
+    minimum: 0,
+    maximum: 1,
+    description: 'The share of the sample that a rule may block; null: what it would block is told in dry runs only.',
+  }),
+  sample_rules: Type.Enum([...SAMPLE_RULES], { description: 'Which rules the limit is for.' }),
+};
+
+const EXAMPLE = {
+  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
+  requests: 10_000,
+  bytes: 4_812_331,
+  taken_at: '2026-11-20T10:00:00.000Z',
+  max_sample_share: 0.001,
+  sample_rules: 'generated',
+};
+
+const SampleAnswer = Type.Object(
+  {
+    workspace_id: Type.String({ format: 'uuid' }),
+    requests: Type.Integer({ description: '0: there is no sample.' }),
+    bytes: Type.Integer({ description: 'Of the requests as text.' }),
+    taken_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+    ...LIMIT,
+  },
+  { title: 'Sample', examples: [EXAMPLE] },
+);
+
+const shown = (sample: SampleInfo, { workspaceId }: ManageContext) => ({ body: { workspace_id: workspaceId, ...sampleJson(sample) } });
+
+export const SAMPLE_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'getSample',
+    summary: 'The sample of good traffic that rules are tried on',
+    method: 'GET',
+    path: '/sample',
+    permission: 'rules:read',
+    answer: SampleAnswer,
+    audit: null,
+    run: async ({ store, workspaceId }) => (await store.sample(workspaceId)) ?? NO_SAMPLE,
+    show: shown,
+  }),
+  operation({
+    name: 'limitSample',
+    summary: 'Change what share of the sample a rule may block',
+    method: 'PATCH',
+    path: '/sample',
+    permission: 'manage',
+    body: Type.Object(Object.fromEntries(Object.entries(LIMIT).map(([field, schema]) => [field, Type.Optional(schema)]))),
+    answer: SampleAnswer,
+    audit: 'sample changed',
+    examples: [{ max_sample_share: 0.001 }],
+    run: ({ store, workspaceId, by }, { body }) => store.limitSample(workspaceId, patchOf(body), by),
+    show: shown,
+  }),
+  operation({
+    name: 'deleteSample',
+    summary: 'Delete the sample; no rule is tried any more',
+    method: 'DELETE',
+    path: '/sample',
+    permission: 'manage',
+    answer: Type.Object(
+      { workspace_id: Type.String({ format: 'uuid' }), deleted: Type.Boolean() },
+      { title: 'SampleDeleted', examples: [{ workspace_id: EXAMPLE.workspace_id, deleted: true }] },
+    ),
+    audit: 'sample deleted',
+    run: async ({ store, workspaceId, by }) => ({ workspace_id: workspaceId, deleted: await store.deleteSample(workspaceId, by) }),
+    show: (body) => ({ body }),
+  }),
+];
+
+function patchOf({ max_sample_share: maxShare, sample_rules: rules }: Readonly<Record<string, unknown>>): Partial<SampleLimit> {
+  return Object.fromEntries(Object.entries({ maxShare, rules }).filter(([, value]) => value !== undefined));
+}

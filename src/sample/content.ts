@@ -1,0 +1,58 @@
+/** The requests of a sample as they are kept: masked, as lines of JSON, packed with gzip, in parts (SPEC D21.1, D21.2). */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Layout } from '@weir/expression/evaluate/value.ts';
+import { MOST_SAMPLE_BYTES, MOST_SAMPLED } from '../account/sample.ts';
+import type { SampleContent } from '../ports/sample-store.ts';
+import type { Recorded } from '../recording/exchange.ts';
+import { masked } from '../recording/mask.ts';
+import { neutralLine } from '../recording/neutral.ts';
+import { readRecord } from '../recording/record.ts';
+
+/** Bytes of a part. */
+const PART = 1024 * 1024;
+
+/** Takes requests one by one; `takeAny` makes a fair choice where there are more than fit, else the first that fit are taken. */
+export class SampleTaker {
+  readonly #layout: Layout;
+  readonly #below: (limit: number) => number;
+  readonly #lines: string[] = [];
+  /** Requests seen so far. */
+  seen = 0;
+  #bytes = 0;
+
+  /** `below(n)`: a random whole number from 0 to n - 1. */
+  constructor(layout: Layout, below: (limit: number) => number) {
+    this.#layout = layout;
+    this.#below = below;
+  }
+
+  /** Offers a request; each that was offered has the same chance to be in the sample (Vitter's algorithm R). */
+  take(request: Recorded): void {
+    this.seen += 1;
+    const place = this.#lines.length < MOST_SAMPLED ? this.#lines.length : this.#below(this.seen);
+    if (place >= MOST_SAMPLED) return;
+    const line = neutralLine(this.#layout, { time: request.time, fields: masked(request.fields) });
+    const grown = Buffer.byteLength(line) - (this.#lines[place] === undefined ? 0 : Buffer.byteLength(this.#lines[place]));
+    if (this.#bytes + grown > MOST_SAMPLE_BYTES) return;
+    this.#bytes += grown;
+    this.#lines[place] = line;
+  }
+
+  content(): SampleContent {
+    const packed = gzipSync(`${this.#lines.join('\n')}\n`);
+    const parts: Uint8Array[] = [];
+    for (let at = 0; at < packed.length; at += PART) parts.push(packed.subarray(at, at + PART));
+    return { requests: this.#lines.length, bytes: this.#bytes, parts };
+  }
+}
+
+/** The requests of a sample's parts, some at a time, so that reading them can be interrupted. */
+export function* sampledRequests(parts: readonly Uint8Array[], layout: Layout): Generator<Recorded> {
+  const text = gunzipSync(Buffer.concat(parts), { maxOutputLength: 2 * MOST_SAMPLE_BYTES }).toString('latin1');
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf('\n', from);
+    const record = readRecord(text.slice(from, end), layout);
+    if (record !== null && typeof record !== 'string') yield record;
+    from = end + 1;
+  }
+}

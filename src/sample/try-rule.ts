@@ -1,0 +1,129 @@
+/** What a rule would have done to the requests of a sample (SPEC D21.3 to D21.6). */
+import { formatAddress } from '@weir/expression/address.ts';
+import { type ByteString, decodeText } from '@weir/expression/bytes.ts';
+import { compileExpression } from '@weir/expression/evaluate/compile.ts';
+import { CannotRun, EvaluationError, type Layout, layoutOf, type Request } from '@weir/expression/evaluate/value.ts';
+import { parseExpression } from '@weir/expression/parser.ts';
+import type { Schemes } from '@weir/expression/scheme.ts';
+import { addressSet, overlaps } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
+import type { GeoRanges } from '../ports/geo.ts';
+import type { Recorded } from '../recording/exchange.ts';
+import { requestOfRecorded } from '../recording/view.ts';
+import type { ExpressionKind } from '../rule.ts';
+
+/** A rule that blocks, or challenges, what it matches: an expression, or the addresses of an access rule. */
+export type TriedRule =
+  | { readonly kind: ExpressionKind; readonly expression: string }
+  | { readonly kind: 'access_rule'; readonly ranges: GeoRanges };
+
+/** What came of trying a rule. */
+export type Tried =
+  /** `first`: the first request that it blocks, as it is told to people; null where there is none. */
+  | { readonly matches: number; readonly first: string | null }
+  /** It cannot be run, or takes longer than it may. */
+  | { readonly untried: string; readonly tooSlow: boolean };
+
+/** How long a rule may take. */
+export interface Budget {
+  /** ms. */
+  readonly most: number;
+  /** A clock that never goes back, ms. */
+  readonly monotonic: () => number;
+}
+
+/** A sample that rules are tried on. */
+export interface Sample {
+  readonly requests: number;
+  /** Tries a rule on all of it, in one go. */
+  tryRule(rule: TriedRule, budget: Budget): Tried;
+}
+
+/** So many requests are tried between two looks at the clock. */
+const BETWEEN_LOOKS = 64;
+
+/** Makes a sample of recorded requests, seen as the agent sees them. */
+export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sample {
+  const layouts = new Map<ExpressionKind, { readonly layout: Layout; readonly requests: readonly Request[] }>();
+  let clients: readonly (Network | undefined)[] | undefined;
+
+  function prepared(kind: ExpressionKind) {
+    let known = layouts.get(kind);
+    if (known === undefined) {
+      const layout = layoutOf(schemes[kind]);
+      known = { layout, requests: recorded.map((each) => requestOfRecorded(layout, each, 'agent')) };
+      layouts.set(kind, known);
+    }
+    return known;
+  }
+
+  function tryExpression(kind: ExpressionKind, expression: string, budget: Budget): Tried {
+    const { layout, requests } = prepared(kind);
+    const parsed = parseExpression(expression, schemes[kind]);
+    if (!parsed.ok) return { untried: 'its expression does not parse', tooSlow: false };
+    try {
+      const run = compileExpression(parsed.ast, layout);
+      return count(requests, (request) => blocks(run, request), budget);
+    } catch (error) {
+      if (error instanceof CannotRun) return { untried: `cannot be run: ${error.message}`, tooSlow: false };
+      throw error;
+    }
+  }
+
+  function count<T>(of: readonly T[], matches: (each: T) => boolean, { most, monotonic }: Budget): Tried {
+    const end = monotonic() + most;
+    let found = 0;
+    let first: string | null = null;
+    for (let i = 0; i < of.length; i++) {
+      if (i % BETWEEN_LOOKS === 0 && monotonic() > end)
+        return { untried: `takes longer than ${most} ms on ${of.length} requests`, tooSlow: true };
+      if (!matches(of[i])) continue;
+      found += 1;
+      first ??= told(recorded[i]);
+    }
+    return { matches: found, first };
+  }
+
+  return {
+    requests: recorded.length,
+    tryRule(rule, budget) {
+      if (rule.kind !== 'access_rule') return tryExpression(rule.kind, rule.expression, budget);
+      clients ??= recorded.map(clientOf);
+      const addresses = addressSet([]);
+      addresses.v4.pushAll(rule.ranges.v4);
+      addresses.v6.pushAll(rule.ranges.v6);
+      return count(clients, (client) => client !== undefined && overlaps(addresses, client), budget);
+    },
+  };
+}
+
+/** Where the evaluation itself fails, the agent lets the request through. */
+function blocks(run: (request: Request) => boolean, request: Request): boolean {
+  try {
+    return run(request);
+  } catch (error) {
+    if (error instanceof EvaluationError) return false;
+    throw error;
+  }
+}
+
+function clientOf({ fields }: Recorded): Network | undefined {
+  const address = fields['ip.src'] as ByteString | undefined;
+  const network = address === undefined ? '' : parseNetwork(formatAddress(address));
+  return typeof network === 'string' ? undefined : network;
+}
+
+const TOLD = 100;
+
+/** Such as `GET /checkout from 192.0.2.1`. */
+function told({ fields }: Recorded): string {
+  const text = (name: string) => {
+    const bytes = fields[name] as ByteString | undefined;
+    return bytes === undefined ? undefined : (decodeText(bytes) ?? bytes);
+  };
+  const line = [text('http.request.method'), text('http.request.path')].filter((part) => part !== undefined).join(' ');
+  const short = line.length > TOLD ? `${line.slice(0, TOLD)}…` : line;
+  const address = fields['ip.src'] as ByteString | undefined;
+  return address === undefined ? short : `${short} from ${formatAddress(address)}`;
+}

@@ -1,0 +1,26 @@
+/** What is said of a rule that was tried on a sample (SPEC D21.4, D21.5). */
+import { mostBlocked, type SampleInfo } from '../account/sample.ts';
+import type { Tried } from './try-rule.ts';
+
+/** A fault refuses the entry; a warning is told in dry runs. */
+export interface Verdict {
+  readonly fault?: string;
+  readonly warning?: string;
+}
+
+const counted = new Intl.NumberFormat('en-US');
+
+/** The verdict on a rule. `limited`: whether the limit of the sample is for rules like it. */
+export function verdictOf(tried: Tried, sample: SampleInfo, limited: boolean): Verdict {
+  if ('untried' in tried) {
+    const text = `was not tried on the sample: ${tried.untried}`;
+    // A rule that cannot be run here may still be a good one; one that is too slow is not.
+    return tried.tooSlow && limited && sample.maxShare !== null ? { fault: text } : { warning: text };
+  }
+  if (tried.matches === 0) return {};
+  const most = mostBlocked(sample);
+  const limit = Number.isFinite(most) ? ` (limit ${counted.format(most)})` : '';
+  const of = `${counted.format(tried.matches)} of ${counted.format(sample.requests)}`;
+  const text = `matches ${of} requests of the sample${limit}, first: ${tried.first}`;
+  return limited && tried.matches > most ? { fault: text } : { warning: text };
+}
