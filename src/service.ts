@@ -10,7 +10,7 @@ import type { Log } from './ports/log.ts';
 import { startBase } from './roles/base.ts';
 import { readinessOf, startLanding } from './roles/consumer.ts';
 import { startFeeds } from './roles/feeds.ts';
-import { managePorts } from './roles/manage.ts';
+import { startManage } from './roles/manage.ts';
 import { metricsOf } from './roles/metrics.ts';
 import type { Close, Common } from './roles/part.ts';
 import { startKeys, startSeen } from './roles/seen.ts';
@@ -89,7 +89,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     answerAgent: undefined,
     bouncers: undefined,
     ...feeds.answers,
-    manage: managePorts(base, seen, feeds, signals, ownStatus),
+    manage: startManage(base, seen, feeds, signals, ownStatus),
     readiness: ready,
     draining,
     now,

@@ -1,9 +1,13 @@
 /** The role `manage`: what operations of management work with. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { ManagePorts } from '../manage/context.ts';
+import { resumeReplacements } from '../manage/replacements.ts';
 import type { ProcessStatus } from '../manage/status.ts';
+import type { Log } from '../ports/log.ts';
 import { expressionTester } from '../runtime/expression-test.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/status-file.ts';
@@ -17,8 +21,8 @@ import type { Signals } from './signals.ts';
 const MEBIBYTE = 1024 * 1024;
 
 /** The ports of management (SPEC D15); undefined without the role. `ownStatus` is what is told of this process. */
-export function managePorts(
-  { config, store, stream, geo, guardRails, schemes, feedThread }: Base,
+export function startManage(
+  { config, store, stream, geo, guardRails, schemes, feedThread, log, onStop }: Base,
   { activity, watch }: Pick<Seen, 'activity' | 'watch'>,
   { cache, forecast }: Feeds,
   { accept }: Signals,
@@ -26,8 +30,9 @@ export function managePorts(
 ): ManagePorts | undefined {
   if (accept === undefined || !config.roles.includes('manage')) return undefined;
   const { now } = systemClock;
+  const guardOf = blockGuards(guardRails);
   const steps = fairSteps();
-  return {
+  const ports: ManagePorts = {
     store,
     now,
     maxLists: config.maxLists,
@@ -51,10 +56,14 @@ export function managePorts(
     forecast,
     explainer: feedThread,
     schemes,
+    blockFaults: (caller) => guardOf(caller.guardRails).faults,
     geo: () => geo.database(),
+    sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     inTurn: oneByOne(),
   };
+  onStop(resumeLeftBehind(ports, log));
+  return ports;
 }
 
 /** What the engines are, as people call them. */
@@ -62,3 +71,26 @@ const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
   store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
   stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
 });
+
+/** How often what processes have left behind that ended is looked for, ms. */
+const LOOK = 5000;
+
+/** Goes on with lists that were being replaced when a process ended. Returns what ends this. */
+function resumeLeftBehind(ports: ManagePorts, log: Log): () => Promise<void> {
+  let going: Promise<void> = Promise.resolve();
+  let isOver = false;
+  const pause = () => ports.stepsOf('')(async () => undefined);
+  const look = () => {
+    going = going.then(async () => {
+      if (!isOver)
+        await resumeReplacements({ ...ports, pause }).catch((error: unknown) => log('warn', `a list could not be replaced yet: ${error}`));
+    });
+  };
+  look();
+  const timer = setInterval(look, LOOK).unref();
+  return async () => {
+    isOver = true;
+    clearInterval(timer);
+    await going;
+  };
+}
