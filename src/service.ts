@@ -5,6 +5,7 @@ import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../package.json' with { type: 'json' };
 import { areOff, mayBlock } from './account/guard-rails.ts';
 import { Bouncers } from './bouncers/serve/bouncers.ts';
+import { findDecisions } from './bouncers/serve/find-decisions.ts';
 import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -206,6 +207,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   if (cache !== undefined) {
     closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
   }
+  const decisions = cache && feedThread && findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   const documents = cache && documentEndpoint(cache, now, feedReport(logger));
   const metrics: MetricsPage | undefined = measures && {
     render: metricsPage({
@@ -248,7 +250,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     answerFeed: documents && feedEndpoint(documents),
     answerRules: documents && rulesEndpoint(documents),
     answerAgent: documents && agentEndpoint(documents),
-    bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
+    bouncers: decisions && bouncerEndpoints({ decisions, bouncers, now, monotonic, report: feedReport(logger) }),
     manage:
       managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined,
     readiness: ready,
