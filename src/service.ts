@@ -28,7 +28,7 @@ import { accessLog } from './http/watch/access-log.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
 import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
-import { managePorts } from './roles/manage.ts';
+import { managePorts, resumeLeftBehind } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
 import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
@@ -243,6 +243,9 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   closing.push(() => samples.close());
   const judges = { schemes, geo, guardRails, forecast, tryRules: samples.tryRules, counts, noteEntries: activity?.entries };
   const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
+  const management =
+    managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined;
+  if (management !== undefined) closing.push(resumeLeftBehind(management, log));
   const app = createApp({
     settings: config,
     authenticator: authentication,
@@ -251,8 +254,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     answerRules: documents && rulesEndpoint(documents),
     answerAgent: documents && agentEndpoint(documents),
     bouncers: decisions && bouncerEndpoints({ decisions, bouncers, now, monotonic, report: feedReport(logger) }),
-    manage:
-      managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined,
+    manage: management,
     readiness: ready,
     draining: () => draining,
     now,

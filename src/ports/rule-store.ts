@@ -401,9 +401,9 @@ export interface RuleWrites {
   sweep(limits: SweepLimits): Promise<number>;
   /** Gives a slice of what deleted rows have left free back to the disk, where that is much; whether there may be more. */
   shrink(): Promise<boolean>;
-  dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
+  dropDeadLetter(id: number, of?: { readonly workspaceId?: string; readonly by: Author }): Promise<boolean>;
   /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;
   /** Forgets every position, so that landing begins with this stream at its beginning, or behind what its partitions hold (`ends`). */
-  adoptStream(streamId: string, ends?: ReadonlyMap<number, number>): Promise<void>;
+  adoptStream(streamId: string, ends?: ReadonlyMap<number, number>, by?: Author): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { AuditReads } from '../ports/audit.ts';
 import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
+import type { ReplacementReads } from '../ports/replacement-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import type { SampleReads } from '../ports/sample-store.ts';
 import type { SessionReads } from '../ports/session-store.ts';
@@ -17,6 +18,7 @@ import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
 import { WORKSPACE_PK } from './places.ts';
+import { replacementReads } from './replacements.ts';
 import { deletedFeeds } from './restore-deleted.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
@@ -35,6 +37,7 @@ type SharedReads = SessionReads &
   BouncerReads &
   DeviceReads &
   HistoryReads &
+  ReplacementReads &
   Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
@@ -109,6 +112,9 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     findSession: (hash) => read(findSession(hash)),
+    replacement: (workspaceId, id) => read(replacementReads.replacement(workspaceId, id)),
+    replacementPiece: (id, piece, n) => read(replacementReads.replacementPiece(id, piece, n)),
+    abandonedReplacements: (now, limit) => read(replacementReads.abandonedReplacements(now, limit)),
     async newestAudit() {
       return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
     },

@@ -62,14 +62,15 @@ export function importCommand(add: AddCommand): void {
         await refuseRules(context, stream, store, workspace);
         const { settings, lists, feeds, keys } = await checkFile(context, source);
 
-        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings);
-        const ids = await store.restoreLists(workspace.id, lists, feeds);
+        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings, { by: context.author });
+        const ids = await store.restoreLists(workspace.id, lists, feeds, context.author);
         const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids }, await store.ping());
         const unlanded = await untilLanded(context, stream, store);
         // Last: whoever has a key finds its feed complete.
         const known = await store.restoreKeys(
           workspace.id,
           keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),
+          context.author,
         );
         return {
           workspace_id: workspace.id,
