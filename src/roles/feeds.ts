@@ -1,5 +1,6 @@
 /** The role `feeds`: what is polled, and what signals would change of it. */
 import { Bouncers } from '../bouncers/serve/bouncers.ts';
+import { findDecisions } from '../bouncers/serve/find-decisions.ts';
 import { bouncerLog, writeBouncers } from '../bouncers/serve/ledger.ts';
 import { systemClock } from '../clock.ts';
 import { DocumentCache } from '../document/serve/cache.ts';
@@ -49,6 +50,7 @@ export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevisi
   });
   const bouncers = new Bouncers(bouncerLog(log, now));
   onStop(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
+  const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   const documents = documentEndpoint(cache, now, report);
   return {
     cache,
@@ -57,7 +59,7 @@ export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevisi
       answerFeed: feedEndpoint(documents),
       answerRules: rulesEndpoint(documents),
       answerAgent: agentEndpoint(documents),
-      bouncers: bouncerEndpoints({ cache, bouncers, now, monotonic, report }),
+      bouncers: bouncerEndpoints({ decisions, bouncers, now, monotonic, report }),
     },
   };
 }
