@@ -353,6 +353,12 @@ export interface RuleReads {
   /** What undoing a batch would do now, found out in pieces of few rules; `step` does each of them, at once where it is absent. */
   undoPreview(workspaceId: string, batchId: string, step?: Step): Promise<UndoPreview>;
   /** Where the items of these numbers came from; those that are not known any more are left out. */
+  /** The rules of a kind (of a list) as they were before the item with their `seq` replaced them, as far as that is kept; those that it made are none. */
+  rulesBefore(
+    workspaceId: string,
+    of: { readonly kind: Kind; readonly listId: string | null },
+    rules: readonly Pick<StoredRule, 'id' | 'seq'>[],
+  ): Promise<StoredRule[]>;
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
