@@ -5,6 +5,7 @@ import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../package.json' with { type: 'json' };
 import { areOff, mayBlock } from './account/guard-rails.ts';
 import { Bouncers } from './bouncers/serve/bouncers.ts';
+import { findDecisions } from './bouncers/serve/find-decisions.ts';
 import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -27,7 +28,7 @@ import { accessLog } from './http/watch/access-log.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
 import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
-import { managePorts } from './roles/manage.ts';
+import { managePorts, resumeLeftBehind } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
 import { acceptBatches } from './roles/signals.ts';
 import { localUrlOf, urlOf } from './runtime/address.ts';
@@ -206,6 +207,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   if (cache !== undefined) {
     closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
   }
+  const decisions = cache && feedThread && findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   const documents = cache && documentEndpoint(cache, now, feedReport(logger));
   const metrics: MetricsPage | undefined = measures && {
     render: metricsPage({
@@ -241,6 +243,9 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   closing.push(() => samples.close());
   const judges = { schemes, geo, guardRails, forecast, tryRules: samples.tryRules, counts, noteEntries: activity?.entries };
   const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
+  const management =
+    managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined;
+  if (management !== undefined) closing.push(resumeLeftBehind(management, log));
   const app = createApp({
     settings: config,
     authenticator: authentication,
@@ -248,9 +253,8 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     answerFeed: documents && feedEndpoint(documents),
     answerRules: documents && rulesEndpoint(documents),
     answerAgent: documents && agentEndpoint(documents),
-    bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
-    manage:
-      managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined,
+    bouncers: decisions && bouncerEndpoints({ decisions, bouncers, now, monotonic, report: feedReport(logger) }),
+    manage: management,
     readiness: ready,
     draining: () => draining,
     now,

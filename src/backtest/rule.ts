@@ -1,4 +1,5 @@
 /** The rules of a backtest and what is kept of each while requests are read (SPEC D19.14). Plain data: it crosses threads. */
+import type { ByteString } from '@weir/expression/bytes.ts';
 import type { View } from '../recording/view.ts';
 
 /** A rule, in the order of enforcement. */
@@ -63,6 +64,14 @@ export interface Count {
 export interface TallyOptions {
   /** What decides: the request as recorded, or as the agent sees it. */
   readonly view: View;
+  /** Country and ASN of an address (its bytes), for recordings that have none. */
+  readonly geoOf?: ((address: ByteString) => GeoFields) | undefined;
+}
+
+/** What is known of an address. */
+export interface GeoFields {
+  readonly 'ip.src.country'?: string;
+  readonly 'ip.src.asn'?: number;
 }
 
 /** Rules that are compared with each other for one containing another. */

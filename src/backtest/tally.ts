@@ -67,7 +67,7 @@ export interface Tally {
 const MINUTE = 60_000;
 const MOST_MINUTES = 100_000;
 
-export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view }: TallyOptions): Tally {
+export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view, geoOf }: TallyOptions): Tally {
   const layout = layoutOf(scheme);
   const compiled = rules.map(({ expression }) => compileRule(expression, layout));
   const count = emptyCount(rules.length);
@@ -80,13 +80,15 @@ export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view }: 
   const allReads = [...reads.values()];
 
   function take(piece: Piece, at: number): void {
-    const recorded = readRecord(piece, layout);
-    if (recorded === null) return;
-    if (typeof recorded === 'string') {
+    const read = readRecord(piece, layout);
+    if (read === null) return;
+    if (typeof read === 'string') {
       count.unread++;
-      count.unreadReason ??= recorded;
+      count.unreadReason ??= read;
       return;
     }
+    const client = geoOf === undefined ? undefined : read.fields['ip.src'];
+    const recorded = typeof client === 'string' ? { ...read, fields: { ...geoOf!(client), ...read.fields } } : read;
     count.requests++;
     const { time } = recorded;
     [count.first, count.last] = [least(count.first, time), most(count.last, time)];

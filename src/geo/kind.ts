@@ -44,9 +44,11 @@ const isLetter = (byte: number) => lower(byte) >= 0x61 && lower(byte) <= 0x7a;
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 const letterIndex = (byte: number) => lower(byte) - 0x61;
 
-const ASSIGNED = Array.from({ length: COUNTRY_LETTERS ** 2 }, (_, key) =>
-  isCountry(String.fromCharCode(LETTER_A + Math.floor(key / COUNTRY_LETTERS), LETTER_A + (key % COUNTRY_LETTERS))),
-);
+/** The alpha-2 code that a number of the tables stands for. */
+export const countryText = (key: number): string =>
+  String.fromCharCode(LETTER_A + Math.floor(key / COUNTRY_LETTERS), LETTER_A + (key % COUNTRY_LETTERS));
+
+const ASSIGNED = Array.from({ length: COUNTRY_LETTERS ** 2 }, (_, key) => isCountry(countryText(key)));
 
 /** The number that stands for an alpha-2 code in the tables: AA is 0, ZZ is 675. */
 export const countryKey = (code: string): number => (code.charCodeAt(0) - LETTER_A) * COUNTRY_LETTERS + code.charCodeAt(1) - LETTER_A;

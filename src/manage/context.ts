@@ -92,14 +92,17 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly step: Step;
   /** Lets others get on. */
   pause(): Promise<void>;
+  /** Whether nobody waits for the answer any more. */
+  readonly isGone: () => boolean;
 }
 
 const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0 };
 
-/** The context of a command: it may do everything, and nobody is named. */
+/** The context of a command: it may do everything. `by` is who runs it. */
 export const byCommand = (
   store: StoreReads & StoreWrites,
   workspaceId: string,
+  by: Author,
   { maxLists, maxFeeds, maxKeys }: Most = ANY,
 ): ChangeContext => ({
   store,
@@ -107,7 +110,7 @@ export const byCommand = (
   maxLists,
   maxFeeds,
   maxKeys,
-  by: { keyId: null, actor: null },
+  by,
   permissions: null,
   keyExpiresAt: null,
   ifMatch: undefined,

@@ -92,7 +92,13 @@ function readOne(text: ByteString, layout: Layout): Recorded | string {
 
 /** The first entry where the text is a whole HAR. */
 function harEntry(text: ByteString): ByteString | null {
-  const { log } = parseLine(text) as { log?: { entries?: unknown[] } };
-  // The texts in it are bytes already, and stay so.
-  return Array.isArray(log?.entries) && log.entries.length > 0 ? JSON.stringify(log.entries[0]) : null;
+  const { log } = parseLine(text) as { log?: { entries?: unknown[] } | null };
+  if (!Array.isArray(log?.entries) || log.entries.length === 0) return null;
+  try {
+    // The texts in it are bytes already, and stay so.
+    return JSON.stringify(log.entries[0]);
+  } catch {
+    // It is nested deeper than can be written.
+    return null;
+  }
 }

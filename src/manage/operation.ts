@@ -39,6 +39,8 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly path: string;
   /** null: every key that is not bound to a list or feed. */
   readonly permission: Permission | null;
+  /** Also keys that are bound to a list may do it, for that list. */
+  readonly bound?: true;
   /** Parameters of the query: texts, integers, booleans. No others are taken. */
   readonly query?: Q;
   /** Fields of the body. No others are taken. */

@@ -1,5 +1,8 @@
 /** What management needs to read, explain and change rules. Types only. */
+
 import type { Schemes } from '@weir/expression/scheme.ts';
+import type { Network } from '@weir/network/network.ts';
+import type { Caller } from '../account/caller.ts';
 import type { FeedExplainer } from '../document/explain/explain.ts';
 import type { FeedForecast } from '../document/watch/forecast.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
@@ -21,6 +24,9 @@ export interface RuleManagement {
   readonly schemes: Schemes;
   /** Does long work of a workspace step by step, each a few milliseconds: others get on between them, whatever workspace they are of. */
   stepsOf(workspaceId: string): Step;
+  /** Why the guard rails of the service and of a caller's workspace let no block reach a network; empty where they do. */
+  readonly blockFaults: (caller: Caller) => (network: Network) => readonly string[];
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
+  sleep(seconds: number): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { FEED_OPERATIONS } from './operations/feeds.ts';
 import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
+import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
@@ -27,6 +28,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
   ...IMPORT_OPERATIONS,
+  ...REPLACEMENT_OPERATIONS,
   ...BATCH_OPERATIONS,
   ...EXPLAIN_OPERATIONS,
   ...EXPRESSION_OPERATIONS,

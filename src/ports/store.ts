@@ -4,6 +4,7 @@ import type { AuditReads } from './audit.ts';
 import type { BouncerReads, BouncerWrites } from './bouncer-store.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
+import type { ReplacementReads, ReplacementWrites } from './replacement-store.ts';
 import type { RuleReads, RuleWrites } from './rule-store.ts';
 import type { SampleReads, SampleWrites } from './sample-store.ts';
 import type { SessionReads, SessionWrites } from './session-store.ts';
@@ -16,12 +17,21 @@ export interface StoreReads
     DeviceReads,
     HistoryReads,
     SampleReads,
+    ReplacementReads,
     SessionReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
   ping(): Promise<number>;
 }
 
-export interface StoreWrites extends RuleWrites, AccountWrites, BouncerWrites, DeviceWrites, HistoryWrites, SampleWrites, SessionWrites {
+export interface StoreWrites
+  extends RuleWrites,
+    AccountWrites,
+    BouncerWrites,
+    DeviceWrites,
+    HistoryWrites,
+    ReplacementWrites,
+    SampleWrites,
+    SessionWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;
 }

@@ -118,7 +118,7 @@ function encodeForm(value: string): string {
   return equals === -1 ? encodeURIComponent(value) : `${value.slice(0, equals + 1)}${encodeURIComponent(value.slice(equals + 1))}`;
 }
 
-const PIECE = /\\\r?\n|\s+|'([^']*)'|\$'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/gy;
+const PIECE = /\\\r?\n|\s+|'([^']*)'|\$'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|\\([\s\S])|([^\s'"\\$]+|\$)/gy;
 const ANSI: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\', "'": "'", '"': '"' };
 
 /** Words as a shell makes them of one command; variables are not filled in. */

@@ -45,6 +45,12 @@ export interface Recorded {
   readonly headers: 'all' | ReadonlySet<ByteString>;
 }
 
+/** The last time that a date can hold, ms. */
+const LAST_TIME = 8.64e15;
+
+/** A time that can be shown; null for others. */
+export const timeOf = (time: number | undefined): number | null => (time !== undefined && Math.abs(time) <= LAST_TIME ? time : null);
+
 /** Adds a value to headers. */
 export function addHeader(headers: Headers, name: ByteString, value: ByteString): void {
   const key = lowerCase(name);
@@ -70,7 +76,7 @@ export function recordedOf(exchange: Exchange): Recorded {
   if (exchange.responseHeaders !== undefined) setResponse(fields, exchange.responseHeaders);
   Object.assign(fields, exchange.fields);
   const named = allHeaders ? 'all' : new Set([...headers.keys(), ...(exchange.named ?? [])]);
-  return { time: time === undefined || !Number.isFinite(time) ? null : time, fields, headers: named };
+  return { time: timeOf(time), fields, headers: named };
 }
 
 function set(fields: Record<string, Value>, name: string, value: Value | undefined): void {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
 import { packagedSchemes } from '@weir/expression/scheme.ts';
+import fc from 'fast-check';
 import { decompressed, pieces, TOO_LONG } from './bytes.ts';
 import type { Recorded } from './exchange.ts';
 import { readRecord } from './record.ts';
@@ -202,4 +203,75 @@ test('D19.12 lines and entries come out whole however the bytes are cut, and fro
 test('D19.12 a line that is too long is one line that cannot be read', async () => {
   const long = 'x'.repeat(9 * 1024 * 1024);
   assert.deepEqual(await collect(['a\n', long, long, 'y\nb']), ['a', TOO_LONG, 'b']);
+});
+
+test('D19.12 no line makes a reader fail, whatever it holds and however long it is', () => {
+  const value = fc.oneof(
+    fc.constantFrom(
+      '',
+      '-',
+      'GET /x HTTP/1.1',
+      '/a?b',
+      'https://[::1]:99999/x',
+      '192.0.2.1:80',
+      '[::1]:1',
+      '\ud800',
+      1e300,
+      -1,
+      null,
+      true,
+    ),
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+  const names = [
+    'request',
+    'request_method',
+    'request_uri',
+    'uri',
+    'url',
+    'method',
+    'headers',
+    'http',
+    'network',
+    'tls',
+    'response',
+    'status',
+    'time',
+    'ts',
+    'remote_addr',
+    'http_host',
+    'path',
+    'args',
+    'log',
+    'postData',
+    'body',
+  ];
+  const flat = fc.dictionary(fc.constantFrom(...names, '__proto__', 'ip.src', 'http.request.headers'), value, { maxKeys: 6 });
+  const object = fc.dictionary(fc.constantFrom(...names, 'ip.src'), fc.oneof(value, flat, fc.array(flat, { maxLength: 2 })), {
+    maxKeys: 6,
+  });
+  const line = fc.oneof(
+    object.map((json) => Buffer.from(JSON.stringify(json)).toString('latin1')),
+    fc
+      .array(
+        fc.constantFrom('192.0.2.1', ' - ', '[', ']', '"', '\\', 'x', '10/Oct/2026:15:55:36 +0200', ' 200 ', 'GET / HTTP/1.1', ' ', '\xff'),
+      )
+      .map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(line, (text) => {
+      const recorded = readRecord(text, layout);
+      if (recorded !== null && typeof recorded !== 'string' && recorded.time !== null) new Date(recorded.time).toISOString();
+    }),
+    { seed: 20266, numRuns: 5000 },
+  );
+  const long = 'a'.repeat(8 * 1024 * 1024);
+  for (const text of [
+    `192.0.2.1 - - [x] "GET /${long} HTTP/1.1" 200 1 "-" "${long}"`,
+    `192.0.2.1 - - [x] "${long}`,
+    `{"request_uri":"/${long}"}`,
+    `${'{"a":'.repeat(1e6)}1`,
+    `{"request":${'['.repeat(1e6)}${']'.repeat(1e6)}}`,
+  ])
+    readRecord(text, layout);
 });

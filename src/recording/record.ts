@@ -5,7 +5,7 @@ import { EvaluationError, type Layout, type Value } from '@weir/expression/evalu
 import { parseLine } from '@weir/expression/json-bytes.ts';
 import { type Piece, TOO_LONG } from './bytes.ts';
 import { readCombined } from './combined.ts';
-import { type Recorded, recordedOf } from './exchange.ts';
+import { type Recorded, recordedOf, timeOf } from './exchange.ts';
 import { readJson } from './json-logs.ts';
 import { anyTime } from './time.ts';
 
@@ -50,5 +50,5 @@ function readNeutral(json: Record<string, unknown>, time: unknown, layout: Layou
     }
   }
   const headers = 'http.request.headers' in fields ? 'all' : new Set<ByteString>();
-  return { time: anyTime(time) ?? null, fields, headers };
+  return { time: timeOf(anyTime(time)), fields, headers };
 }

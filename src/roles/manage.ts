@@ -1,4 +1,7 @@
 /** The role `manage`: what operations of management work with. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
@@ -6,7 +9,9 @@ import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { Activity } from '../http/activity.ts';
 import type { ManagePorts } from '../manage/context.ts';
+import { resumeReplacements } from '../manage/replacements.ts';
 import type { ProcessStatus } from '../manage/status.ts';
+import type { Log } from '../ports/log.ts';
 import type { Engine } from '../runtime/engines.ts';
 import { expressionTester } from '../runtime/expression-test.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
@@ -39,6 +44,7 @@ export function managePorts(parts: ManageParts): ManagePorts {
   const { config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus } = parts;
   const { store, stream } = engine;
   const { now } = systemClock;
+  const guardOf = blockGuards(judges.guardRails);
   const steps = fairSteps();
   return {
     store,
@@ -64,7 +70,9 @@ export function managePorts(parts: ManageParts): ManagePorts {
     forecast: judges.forecast,
     explainer: feedThread,
     schemes: judges.schemes,
+    blockFaults: (caller) => guardOf(caller.guardRails).faults,
     geo: () => geo.database(),
+    sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     inTurn: oneByOne(),
   };
@@ -75,3 +83,26 @@ const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
   store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
   stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
 });
+
+/** How often what processes have left behind that ended is looked for, ms. */
+const LOOK = 5000;
+
+/** Goes on with lists that were being replaced when a process ended. Returns what ends this. */
+export function resumeLeftBehind(ports: ManagePorts, log: Log): () => Promise<void> {
+  let going: Promise<void> = Promise.resolve();
+  let isOver = false;
+  const pause = () => ports.stepsOf('')(async () => undefined);
+  const look = () => {
+    going = going.then(async () => {
+      if (!isOver)
+        await resumeReplacements({ ...ports, pause }).catch((error: unknown) => log('warn', `a list could not be replaced yet: ${error}`));
+    });
+  };
+  look();
+  const timer = setInterval(look, LOOK).unref();
+  return async () => {
+    isOver = true;
+    clearInterval(timer);
+    await going;
+  };
+}

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Count, emptyCount, mergeCounts, type TestedRule } from '../backtest/rule.ts';
+import type { GeoTable } from '../geo/table.ts';
 import { decompressed, pieces, TOO_LONG } from '../recording/bytes.ts';
 import type { View } from '../recording/view.ts';
 import type { ExpressionKind } from '../rule.ts';
@@ -13,6 +14,14 @@ export interface BacktestThreadData {
   readonly kind: ExpressionKind;
   readonly view: View;
   readonly schemesFile: string | undefined;
+  /** To tell country and ASN of clients; undefined where no rule reads them. */
+  readonly geo: GeoTables | undefined;
+}
+
+/** Ranges of countries and ASNs; threads share them. */
+export interface GeoTables {
+  readonly country: GeoTable;
+  readonly asn: GeoTable;
 }
 
 export interface BacktestThreadMethods {

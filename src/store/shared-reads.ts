@@ -3,6 +3,7 @@ import type { AuditReads } from '../ports/audit.ts';
 import type { BouncerReads } from '../ports/bouncer-store.ts';
 import type { DeviceReads } from '../ports/devices.ts';
 import type { HistoryReads } from '../ports/history.ts';
+import type { ReplacementReads } from '../ports/replacement-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import type { SampleReads } from '../ports/sample-store.ts';
 import type { SessionReads } from '../ports/session-store.ts';
@@ -17,12 +18,13 @@ import { composedFeed, composedFeeds } from './feeds.ts';
 import { defaultList, listCount } from './lists.ts';
 import { feedPage, keyPage, listPage } from './pages.ts';
 import { WORKSPACE_PK } from './places.ts';
+import { replacementReads } from './replacements.ts';
 import { deletedFeeds } from './restore-deleted.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
-import { rulesById } from './rules-by-id.ts';
+import { rulesBefore, rulesById } from './rules-by-id.ts';
 import { sampleReads } from './samples.ts';
 import { findSession } from './sessions.ts';
 import { takenBytes } from './taken-bytes.ts';
@@ -35,6 +37,7 @@ type SharedReads = SessionReads &
   BouncerReads &
   DeviceReads &
   HistoryReads &
+  ReplacementReads &
   Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
@@ -51,6 +54,7 @@ type SharedReads = SessionReads &
     | 'batch'
     | 'undoPreview'
     | 'origins'
+    | 'rulesBefore'
     | 'rulesById'
     | 'deadLetterCount'
   >;
@@ -103,12 +107,16 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     batch: (workspaceId, batchId) => read(batchOf(workspaceId, batchId)),
     undoPreview: (workspaceId, batchId, step) => undoPreview(read, step, workspaceId, batchId),
     origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
+    rulesBefore: (workspaceId, of, rules) => read(rulesBefore(workspaceId, of, rules)),
     rulesById: (workspaceId, kind, ids) => read(rulesById(workspaceId, kind, ids)),
     async deadLetterCount(most) {
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     findSession: (hash) => read(findSession(hash)),
+    replacement: (workspaceId, id) => read(replacementReads.replacement(workspaceId, id)),
+    replacementPiece: (id, piece, n) => read(replacementReads.replacementPiece(id, piece, n)),
+    abandonedReplacements: (now, limit) => read(replacementReads.abandonedReplacements(now, limit)),
     async newestAudit() {
       return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
     },

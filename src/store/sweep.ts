@@ -5,6 +5,7 @@ import type { SweepLimits } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './deleted.ts';
 import { countLapsed, firstKeptDay, forgetDays } from './feed-days.ts';
+import { sweepReplacements } from './replacements.ts';
 import type { Row } from './rows.ts';
 import { ruleTable } from './rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
@@ -86,6 +87,7 @@ export function* sweep(
   removed += answers.length;
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
+  removed += yield* sweepReplacements(now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);
   yield* writeRuleCounts(changes);

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { waf } from '../conformance/store.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
 
 const folder = temporaryFolder({ after });
 const settings = { DATA_DIR: join(folder, 'data') };
@@ -121,7 +122,7 @@ test('D19.14 backtest: several recordings, gzip; people get tables', async () =>
   assert.deepEqual([twice.requests, twice.rules[0].matches], [200, 60]);
   const { code, stdout } = await command(['backtest', log, '--rules', rules], settings);
   assert.equal(code, 0);
-  assert.match(stdout, /^100 requests, 2026-10-10T13:00:00\.000Z to 2026-10-10T13:59:00\.000Z, as recorded\n1 lines without a request/);
+  assert.match(stdout, /^100 requests, 2026-10-10T13:00:00\.000Z to 2026-10-10T13:59:00\.000Z, as recorded\n1 line without a request/);
   assert.match(stdout, /\nbroad {5}challenge {2}60 {7}60\.00%/);
   assert.match(stdout, /\n {2}broad takes 2 of its 2 requests\n/);
 });
@@ -155,6 +156,21 @@ test('D19.14 backtest: the rules of a workspace, with a file’s in their places
   const both = await run(log, '--workspace', 'acme', '--rules', rules);
   const names = both.rules.map(({ name }) => name);
   assert.deepEqual([names[0], names.at(-2), names.at(-1), both.rules[0].matches], ['admin', 'own', 'late', 10]);
+});
+
+test('D19.14 backtest: country and ASN of clients come from the geo data where the recording has none', async () => {
+  const geo = { ...settings, ...smallGeo(folder) };
+  const clients = ['192.0.2.1', '198.51.100.1', '2001:db8::1', '10.0.0.1'];
+  const recording = path('clients.log', clients.map((client) => line(0, 'GET /').replace(/^\S+/, client)).join('\n'));
+  const of = async (expression: string) => {
+    const { code, stdout, stderr } = await command(['backtest', '--json', recording, '--expression', expression], geo);
+    assert.equal(code, 0, stderr);
+    return (JSON.parse(stdout) as Report).rules[0];
+  };
+  const country = await of('ip.src.country == "DE"');
+  assert.deepEqual([country.matches, country.samples[0].client], [1, '192.0.2.1']);
+  assert.deepEqual(country.lacking, [{ what: 'ip.src.country', requests: 3 }]);
+  assert.equal((await of('ip.src.asn == 64500')).matches, 1);
 });
 
 test('D19.14 backtest: mistakes are one sentence', async () => {

@@ -197,34 +197,79 @@ suite('plain lists', () => {
     );
   });
 
-  test('D11.4 weir send --replace: the list has the rules of the file; rules with a rule_ref and never-block rules stay', async () => {
+  test('D11.4 weir send --replace: the list has the rules of the file, what stays keeps what it has; rules with a rule_ref and never-block rules stay', async () => {
     const of = await tenant();
     await prepare(of);
-    const sent = await send(of, file('replace.txt', '192.0.2.4\n198.51.100.1\n192.0.2.5\n'), '--replace', '--list', 'default');
+    const before = (await rules(of)).find(({ target }) => target === '192.0.2.4')!;
+    const path = file('replace.txt', '192.0.2.4\n198.51.100.1\n192.0.2.5\n');
+    const refused = await send(of, path, '--replace', '--list', 'default');
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stderr,
+      /of the 4 rules of the list "default" 3 would go, and 2 would come: when that is meant, say so with --yes; nothing was sent/,
+    );
+    const sent = await send(of, path, '--replace', '--list', 'default', '--yes');
     assert.equal(sent.code, 0, sent.stderr);
+    assert.equal(sent.stdout, '3 signals processed, 0 failed\n');
     assert.match(sent.stderr, /^weir: 3 rules of the list "default" were not in the file and are removed$/m);
+    assert.match(sent.stderr, /^weir: 2 rules are new, 0 are changed or renewed, 1 stay as they are$/m);
     assert.match(sent.stderr, /^weir: 2 rules with a rule_ref stay as they are$/m);
-    const left = ['192.0.2.2', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5', '198.51.100.1', '2001:db8::/33'];
-    await landed(of, left);
-    // The rule of that value lapses; an unblock would have taken the one with the rule_ref too.
-    const [lapsing] = (await rules(of)).filter(({ target, rule_ref }) => target === '192.0.2.2' && rule_ref === null);
-    assert.ok(Date.parse(lapsing.expires_at!) - Date.now() < 62_000);
+    await landed(of, ['192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5', '198.51.100.1', '2001:db8::/33']);
+    // Beside a rule_ref of the same value the other rule goes at once, and takes nothing with it.
+    const [left, ...others] = (await rules(of)).filter(({ target }) => target === '192.0.2.2');
+    assert.deepEqual([left.rule_ref, left.labels, others], ['soc:1', { a: { b: [1, 'ü'] } }, []]);
+    assert.deepEqual(
+      (await rules(of)).find(({ target }) => target === '192.0.2.4'),
+      before,
+    );
   });
 
-  test('D11.4 weir send --replace: more than half of a list goes only with --yes; nothing goes when an entry failed', async () => {
+  test('D11.4 weir send --replace: a value that gets a rule_ref is not lost, and an export that is sent again changes nothing', async () => {
+    const of = await tenant();
+    assert.equal((await send(of, file('two.txt', '192.0.2.10\n192.0.2.11\n'), '--expires-in', '7d')).code, 0);
+    await landed(of, ['192.0.2.10', '192.0.2.11']);
+    const refs = await send(of, file('refs.csv', 'ip,rule_ref\n192.0.2.10,soc-1\n192.0.2.11,\n'), '--replace');
+    assert.equal(refs.code, 0, refs.stderr);
+    await landed(of, ['192.0.2.10', '192.0.2.11']);
+    assert.deepEqual((await rules(of)).map(({ target, rule_ref }) => [target, rule_ref]).sort(), [
+      ['192.0.2.10', 'soc-1'],
+      ['192.0.2.11', null],
+    ]);
+    const before = await rules(of);
+    const again = await send(of, file('again.csv', await exported(of, '--format', 'csv')), '--replace');
+    assert.equal(again.code, 0, again.stderr);
+    assert.match(again.stderr, /^weir: 0 rules are new, 0 are changed or renewed, 2 stay as they are$/m);
+    assert.deepEqual(await rules(of), before);
+  });
+
+  test('D11.4 weir send --replace: what would go and come is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
     const of = await tenant();
     const all = Array.from({ length: 10 }, (_, n) => `192.0.2.${n}`);
-    assert.equal((await send(of, file('all.txt', all.join('\n')), '--replace')).code, 0);
+    const elsewhere = (path: string, ...options: string[]) =>
+      command(['send', path, '--url', weir.url, '--replace', ...options], {
+        ...settings,
+        DATA_DIR: join(folder, 'none'),
+        WEIR_API_KEY: of.key,
+      });
+    assert.equal((await elsewhere(file('all.txt', all.join('\n')))).code, 0);
     await landed(of, all);
 
     const few = file('few.txt', all.slice(0, 4).join('\n'));
-    const refused = await send(of, few, '--replace');
-    assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /the list "default" has 10 rules and the file 4: when that is meant, say so with --yes; nothing was sent/);
+    for (const path of [few, file('others.txt', all.map((each) => each.replace('192', '198')).join('\n'))]) {
+      const refused = await elsewhere(path);
+      assert.deepEqual([refused.code, refused.stdout], [2, '0 signals processed, 0 failed\n']);
+      assert.match(
+        refused.stderr,
+        /of the 10 rules of the list "default" (6 would go, and 0|10 would go, and 10) would come: .* --yes; nothing was sent/,
+      );
+    }
     await landed(of, all);
 
     const faulty = await send(of, file('faulty.txt', `${all.slice(0, 8).join('\n')}\n192.0.2.x\n198.51.100.1`), '--replace');
-    assert.equal(faulty.code, 1);
+    assert.deepEqual(
+      [faulty.code, faulty.stdout.split('\n')[0]],
+      [1, 'line 9: "192.0.2.x": must be an address, a network, an AS number or a country'],
+    );
     assert.match(faulty.stderr, /^weir: nothing was removed from the list, because entries of the file failed$/m);
     await landed(of, [...all, '198.51.100.1']);
 
@@ -232,12 +277,25 @@ suite('plain lists', () => {
     await landed(of, all.slice(0, 4));
     const unblock = await send(of, few, '--replace', '--action', 'unblock');
     assert.match(unblock.stderr, /unblock is none; nothing was sent/);
-    const elsewhere = await command(['send', few, '--url', weir.url, '--replace'], {
-      ...settings,
-      DATA_DIR: join(folder, 'none'),
-      WEIR_API_KEY: of.key,
-    });
-    assert.deepEqual([elsewhere.code, elsewhere.stdout], [2, '0 signals processed, 0 failed\n']);
-    assert.match(elsewhere.stderr, /there is no store in DATA_DIR/);
+  });
+
+  test('D11.4 weir send --replace --refused: what guard rails refuse holds back what would go, or counts as absent', async () => {
+    const of = await tenant();
+    const set = (protect: string) => commandText(['workspace', 'set', of.workspaceId, '--protect', protect], settings);
+    await send(of, file('before.txt', '10.1.1.1\n192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n'));
+    await landed(of, ['10.1.1.1', '192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']);
+    await set('private');
+    const path = file('level1.netset', '# FireHOL\n10.0.0.0/8\n192.0.2.2\n192.0.2.3\n192.0.2.4\n192.0.2.5\n');
+    // A process knows of changed guard rails within two seconds.
+    const inside = file('inside.txt', '10.9.9.9\n');
+    await eventually(async () => assert.equal((await send(of, inside, '--dry-run')).code, 1));
+    const kept = await send(of, path, '--replace');
+    assert.equal(kept.code, 1);
+    assert.match(kept.stdout, /^line 2: 10\.0\.0\.0\/8 overlaps the protected network /);
+    await landed(of, ['10.1.1.1', '192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5']);
+    const skipped = await send(of, path, '--replace', '--refused', 'skip');
+    assert.equal(skipped.code, 0, skipped.stdout);
+    assert.match(skipped.stderr, /^weir: 1 entries are refused by guard rails, and count as absent$/m);
+    await landed(of, ['192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5']);
   });
 });

@@ -14,6 +14,7 @@ import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { bouncerFilters, bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
+import { importsOfLines } from './imports.ts';
 import { undoPreviews } from './undo.ts';
 
 interface Part {
@@ -61,6 +62,7 @@ const ON_POSTGRES = [
   check('slow posts', 'PostgreSQL', slowPosts),
   check('names of bouncers', 'PostgreSQL', bouncerNames),
   check('undo previews', 'PostgreSQL', undoPreviews),
+  check('imports of lines', 'PostgreSQL', importsOfLines),
 ];
 const PARTS: readonly Part[] = [
   { ...check('clients that do not read', 'embedded', deafClients), waits: true },
@@ -73,6 +75,7 @@ const PARTS: readonly Part[] = [
   check('names of bouncers', 'embedded', bouncerNames),
   check('undo previews', 'embedded', undoPreviews),
   check('filters of bouncers', 'embedded', bouncerFilters),
+  check('imports of lines', 'embedded', importsOfLines),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 

@@ -1,8 +1,11 @@
 /** What who has shown no key may do: guess the token of the metrics, begin to sign in. Real sockets, several addresses. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
@@ -93,4 +96,48 @@ test('D18.9 520 sign-ins that one address sends slowly keep nobody else from sig
   assert.equal((await postSignals(url, KEY, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }])).status, 200);
   for (const socket of slow) socket.destroy();
   await eventually(async () => assert.equal((await signIn('127.0.0.21')).status, 200));
+});
+
+test('D18.10 a flood of cookies of no session is answered 429 and keeps out nobody who is signed in; signing out without a session writes nothing', async (t) => {
+  const folder = temporaryFolder(t);
+  const { url } = await weirFor(t, { ...smallGeo(folder), DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY });
+  const from = '127.0.0.31';
+  const proof = { 'x-weir-console': '1', 'sec-fetch-site': 'same-origin' };
+  const signedIn = await new Promise<string>((resolve, reject) => {
+    const sent = request(`${url}/console/session`, { method: 'POST', localAddress: from, headers: proof }, (answer) => {
+      answer.resume();
+      resolve(answer.headers['set-cookie']![0]!.split(';')[0]!);
+    });
+    sent.on('error', reject).end(SIGN_IN);
+  });
+  const visit = async (cookie: string) => (await ask(`${url}/v1/manage/whoami`, from, { cookie })).status;
+  assert.equal(await visit(signedIn), 200);
+  const wrong = () => `weir_session=${randomBytes(32).toString('base64url')}`;
+  const flood = Array.from({ length: 200 }, () => visit(wrong()));
+  const meanwhile = await Promise.all(Array.from({ length: 20 }, () => visit(signedIn)));
+  const statuses = await Promise.all(flood);
+  assert.deepEqual([...new Set(statuses)].toSorted(), [401, 429]);
+  assert.ok(statuses.filter((status) => status === 429).length >= 100, JSON.stringify(statuses));
+  assert.deepEqual([...new Set(meanwhile)], [200]);
+
+  const store = new DatabaseSync(join(folder, 'weir.db'), { readOnly: true });
+  t.after(() => store.close());
+  const version = () => store.prepare('PRAGMA data_version').get()!.data_version;
+  const signOut = (cookie: string) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { ...proof, cookie };
+      request(`${url}/console/session`, { method: 'DELETE', localAddress: '127.0.0.32', headers, agent: false }, (answer) => {
+        answer.resume().on('end', () => resolve(answer.statusCode!));
+      })
+        .on('error', reject)
+        .end();
+    });
+  // What weir writes once a minute may fall into one try.
+  await eventually(async () => {
+    const before = version();
+    for (let i = 0; i < 10; i += 1) assert.equal(await signOut(wrong()), 200);
+    assert.equal(version(), before);
+  });
+  assert.equal(await signOut(signedIn), 200);
+  assert.equal(await visit(signedIn), 401);
 });

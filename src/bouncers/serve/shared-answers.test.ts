@@ -25,7 +25,7 @@ function world(bytes: number) {
     return { bytes: new Uint8Array(bytes), mark, count: 0, networks: 0, leftOut: { networks: 0, addresses: 0 } };
   };
   const answers = new DecisionAnswers(make, () => state.now);
-  return { state, find: (workspaceId: string, n: number) => answers.find(request(workspaceId, n), 'content') };
+  return { state, answers, find: (workspaceId: string, n: number) => answers.find(request(workspaceId, n), 'content') };
 }
 
 test('D14.15 answers of one workspace that nobody shares have a bound, and are made one after the other; another workspace gets its own', async () => {
@@ -55,6 +55,16 @@ test('D14.15 where all together have too much, who has nothing yet is answered',
   }
   assert.ok((await find('w1', 99)) === BUSY);
   assert.ok((await find('new', 1)) !== BUSY);
+});
+
+test('D14.15 look-ups of one network wait for nothing, and are never refused', async () => {
+  const { state, answers } = world(16 * MB);
+  const loud = Array.from({ length: 600 }, (_, n) => answers.find(request('loud', n), 'content'));
+  const lookUp = (n: number) => ({ ...request('loud', 0), ask: { network: { family: 4, address: n, prefix: 32 } } }) as const;
+  const found = await Promise.all(Array.from({ length: 20 }, (_, n) => answers.find(lookUp(n), 'content')));
+  assert.ok(found.every((each) => each !== BUSY && each !== undefined));
+  assert.ok(state.most >= 20, String(state.most));
+  await Promise.all(loud);
 });
 
 test('D14.15 a workspace has a bounded number of answers that wait', async () => {

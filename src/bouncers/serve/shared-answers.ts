@@ -43,6 +43,8 @@ export class DecisionAnswers {
   readonly #monotonic: () => number;
   /** Oldest first. */
   readonly #kept = new Map<string, Kept>();
+  /** Bytes of these. */
+  #keptBytes = 0;
   readonly #lanes = new Map<string, Lane>();
   /** Bytes that are held, of each workspace that has some, and in all. */
   readonly #bytesOf = new Map<string, number>();
@@ -61,13 +63,15 @@ export class DecisionAnswers {
     if (known !== undefined && now < known.madeAt + SHARED) return known.answer;
     this.#drop(key);
     this.#prune(now);
-    const kept: Kept = { answer: this.#inTurn(request), madeAt: now, bytes: 0, release: () => {} };
+    const answer = isLookUp(request) ? this.#made(request) : this.#inTurn(request);
+    const kept: Kept = { answer, madeAt: now, bytes: 0, release: () => {} };
     this.#kept.set(key, kept);
     kept.answer.then(
       (made) => {
         if (made === undefined || made === BUSY) this.#drop(key, kept);
         else if (this.#kept.get(key) === kept) {
           kept.bytes = made.bytes.length;
+          this.#keptBytes += kept.bytes;
           kept.release = made.hold();
         }
       },
@@ -86,8 +90,7 @@ export class DecisionAnswers {
     const made = lane.last.then(async () => {
       const held = this.#bytesOf.get(workspaceId) ?? 0;
       if (held > MOST_OF_WORKSPACE || (this.#bytes > MOST && held > 0)) return BUSY;
-      const answer = await this.#make(request);
-      return answer && this.#counted(answer, workspaceId);
+      return this.#made(request);
     });
     const done = () => {
       lane.waiting -= 1;
@@ -95,6 +98,11 @@ export class DecisionAnswers {
     };
     lane.last = made.then(done, done);
     return made;
+  }
+
+  async #made(request: DecisionRequest): Promise<SharedAnswer | undefined> {
+    const answer = await this.#make(request);
+    return answer && this.#counted(answer, request.workspaceId);
   }
 
   /** The answer, whose bytes count while somebody holds it. */
@@ -134,16 +142,17 @@ export class DecisionAnswers {
     const kept = this.#kept.get(key);
     if (kept === undefined || (only !== undefined && kept !== only)) return;
     this.#kept.delete(key);
+    this.#keptBytes -= kept.bytes;
     kept.release();
   }
 
   #prune(now: number): void {
-    let bytes = 0;
-    for (const kept of this.#kept.values()) bytes += kept.bytes;
-    for (const [key, { madeAt, bytes: its }] of this.#kept) {
-      if (now < madeAt + SHARED && bytes <= MOST_KEPT) return;
+    for (const [key, { madeAt }] of this.#kept) {
+      if (now < madeAt + SHARED && this.#keptBytes <= MOST_KEPT) return;
       this.#drop(key);
-      bytes -= its;
     }
   }
 }
+
+/** Whether it asks for one network: a proxy asks so for each of its clients, and must not wait for the answers of others. */
+const isLookUp = ({ ask }: DecisionRequest): boolean => 'network' in ask && ask.network !== null;

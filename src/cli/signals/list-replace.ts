@@ -1,69 +1,139 @@
-/** `weir send --replace`: the rules of a list become those of a file. */
-import { keyParts } from '../../account/key.ts';
-import type { AccessList } from '../../account/list.ts';
+/** `weir send --replace`: the rules of a list become those of a file, over HTTP, whatever its size (SPEC D11.4). */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
-import { notSure, planReplacement } from '../../manage/plain-lists/replace.ts';
-import type { StoreReads } from '../../ports/store.ts';
-import { entrySignals, type PassedRow, type PlacedEntry } from '../../source/readers/content.ts';
-import type { ListAction } from '../../source/readers/entry.ts';
+import { formatTarget } from '../../signal/target.ts';
+import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
+import type { ListAction, ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
-import type { Context } from '../context.ts';
-import { untilLanded } from '../landed.ts';
-import { pick } from '../usage.ts';
-import { type Destination, type Sender, sayLeftOut } from './sender.ts';
+import { ask, SendFailure } from './post.ts';
+import type { Destination, Sender } from './sender.ts';
 
-interface Replacement extends Destination {
+/** Lines and bytes of one part. */
+const LINES = 10_000;
+const BYTES = 1024 * 1024;
+/** How often the service is asked how far it is, ms. */
+const LOOK = 250;
+
+interface Replacing extends Destination {
   /** The action of what the command line says of all entries. */
   readonly action: ListAction;
-  /** Whether the list may lose more than half of its rules. */
-  readonly isSure: boolean | undefined;
+  /** Whether much may go, or come. */
+  readonly isSure: boolean;
+  /** What entries that guard rails refuse do. */
+  readonly refused: 'keep' | 'skip';
+}
+
+/** What the service says of it (`Replacement` of the management API). */
+interface Told {
+  readonly id: string;
+  readonly list: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly plan: Plan | null;
+  readonly batches: readonly string[];
+}
+
+interface Plan {
+  readonly present: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+  readonly kept: number;
+  readonly failed: number;
+  readonly refused: number;
+  readonly expired: number;
+  readonly passed: Readonly<Record<string, number>>;
+  readonly errors: readonly { readonly place: string; readonly message: string }[];
 }
 
 /**
- * Sends the entries, then removes those rules of the list that have no entry. It concerns the rules that are known by their value, of the
- * actions that the file has; rules with a `rule_ref` stay. Nothing is removed when an entry failed. The rules that are there are read
- * from the store, because a feed shows them merged. Rejects with USAGE when more than half of them would go and nobody is sure.
+ * Hands the content to the service in parts; it compares it with the list and sends what differs. Rejects with USAGE when much would go or
+ * come and nobody is sure, or the service gave it up, with SendFailure when it takes no more.
  */
 export async function replaceList(
-  context: Context,
   sender: Sender,
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
-  { key, list: name, action, isSure }: Replacement,
+  { url, key, keepTrying, list, action, isSure, refused }: Replacing,
 ): Promise<void> {
-  const all = await Array.fromAsync(entries);
-  const found = all.flatMap((each) => ('entry' in each ? [each.entry] : []));
-  const { reads, workspaceId, list } = await listOf(context, key, name);
-  const plan = await planReplacement(reads, workspaceId, { listId: list.id, entries: found, action, now: Date.now() });
-  if (plan.isLarge && !isSure) throw new WeirError('USAGE', notSure(list.name, plan, '--yes'));
-  await sender.send(entrySignals(each(all), sayLeftOut(sender)));
-  if (sender.failed() > 0) {
-    sender.say('nothing was removed from the list, because entries of the file failed');
-    return;
+  const request = async (path: string, body?: Uint8Array<ArrayBuffer>) => {
+    const address = new URL(`${url.pathname.replace(/\/$/, '')}/v1/manage/replacements${path}`, url);
+    return (await ask({ url: address, key, keepTrying, onRetry: sender.say }, body)) as unknown as Told;
+  };
+  if (action === 'unblock')
+    throw new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
+  const { id } = await request('', bytesOf({ list, action, refused }));
+  let [parts, lines] = [0, 0];
+  for await (const part of partsOf(entries)) {
+    await request(`/${id}/parts?n=${parts}`, part.bytes);
+    parts += 1;
+    lines += part.lines;
   }
-  await sender.send(each(plan.removals));
-  sender.say(`${plan.removals.length} rules of the list "${list.name}" were not in the file and are removed`);
-  if (plan.staying > 0) sender.say(`${plan.staying} rules with a rule_ref stay as they are`);
+  // What was asked for again because its answer was lost has begun already.
+  const refusal = await request(`/${id}/start`, bytesOf({ parts, lines, confirmed: isSure })).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  let told = await request(`/${id}`);
+  if (refusal !== undefined && told.state === 'open') throw refusal;
+  for (; ['planning', 'running'].includes(told.state); told = await request(`/${id}`)) await sleep(LOOK);
+  if (told.state === 'failed') throw new WeirError('USAGE', told.reason ?? 'the service gave it up');
+  const plan = told.plan!;
+  if (told.state === 'planned') {
+    const { present, added, removed } = plan;
+    const much = `of the ${present} rules of the list "${told.list}" ${removed} would go, and ${added} would come`;
+    throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
+  }
+  if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
+  await report(sender, told.list, plan, refused);
+  if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
-/** The list that a key writes to, in a store where all that was accepted before has landed. */
-async function listOf(
-  context: Context,
-  key: string,
-  name: string | undefined,
-): Promise<{ readonly reads: StoreReads; readonly workspaceId: string; readonly list: AccessList }> {
-  const reads = await context.reads();
-  const caller = await reads.findCaller(keyParts(key).hash);
-  if (caller === undefined) {
-    throw new WeirError('USAGE', 'the store does not know the key: --replace needs the settings of the server, such as DATA_DIR');
-  }
-  const left = await untilLanded(context, await context.stream(), reads);
-  if (left > 0) throw new WeirError('USAGE', `${left} messages of the stream have not landed: run weir with the role consumer first`);
-  const { workspaceId, listId } = caller;
-  const { lists } = (await reads.directory(workspaceId))!;
-  const ref = listId ?? name;
-  return { reads, workspaceId, list: ref === undefined ? lists.find(({ isDefault }) => isDefault)! : pick(lists, ref, 'list') };
+async function report(sender: Sender, list: string, plan: Plan, refused: Replacing['refused']): Promise<void> {
+  const { added, changed, unchanged, removed, kept, errors, expired, passed } = plan;
+  const failed = plan.failed + (refused === 'keep' ? plan.refused : 0);
+  await sender.done(
+    added + changed + unchanged,
+    failed,
+    errors.map(({ place, message }) => `${place}: ${message}`),
+  );
+  if (expired > 0) sender.say(`${expired} entries have expired and were left out`);
+  for (const [reason, rows] of Object.entries(passed)) sender.say(`${rows} rows were passed over: ${reason}`);
+  if (refused === 'skip' && plan.refused > 0) sender.say(`${plan.refused} entries are refused by guard rails, and count as absent`);
+  if (failed > 0) sender.say('nothing was removed from the list, because entries of the file failed');
+  else sender.say(`${removed} rules of the list "${list}" were not in the file and are removed`);
+  sender.say(`${added} rules are new, ${changed} are changed or renewed, ${unchanged} stay as they are`);
+  if (kept > 0) sender.say(`${kept} rules with a rule_ref stay as they are`);
 }
 
-async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
-  yield* values;
+const bytesOf = (value: object) => Buffer.from(JSON.stringify(value)) as Uint8Array<ArrayBuffer>;
+
+/** The content as lines of JSON, in parts as large as the service takes. */
+async function* partsOf(
+  entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
+): AsyncGenerator<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly lines: number }> {
+  let [texts, length]: [string[], number] = [[], 0];
+  for await (const each of entries) {
+    const line = `${JSON.stringify('entry' in each ? lineOf(each.entry, each.place) : each)}\n`;
+    const bytes = Buffer.byteLength(line);
+    if (texts.length === LINES || length + bytes > BYTES) {
+      yield { bytes: Buffer.from(texts.join('')) as Uint8Array<ArrayBuffer>, lines: texts.length };
+      [texts, length] = [[], 0];
+    }
+    texts.push(line);
+    length += bytes;
+  }
+  if (texts.length > 0) yield { bytes: Buffer.from(texts.join('')) as Uint8Array<ArrayBuffer>, lines: texts.length };
 }
+
+const lineOf = ({ target, action, expiry, reason, labels, config, ruleRef, name }: ListEntry, place: string) => ({
+  place,
+  value: formatTarget(target),
+  action,
+  ...(expiry !== undefined && ('at' in expiry ? { expires_at: new Date(expiry.at).toISOString() } : { expires_in: expiry.seconds })),
+  reason,
+  labels,
+  config,
+  rule_ref: ruleRef,
+  name,
+});

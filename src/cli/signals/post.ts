@@ -32,11 +32,22 @@ export interface BatchAnswer extends DryRunAnswer {
 }
 
 /** Posts a JSON array. Rejects with SendFailure. */
-export async function postBatch({ url, key, keepTrying, onRetry }: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> {
+export const postBatch = async (target: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> =>
+  readAnswer(await untilAnswered(target, 'POST', body));
+
+/** Posts a body, or asks without one; the object that is the answer. Rejects with SendFailure. */
+export const ask = async (target: Target, body?: Uint8Array<ArrayBuffer>): Promise<object> =>
+  read((await untilAnswered(target, body === undefined ? 'GET' : 'POST', body)).text);
+
+async function untilAnswered(
+  { url, key, keepTrying, onRetry }: Target,
+  method: 'GET' | 'POST',
+  body: Uint8Array<ArrayBuffer> | undefined,
+): Promise<Answer> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
-    const answer = await request(url, { method: 'POST', body, headers, redirect: 'manual' });
-    if (answer.status === 200 || answer.status === 206) return readAnswer(answer);
+    const answer = await request(url, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) });
+    if (answer.status !== undefined && answer.status >= 200 && answer.status < 300) return answer;
     if (!answer.again) throw new SendFailure(answer.reason);
     if (attempt === TRIES && !keepTrying) throw new SendFailure(`${answer.reason} (given up after ${TRIES} tries)`);
     if (answer.retryAfter > PATIENCE) {

@@ -15,7 +15,14 @@ import { replaceList } from './list-replace.ts';
 import { jsonReport, type Sender, sayLeftOut, sending, textReport } from './sender.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
-const OF_LISTS = { action: '--action', expiresIn: '--expires-in', reason: '--reason', label: '--label', replace: '--replace' } as const;
+const OF_LISTS = {
+  action: '--action',
+  expiresIn: '--expires-in',
+  reason: '--reason',
+  label: '--label',
+  replace: '--replace',
+  refused: '--refused',
+} as const;
 
 export function sendCommand(add: AddCommand): void {
   add(
@@ -33,12 +40,17 @@ export function sendCommand(add: AddCommand): void {
         .option('--expires-in <duration>', 'for a plain list: lifetime of its rules, such as 3600, 12h, 7d', duration('--expires-in'))
         .option('--reason <text>', 'for a plain list: reason of its rules')
         .option('--label <name=value>', 'for a plain list: a label of its rules; repeatable', collectLabel)
-        .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is unblocked')
+        .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is removed')
+        .option(
+          '--refused <way>',
+          'with --replace: entries that guard rails refuse hold back all that would go (keep), or count as absent (skip)',
+          oneOf('--refused', ['keep', 'skip']),
+        )
         .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
         .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
         .option(
           '--yes',
-          'also whole countries and ASNs of a plain list; with --replace: also when that takes away more than half of the list',
+          'also whole countries and ASNs of a plain list; with --replace: also when more than half of the list would go, or more would come than it has',
         ),
     {
       async run(context, [file], options) {
@@ -63,7 +75,14 @@ export function sendCommand(add: AddCommand): void {
             if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
             await sender.send(faultlessSignals(content.signals));
           } else if (options.replace) {
-            await replaceList(context, sender, content.entries, { ...destination, action: options.action ?? 'block', isSure: options.yes });
+            const held: PlacedEntry[] = [];
+            await replaceList(sender, options.yes ? content.entries : withoutWide(content.entries, held), {
+              ...destination,
+              action: options.action ?? 'block',
+              isSure: options.yes === true,
+              refused: options.refused ?? 'keep',
+            });
+            if (held.length > 0) await sayHeld(sender, held);
           } else {
             const held: PlacedEntry[] = [];
             const meant = options.yes || options.dryRun ? content.entries : withoutWide(content.entries, held);

@@ -72,8 +72,8 @@ export interface Sender {
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
   /** What signals of one version would do to feeds; they are not sent for good. */
   tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
-  /** Entries that were refused, by the service or before. */
-  failed(): number;
+  /** Counts entries that were handed over elsewhere, and tells what is wrong with others. */
+  done(processed: number, failed: number, told: readonly string[]): Promise<void>;
   /** A line for the person, on standard error. */
   say(text: string): void;
 }
@@ -113,6 +113,11 @@ export async function sending(
     progress.clear();
     await report.failed(entry);
   };
+  const done = async (taken: number, wrong: number, told: readonly string[]) => {
+    processed += taken;
+    failed += wrong;
+    for (const each of told) await fail(each);
+  };
   async function send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void> {
     for await (const batch of batches(signals, input.size === undefined ? LINGER : undefined)) {
       if ('fault' in batch) {
@@ -135,7 +140,7 @@ export async function sending(
   }
 
   try {
-    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, failed: () => failed, say });
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, done, say });
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);

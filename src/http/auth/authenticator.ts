@@ -37,6 +37,8 @@ export interface Authenticator {
   authenticateKey(group: Group, digest: string, asker: Asker, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** Counts a failed proof that is no key, and says how it is answered. */
   refuse(group: Group, asker: Asker): HttpFault;
+  /** The answer to a proof that is not looked at, because its address has shown too many wrong ones in this second. */
+  tired(asker: Asker): HttpFault | undefined;
   /** The store's key revision as it was last read; undefined until it was. */
   keyRevision(): number | undefined;
   /** The keys used since the last call, with the last use of each in ms. */
@@ -163,6 +165,11 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     },
     authenticateKey,
     refuse: (group, asker) => refuse(group, asker, undefined),
+    tired({ ip }) {
+      if (!failures.isUsedUp(ip, monotonic())) return undefined;
+      counts.limited.failed_authentications += 1;
+      return TOO_MANY_FAILURES;
+    },
     keyRevision: () => revision.current,
     takeUsed() {
       const taken = [...used].map(([id, at]) => ({ id, at }));

@@ -12,6 +12,8 @@ const OTHERS = 'other addresses';
 export interface FailureLimiter {
   /** Counts one failure at `now` (ms, monotonic); true when the source of the address has had more than 20 in this second. */
   count(address: string, now: number): boolean;
+  /** Whether the source of the address has used up the failures of this second. */
+  isUsedUp(address: string, now: number): boolean;
   /** The failures since the last call, most first. */
   take(): Failures[];
 }
@@ -32,6 +34,7 @@ export function failureLimiter(): FailureLimiter {
       add(sinceTaken, source);
       return add(inSecond, source) > PER_SECOND;
     },
+    isUsedUp: (address, now) => Math.floor(now / 1000) === second && (inSecond.get(sourceOf(address)) ?? 0) >= PER_SECOND,
     take() {
       const taken = [...sinceTaken].map(([source, count]) => ({ source, count })).sort((a, b) => b.count - a.count);
       sinceTaken.clear();

@@ -17,6 +17,8 @@ export interface Gate {
   admitKey(digest: string, call: Call): Verdict | Promise<Verdict>;
   /** The answer to a failed proof that is no key. */
   refuse(call: Call): HttpFault;
+  /** The answer to such a proof that is not looked at: its address has shown too many wrong ones. */
+  tired(call: Call): HttpFault | undefined;
 }
 
 /**
@@ -48,6 +50,7 @@ export function gate(
       judged(call, authenticator.authenticate(group, authorization, call, call.at)),
     admitKey: (digest, call) => judged(call, authenticator.authenticateKey(group, digest, call, call.at)),
     refuse: (call) => authenticator.refuse(group, call),
+    tired: (call) => authenticator.tired(call),
   };
 }
 

@@ -13,6 +13,8 @@ import type { Identify, Identity } from '../manage/identify.ts';
 const SESSION_LIFE = 12 * 3600 * 1000;
 /** Sessions that one key has at a time; a further one ends the oldest. */
 const MOST_SESSIONS = 50;
+/** Sessions that are known to be some. */
+const MOST_KNOWN = 10_000;
 /** How long the store may take to find a session, ms. */
 const STORE_LIMIT = 1000;
 /** What the console's own requests carry; a page of another site cannot add it. */
@@ -66,6 +68,9 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
     return id === undefined ? undefined : digest(id);
   };
 
+  /** Sessions that the store has told of: wrong ones from the same address do not keep them out. */
+  const known = new Set<string>();
+
   return {
     claims: ({ request: { headers } }) => headers.cookie?.includes(`${name}=`) ?? false,
     async open(call, key, actor) {
@@ -84,8 +89,11 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
     async close(call) {
       const refusal = foreign(call);
       if (refusal !== undefined) return refusal;
-      const known = hashOf(call);
-      if (known !== undefined) await store.closeSession(known);
+      const id = hashOf(call);
+      const session = id && (await find(call, id));
+      if (session !== undefined && 'status' in session) return session;
+      // A write for whoever sends a cookie would be a write for everybody.
+      if (session !== undefined) await store.closeSession(id!);
       return `${name}=; Max-Age=0${attributes}`;
     },
     async identify(call) {
@@ -94,11 +102,26 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
       if (refusal !== undefined) return refusal;
       const id = hashOf(call);
       if (id === undefined) return NOT_SIGNED_IN;
-      const session = await within(store.findSession(id), STORE_LIMIT, 'the store');
+      const session = await find(call, id);
       if (session === undefined) return ended(gate.refuse(call));
+      if ('status' in session) return session;
       return session.expiresAt <= now() ? NOT_SIGNED_IN : identityOf(session, call);
     },
   };
+
+  /** The session of an id; a fault where the address has shown too many ids of none, and this one is not known to be one. */
+  async function find(call: Call, id: Buffer): Promise<Session | HttpFault | undefined> {
+    const slot = id.toString('latin1');
+    const tired = known.has(slot) ? undefined : gate.tired(call);
+    if (tired !== undefined) return tired;
+    const session = await within(store.findSession(id), STORE_LIMIT, 'the store');
+    if (session === undefined) known.delete(slot);
+    else {
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.add(slot);
+    }
+    return session;
+  }
 
   async function identityOf({ keyHash, actor, expiresAt }: Session, call: Call): Promise<OpenSession | HttpFault> {
     const caller = await gate.admitKey(Buffer.from(keyHash).toString('latin1'), call);

@@ -19,8 +19,8 @@ export const NO_TOKEN: HttpFault = badRequest([
 export const tooLarge = (bytes: number): HttpFault => ({ status: 413, message: `The body must be at most ${bytes} bytes` });
 
 /** Why a caller may not do an operation; undefined when he may. */
-export function refusalOf({ listId, feedId, permissions }: Caller, { permission }: Operation): HttpFault | undefined {
-  if (listId !== null || feedId !== null) return BOUND;
+export function refusalOf({ listId, feedId, permissions }: Caller, { permission, bound }: Operation): HttpFault | undefined {
+  if (feedId !== null || (listId !== null && !bound)) return BOUND;
   return permission === null || allows(permissions, permission) ? undefined : missing(permission);
 }
 

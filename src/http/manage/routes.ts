@@ -36,7 +36,7 @@ interface Asked {
   readonly given: GivenInput;
   readonly about: About;
 }
-type About = Pick<ManageContext, 'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'ifMatch' | 'once'>;
+type About = Pick<ManageContext, 'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'ifMatch' | 'once' | 'isGone'>;
 
 /** Reads requests for an operation. */
 export function readOperation(operation: Operation): (call: Call, who: Identity, bytes: Buffer) => Asked | HttpFault {
@@ -74,6 +74,7 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request }:
     by: { keyId: caller.keyId, actor: actor as string | null },
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
+    isGone: () => request.socket.destroyed,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
     once:
       token === undefined

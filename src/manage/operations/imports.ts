@@ -2,12 +2,13 @@
 
 import { readDuration } from '../../duration.ts';
 import { hasCode } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { throwRefusal } from '../../signal/refusal.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
-import { type Imported, importFile, MOST_IMPORTED, MOST_REPLACED } from '../imports.ts';
+import { MOST_IMPORTED } from '../import-content.ts';
+import { type Imported, importFile } from '../imports.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
@@ -34,6 +35,12 @@ const QUERY = Type.Object({
   replace: Type.Optional(
     Type.Boolean({
       description: 'true: the list becomes equal to the file. Rules that the file does not have are removed, unless an entry failed.',
+    }),
+  ),
+  refused: Type.Optional(
+    Type.Enum(['keep', 'skip'], {
+      description:
+        'With `replace`: entries that guard rails refuse hold back all that would go (keep, when absent), or count as absent (skip).',
     }),
   ),
   confirmed: Type.Optional(
@@ -69,7 +76,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'importFile',
     summary: 'Import a file: a plain list (text, CSV, JSON, NDJSON) or signals',
-    description: `The body is the file, ${MOST_IMPORTED} entries at most. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list, of ${MOST_REPLACED} rules at most, becomes equal to a plain list.`,
+    description: `The body is the file, ${MOST_IMPORTED} entries at most. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
     method: 'POST',
     path: '/imports',
     permission: 'rules:write',
@@ -100,9 +107,14 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         replaced: Type.Optional(
           Type.Object(
             {
+              id: nullable(Type.String({ description: 'Undoes all of it, in place of its batches; null in a preview.' })),
               removed: Type.Integer({ description: 'Rules that the file does not have. None are removed where an entry failed.' }),
+              added: Type.Integer(),
+              changed: Type.Integer({ description: 'Rules that are given what the file says of them, or another expiry.' }),
+              unchanged: Type.Integer({ description: 'Rules that stay as they are.' }),
+              refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
               kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
-              needs_confirmation: Type.Boolean({ description: 'More than half of the list would go.' }),
+              needs_confirmation: Type.Boolean({ description: 'More than half of the list would go, or more would come than it has.' }),
             },
             { description: 'With `replace` only.' },
           ),
@@ -133,7 +145,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     creates: 'elsewhere',
     refusals: { 404: 'No such access-rules list', 409: 'Most of the list would go, or whole countries and ASNs are meant' },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
-      const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false } = query;
+      const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false, refused = 'keep' } = query;
       const { caller } = context;
       const request = {
         caller,
@@ -148,6 +160,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         defaults: defaultsOf(query),
         preview,
         replace,
+        refused: refused as 'keep' | 'skip',
         isSure,
       };
       const done = await importFile(context, request);

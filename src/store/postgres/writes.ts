@@ -6,6 +6,7 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
+import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { deletedManagement } from '../restore-deleted.ts';
 import { sampleWrites } from '../samples.ts';
@@ -31,6 +32,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {

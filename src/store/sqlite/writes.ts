@@ -9,6 +9,7 @@ import { recordFeed } from '../feed-record.ts';
 import { feedManagement } from '../feeds.ts';
 import { management } from '../management.ts';
 import type { OnMigrate } from '../migrate.ts';
+import { replacementWrites } from '../replacements.ts';
 import { restore } from '../restore.ts';
 import { deletedManagement } from '../restore-deleted.ts';
 import { ruleTable } from '../rule-columns.ts';
@@ -46,6 +47,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
     async migrate() {

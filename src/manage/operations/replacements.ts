@@ -1,0 +1,229 @@
+/** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
+import { isoTime } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import { nullable, Type } from '../../json-schema.ts';
+import type { Replacement } from '../../ports/replacement-store.ts';
+import type { ManageContext } from '../context.ts';
+import { findList } from '../find.ts';
+import { type Operation, operation } from '../operation.ts';
+import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../replacement-content.ts';
+import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../replacements.ts';
+
+const BODY = 1024 * 1024;
+const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';
+const EXAMPLE = {
+  id: ID,
+  list: 'default',
+  state: 'done',
+  created_at: '2026-11-20T10:00:00.000Z',
+  reason: null,
+  plan: null,
+  needs_confirmation: false,
+  batches: [],
+  steps: 0,
+  steps_published: 0,
+};
+const count = (description: string) => Type.Integer({ description });
+const REPLACEMENT = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    list: Type.String({ description: 'The name of the list.' }),
+    state: Type.Enum(['open', 'planning', 'planned', 'running', 'done', 'failed'], {
+      description:
+        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
+    }),
+    created_at: Type.String({ format: 'date-time' }),
+    reason: nullable(Type.String({ description: 'Why it failed.' })),
+    plan: nullable(
+      Type.Object(
+        {
+          present: count('Rules of the list that are known by their value.'),
+          added: count('Rules that are made.'),
+          changed: count('Rules that are given what the content says of them, or another expiry.'),
+          removed: count('Rules that go. None where an entry failed.'),
+          unchanged: count('Rules that stay as they are.'),
+          kept: count('Rules with a rule_ref that the content does not have: they stay.'),
+          failed: count('Entries that cannot be read or taken.'),
+          refused: count('Entries that guard rails refuse.'),
+          expired: count('Entries that have expired, which are left out.'),
+          passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
+          errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
+        },
+        { description: 'null until it is compared.' },
+      ),
+    ),
+    needs_confirmation: Type.Boolean({ description: 'More than half of the list would go, or more would come than it has.' }),
+    batches: Type.Array(Type.String(), { description: 'The batches that it is.' }),
+    steps: Type.Integer(),
+    steps_published: Type.Integer(),
+  },
+  { title: 'Replacement', examples: [EXAMPLE] },
+);
+const UNKNOWN = `there is no replacement "${ID}" of the last seven days`;
+const NOT_OPEN = 'it is not open any more';
+
+const replacementJson = (found: Replacement) => {
+  const { list, plan, steps, batches, reason } = headOf(found);
+  const { isLarge = false, faults, ...counts } = plan ?? {};
+  return {
+    id: found.id,
+    list,
+    state: found.state,
+    created_at: isoTime(found.createdAt),
+    reason: reason ?? null,
+    plan: plan === undefined ? null : { ...counts, errors: faults },
+    needs_confirmation: isLarge,
+    batches,
+    steps,
+    steps_published: found.published,
+  };
+};
+
+async function known({ store, workspaceId, caller }: ManageContext, id: string): Promise<Replacement> {
+  const found = await store.replacement(workspaceId, id.toLowerCase());
+  if (found === undefined || (caller.listId !== null && caller.listId !== found.listId))
+    throw new WeirError('NOT_FOUND', `there is no replacement "${id}" of the last seven days`);
+  return found;
+}
+
+const shown = async (context: ManageContext, id: string) => replacementJson(await known(context, id));
+
+/** The same for all: a key that sends signals may do it, also one that is bound to the list. */
+const COMMON = { permission: 'signal:write', bound: true } as const;
+
+export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
+  operation({
+    ...COMMON,
+    name: 'openReplacement',
+    summary: 'Begin to make a list equal to a content of any size',
+    description:
+      'Its parts follow; nothing of the list changes before they are all there and it is started. What is not started within a day is given up.',
+    method: 'POST',
+    path: '/replacements',
+    body: Type.Object({
+      list: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name; the default list when absent.' })),
+      action: Type.Optional(
+        Type.Enum(['block', 'allow'], { description: 'Of the rules that are concerned, besides those of the entries; block when absent.' }),
+      ),
+      refused: Type.Optional(
+        Type.Enum(['keep', 'skip'], {
+          description: 'Entries that guard rails refuse hold back all that would go (keep, when absent), or count as absent (skip).',
+        }),
+      ),
+    }),
+    answer: REPLACEMENT,
+    audit: null,
+    refusals: { 404: 'No such access-rules list' },
+    examples: [{ list: 'default' }],
+    async run(context, { body: { list, action = 'block', refused = 'keep' } }) {
+      const { store, workspaceId, caller } = context;
+      const ref = caller.listId ?? list ?? (await store.defaultList(workspaceId))!;
+      const found = await findList(store, workspaceId, ref);
+      if (caller.listId !== null && list !== undefined && list !== found.id && list !== found.name)
+        throw new WeirError('FORBIDDEN', 'The key is bound to another list');
+      return shown(
+        context,
+        await openReplacement(context, caller, found, { action: action as 'block', refused: refused as 'keep' }, 'open'),
+      );
+    },
+    show: (body) => ({ status: 201, body, location: `/replacements/${body.id}` }),
+  }),
+  operation({
+    ...COMMON,
+    name: 'getReplacement',
+    summary: 'How far making a list equal to a content is',
+    method: 'GET',
+    path: '/replacements/{replacement}',
+    answer: REPLACEMENT,
+    audit: null,
+    refusals: { 404: UNKNOWN },
+    run: (context, { params }) => shown(context, params.replacement!),
+    show: (body) => ({ body }),
+  }),
+  operation({
+    ...COMMON,
+    name: 'addReplacementPart',
+    summary: 'Add a part of the content',
+    description: `One JSON object a line, ${MOST_LINES} of them at most: \`value\` or another field that names a target, and what else an entry may say (\`place\`: where it stands, for messages). A part that is sent again takes the place of the one before.`,
+    method: 'POST',
+    path: '/replacements/{replacement}/parts',
+    query: Type.Object({
+      n: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_PARTS - 1, description: 'The number of the part; 0 when absent.' })),
+    }),
+    bodyBytes: BODY,
+    rawBody: { type: 'application/x-ndjson', example: '{"value":"192.0.2.1"}\n' },
+    answer: Type.Object({ lines: Type.Integer() }, { title: 'ReplacementPart', examples: [{ lines: 1 }] }),
+    audit: null,
+    refusals: { 404: UNKNOWN, 409: NOT_OPEN },
+    async run(context, { params, query: { n = 0 }, bytes }) {
+      const found = await known(context, params.replacement!);
+      if (found.state !== 'open') throw new WeirError('REFUSED', NOT_OPEN);
+      return { lines: await keepPart(context.store, found, n, bytes, context.now()) };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    ...COMMON,
+    name: 'startReplacement',
+    summary: 'Compare the content with the list, and send what differs',
+    description:
+      'Answered at once; its state tells how far it is. With `confirmed` it is sent whatever goes; else one that needs confirmation stays `planned`, and is started again with it.',
+    method: 'POST',
+    path: '/replacements/{replacement}/start',
+    body: Type.Object({
+      parts: Type.Integer({ minimum: 0, maximum: MOST_PARTS, description: 'How many parts the content has.' }),
+      lines: Type.Integer({
+        minimum: 0,
+        maximum: MOST_PARTS * MOST_LINES,
+        description: 'How many lines they have: a content that is cut is refused.',
+      }),
+      confirmed: Type.Optional(Type.Boolean()),
+    }),
+    answer: REPLACEMENT,
+    audit: 'list replacement started',
+    refusals: { 404: UNKNOWN, 409: NOT_OPEN },
+    examples: [{ parts: 1, lines: 2 }],
+    async run(context, { params, body: { parts, lines, confirmed = false } }) {
+      const { store, workspaceId, by, now } = context;
+      const found = await known(context, params.replacement!);
+      const { id } = found;
+      const head = headOf(found);
+      const from = found.state;
+      if (from !== 'open' && from !== 'planned') throw new WeirError('REFUSED', NOT_OPEN);
+      if (from === 'planned' && !confirmed) throw new WeirError('REFUSED', 'it needs confirmation: start it with confirmed');
+      // Whoever comes first compares it. What waited for somebody to be sure is compared again: its list may have changed.
+      if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
+        throw new WeirError('REFUSED', NOT_OPEN);
+      await store.noteChange(workspaceId, 'list replacement started', id, { list: head.list, lines, confirmed }, by);
+      inBackground(planned(context, found, head, { parts, lines }, confirmed));
+      return shown(context, id);
+    },
+    show: (body) => ({ status: 202, body, location: `/replacements/${body.id}` }),
+  }),
+];
+
+/** Until the plan says for itself that it goes on, ms. */
+const FIRST_HOLD = 15_000;
+
+/** What goes wrong is in the replacement, or is gone on with by whoever looks for what was left behind. */
+const inBackground = (work: Promise<void>): void => void work.catch(() => undefined);
+
+async function planned(
+  context: ManageContext,
+  { id, listId, workspaceId }: Replacement,
+  head: ReplacementHead,
+  counted: { readonly parts: number; readonly lines: number },
+  isSure: boolean,
+): Promise<void> {
+  const { caller, store } = context;
+  const defaults = { action: head.action, expiresIn: undefined, reason: undefined, labels: {} };
+  const planned = await planReplacement(
+    context,
+    equalPorts(context, caller, context.sleep),
+    { id, caller, listId, isSure },
+    head,
+    partsOf(store, { id }, counted, defaults),
+  );
+  if (planned.plan!.isLarge && !isSure) return;
+  await runReplacement(context, workspaceId, id);
+}

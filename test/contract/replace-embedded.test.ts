@@ -1,0 +1,4 @@
+import { EMBEDDED } from './engine.ts';
+import { replaceContract } from './replace.ts';
+
+replaceContract(EMBEDDED);
