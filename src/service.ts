@@ -1,32 +1,24 @@
 /** The composition root: opens the engines, starts the roles, stops them in order. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../package.json' with { type: 'json' };
 import { areOff, mayBlock } from './account/guard-rails.ts';
-import { Bouncers } from './bouncers/serve/bouncers.ts';
-import { bouncerLog, writeBouncers } from './bouncers/serve/ledger.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { FeedWatch } from './document/watch/feed-watch.ts';
 import { WeirError } from './errors.ts';
 import { activityCounter } from './http/activity.ts';
-import { agentEndpoint } from './http/agent/answer.ts';
 import { createApp } from './http/app.ts';
-import { authenticator } from './http/auth/authenticator.ts';
-import { bouncerEndpoints } from './http/bouncers/answer.ts';
 import { newHttpCounts } from './http/counts.ts';
-import { deviceLedger, pollOf } from './http/device-ledger.ts';
-import { feedEndpoint } from './http/feeds/answer.ts';
-import { documentEndpoint } from './http/feeds/document.ts';
+import { deviceLedger } from './http/device-ledger.ts';
 import type { MetricsPage } from './http/metrics.ts';
-import { rulesEndpoint } from './http/rules/answer.ts';
 import { signalSubmission } from './http/signals/submit.ts';
 import { clientAddress } from './http/source.ts';
 import { accessLog } from './http/watch/access-log.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
-import { documentCache, feedReport, forecastFrom } from './roles/feeds.ts';
+import { startCallers } from './roles/callers.ts';
+import { documentCache, forecastFrom, startPolled } from './roles/feeds.ts';
 import { managePorts, resumeLeftBehind } from './roles/manage.ts';
 import { serveMetrics, startMeasures } from './roles/metrics.ts';
 import { acceptBatches } from './roles/signals.ts';
@@ -36,14 +28,11 @@ import { loggedChecks } from './runtime/check-log.ts';
 import type { LandingReport } from './runtime/consumer-role.ts';
 import { dataDirWarning, openDataDir } from './runtime/data-dir.ts';
 import { startEngine } from './runtime/engines.ts';
-import { everyMinute } from './runtime/every-minute.ts';
-import { startFailureLog } from './runtime/failed-keys.ts';
 import { loadFeedThread, startFeedThread } from './runtime/feeds.ts';
 import { ensureFirstKey, keyLine, welcome } from './runtime/first-key.ts';
 import { loadGeoData, useGeo } from './runtime/geo.ts';
 import { startGeoUpdates } from './runtime/geo-updates.ts';
 import { GUARD_RAILS_OFF, serviceGuardRails } from './runtime/guard-rails.ts';
-import { startKeyUsage } from './runtime/key-usage.ts';
 import { createLogger } from './runtime/logging.ts';
 import { refuseLostStore } from './runtime/lost-store.ts';
 import { countBuilds } from './runtime/metrics/builds.ts';
@@ -51,7 +40,7 @@ import { metricsPage } from './runtime/metrics/metrics.ts';
 import { startPast } from './runtime/past.ts';
 import { readiness } from './runtime/readiness.ts';
 import { sampleThread } from './runtime/sample-thread.ts';
-import { readSchemes } from './runtime/schemes.ts';
+import { schemesOf } from './runtime/schemes.ts';
 import { type StatusFile, startStatusFile } from './runtime/status-file.ts';
 import { useTls } from './runtime/tls.ts';
 import { startTracing } from './runtime/tracing.ts';
@@ -168,16 +157,10 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
     closing.push(() => clearInterval(timer));
   }
   const devices = feedThread && deviceLedger(now);
-  const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
-    devices &&
-    ((group, { request, ip }, digest) => {
-      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf(request, ip, { status: 401 }));
-    });
-  const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
+  const callers = startCallers({ store, counts, devices, log, logger });
+  closing.push(callers.close);
   const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
   closing.push(() => past?.stop());
-  closing.push(startFailureLog(authentication.takeFailed, log));
-  closing.push(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
 
   const ready = loggedChecks(
     readiness({
@@ -199,14 +182,11 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       engine,
       geo,
       watch,
-      authentication.keyRevision,
+      callers.keyRevision,
       logger,
     );
-  const bouncers = new Bouncers(bouncerLog(log, now));
-  if (cache !== undefined) {
-    closing.push(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
-  }
-  const documents = cache && documentEndpoint(cache, now, feedReport(logger));
+  const polled = cache && startPolled(cache, store, log, logger);
+  closing.push(() => polled?.close());
   const metrics: MetricsPage | undefined = measures && {
     render: metricsPage({
       http: counts,
@@ -222,7 +202,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       now,
     }),
     token: config.metricsToken,
-    refuse: (call) => authentication.refuse('signal', call),
+    refuse: (call) => callers.refuse('signal', call),
   };
 
   const startedAt = now();
@@ -246,12 +226,9 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   if (management !== undefined) closing.push(resumeLeftBehind(management, log));
   const app = createApp({
     settings: config,
-    authenticator: authentication,
+    authenticator: callers,
     submitSignals: takesSignals && accept ? signalSubmission({ accept, forecast }) : undefined,
-    answerFeed: documents && feedEndpoint(documents),
-    answerRules: documents && rulesEndpoint(documents),
-    answerAgent: documents && agentEndpoint(documents),
-    bouncers: cache && bouncerEndpoints({ cache, bouncers, now, monotonic, report: feedReport(logger) }),
+    ...polled?.served,
     manage: management,
     readiness: ready,
     draining: () => draining,
@@ -310,15 +287,4 @@ type Close = () => Promise<void> | void;
 /** Closes in the reverse order of opening. */
 async function closeAll(closing: Close[]): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
-}
-
-/** The schemes of the configuration; rejects with every fault in its files at once, those of the geo data included. */
-async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>): Promise<Schemes> {
-  try {
-    return readSchemes(schemesFile);
-  } catch (fault) {
-    const [geo] = await Promise.allSettled([loadingGeo]);
-    if (geo.status === 'fulfilled') throw fault;
-    throw new WeirError('USAGE', `${(fault as Error).message}\n${(geo.reason as Error).message}`);
-  }
 }
