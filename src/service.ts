@@ -185,7 +185,7 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
       callers.keyRevision,
       logger,
     );
-  const polled = cache && startPolled(cache, store, log, logger);
+  const polled = cache && feedThread && startPolled(cache, feedThread, store, log, logger);
   closing.push(() => polled?.close());
   const metrics: MetricsPage | undefined = measures && {
     render: metricsPage({

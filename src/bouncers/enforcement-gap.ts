@@ -1,4 +1,5 @@
 /** What a bouncer cannot enforce of its feed, as far as can be told from here (SPEC D14.13). */
+import { countText } from '../count-text.ts';
 import type { Bouncer } from '../ports/bouncer-store.ts';
 
 export interface EnforcementGap {
@@ -22,7 +23,7 @@ type Seen = Pick<Bouncer, 'userAgent' | 'networks' | 'leftOutNetworks' | 'leftOu
 export function gapOf(bouncer: Seen): EnforcementGap | undefined {
   const { userAgent, networks, leftOutNetworks, leftOutAddresses } = bouncer;
   if (leftOutNetworks > 0) {
-    const what = `${leftOutNetworks} networks with ${leftOutAddresses} addresses`;
+    const what = `${leftOutNetworks} networks with ${countText(leftOutAddresses)} addresses`;
     return {
       kind: 'left_out',
       isCertain: true,

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { userInfo } from 'node:os';
+import type { Author } from '../account/caller.ts';
 import type { Config } from '../config.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -13,10 +15,24 @@ export interface Context {
   /** The store for a command that writes; its schema is up to date. `anew` as for `openStore`. */
   store(anew?: boolean): Promise<Store>;
   stream(): Promise<Stream>;
+  /** Who runs the command, for the audit log: what `--actor` says, else the system user. */
+  readonly author: Author;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Set by a command that ran but whose work failed in part. */
   exitCode: number;
+}
+
+/** The author of what a command changes. */
+export const authorOf = (actor: string | undefined): Author => ({ keyId: null, actor: actor ?? systemUser() });
+
+/** The user that this process runs as; one without an entry in the system's list is told by number. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 /** Writes one line; resolves when the reader keeps up. */

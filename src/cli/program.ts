@@ -6,7 +6,7 @@ import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import type { AddCommand } from './command.ts';
-import type { Context } from './context.ts';
+import { authorOf, type Context } from './context.ts';
 
 interface Streams {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -29,6 +29,7 @@ const GROUPS = {
   stream: 'the stream that landing reads',
   geo: 'country and ASN data',
   expression: 'filter expressions',
+  audit: 'who changed what',
   sample: 'good traffic that rules are tried on',
 };
 
@@ -63,6 +64,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
+  [['audit'], async () => (await import('./state/audit.ts')).auditCommands],
   [['status'], async () => (await import('./state/status.ts')).statusCommand],
 ];
 
@@ -93,10 +95,16 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   const add: AddCommand = (words, summary, options, { run, show }) => {
     const [first, rest] = splitWords(words);
     const parent = first === undefined ? root : group(first);
-    const command = options(parent.command(rest).description(summary).option('--json', 'print JSON for programs'));
+    const command = options(
+      parent
+        .command(rest)
+        .description(summary)
+        .option('--json', 'print JSON for programs')
+        .option('--actor <name>', 'who does it, for the audit log (default: the system user)', readActor),
+    );
     command.exitOverride().action(async (...given: unknown[]) => {
       const parsed = command.opts();
-      exitCode = await withContext(streams, async (context) => {
+      exitCode = await withContext(streams, parsed.actor, async (context) => {
         const positional = given
           .slice(0, -2)
           .flat()
@@ -145,7 +153,19 @@ function splitWords(words: string): [keyof typeof GROUPS | undefined, string] {
   return Object.hasOwn(GROUPS, first) ? [first as keyof typeof GROUPS, rest.join(' ')] : [undefined, words];
 }
 
-async function withContext({ environment, stdout, stderr }: Streams, work: (context: Context) => Promise<void>): Promise<number> {
+/** Who acts, from the option: a name as X-Actor takes it. */
+function readActor(text: string): string {
+  const name = text.trim();
+  if (name === '' || [...name].length > 100 || /[\p{Cc}\p{Cf}]/u.test(name))
+    throw new WeirError('USAGE', '--actor must be a name of 1 to 100 characters, without control characters');
+  return name;
+}
+
+async function withContext(
+  { environment, stdout, stderr }: Streams,
+  actor: string | undefined,
+  work: (context: Context) => Promise<void>,
+): Promise<number> {
   const read = readConfig(environment);
   if ('faults' in read) {
     for (const fault of read.faults) stderr.write(`weir: ${fault}\n`);
@@ -168,6 +188,7 @@ async function withContext({ environment, stdout, stderr }: Streams, work: (cont
     reads: () => (reads ??= openReads(config).catch(unavailable)),
     store: (anew = false) => (store ??= openStore(config, { patience, onMigrate, anew }).catch(unavailable)),
     stream: () => (stream ??= openStream(config).catch(unavailable)),
+    author: authorOf(actor),
     exitCode: 0,
   };
   try {

@@ -42,13 +42,13 @@ export const GIVEN_UP = 'too much has changed since; undo is no longer possible'
  * one of them replaced is given up.
  */
 export async function planUndo(
-  reads: Pick<StoreReads, 'batch' | 'undoPreview'>,
+  reads: Pick<StoreReads, 'batch' | 'undoPreview' | 'replacement'>,
   workspaceId: string,
   ids: readonly string[],
   step?: Step,
 ): Promise<PlannedUndo[]> {
   const batches: BatchInfo[] = [];
-  for (const id of new Set(ids.map((each) => each.toLowerCase()))) batches.push(await knownBatch(reads, workspaceId, id));
+  for (const id of new Set(await batchesOf(reads, workspaceId, ids))) batches.push(await knownBatch(reads, workspaceId, id));
   const lost = batches.find(({ undoable }) => !undoable);
   if (lost !== undefined) throw new WeirError('REFUSED', `batch ${lost.id}: ${GIVEN_UP}`);
   // Of the same instant are batches that were sent together: they are named in their order.
@@ -59,6 +59,16 @@ export async function planUndo(
     throw new WeirError('REFUSED', `there is nothing to undo: ${planned.map(({ preview }) => effectText(preview)).join('; ')}`);
   }
   return planned;
+}
+
+/** The batches that ids stand for: that of a replacement of a list stands for all that it sent. */
+async function batchesOf(reads: Pick<StoreReads, 'replacement'>, workspaceId: string, ids: readonly string[]): Promise<string[]> {
+  const batches: string[] = [];
+  for (const id of ids.map((each) => each.toLowerCase())) {
+    const replacement = await reads.replacement(workspaceId, id);
+    batches.push(...(replacement === undefined ? [id] : (JSON.parse(replacement.head) as { batches: string[] }).batches));
+  }
+  return batches;
 }
 
 /** What became of undos: the batches that they are, in the order of what they undo; null where another undo was first. */

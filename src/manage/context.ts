@@ -98,10 +98,11 @@ export interface ManageContext extends ManagePorts, ChangeContext {
 
 const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0 };
 
-/** The context of a command: it may do everything, and nobody is named. */
+/** The context of a command: it may do everything. `by` is who runs it. */
 export const byCommand = (
   store: StoreReads & StoreWrites,
   workspaceId: string,
+  by: Author,
   { maxLists, maxFeeds, maxKeys }: Most = ANY,
 ): ChangeContext => ({
   store,
@@ -109,7 +110,7 @@ export const byCommand = (
   maxLists,
   maxFeeds,
   maxKeys,
-  by: { keyId: null, actor: null },
+  by,
   permissions: null,
   keyExpiresAt: null,
   ifMatch: undefined,

@@ -22,6 +22,8 @@ export interface ImportReplacePorts extends ReplacementPorts, Pick<RuleManagemen
 export interface ReplacedBy {
   readonly plan: EqualPlan;
   readonly batches: readonly string[];
+  /** What all of it is undone by; undefined in a preview. */
+  readonly id?: string;
   readonly feeds?: ForecastFields;
 }
 
@@ -48,7 +50,7 @@ export async function replaceByImport(
     throw why;
   }
   await runReplacement(ports, caller.workspaceId, id);
-  return { plan: head.plan!, batches: head.batches };
+  return { plan: head.plan!, batches: head.batches, id };
 }
 
 /** Rules that a preview looks up, to tell what becomes of feeds without them. */

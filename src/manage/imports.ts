@@ -23,6 +23,8 @@ export interface ImportPorts extends ImportReplacePorts {
 
 /** What an import that replaces does to the rules that the file does not have. */
 export interface Replaced {
+  /** Undoes all of it in place of its batches; null in a preview. */
+  readonly id: string | null;
   /** Rules of the list that are removed: none where an entry failed. */
   readonly removed: number;
   readonly added: number;
@@ -81,7 +83,7 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
 
 /** Makes the list equal to the file. */
 async function replaced(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported> {
-  const { plan, batches, feeds } = await replaceByImport(ports, request, content);
+  const { plan, batches, id, feeds } = await replaceByImport(ports, request, content);
   const { added, changed, unchanged, removed, kept, refused, failed, expired, passed, faults, isLarge } = plan;
   const all = failed + (request.refused === 'keep' ? refused : 0);
   return {
@@ -93,7 +95,7 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
     errors_left_out: failed + refused - faults.length,
     warnings: [],
     batches,
-    replaced: { removed, added, changed, unchanged, kept, refused, needs_confirmation: isLarge },
+    replaced: { id: id ?? null, removed, added, changed, unchanged, kept, refused, needs_confirmation: isLarge },
     ...feeds,
   };
 }

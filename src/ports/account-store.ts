@@ -134,8 +134,8 @@ export interface AccountReads {
   keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
   /** What was deleted and can be brought back at `now` (ms), newest first; MOST_DELETED at most. */
   deletedFeeds(workspaceId: string, now: number): Promise<DeletedFeed[]>;
-  /** Newest first. Kept for 90 days. */
-  auditPage(workspaceId: string, page: PageRequest): Promise<Page<AuditRow>>;
+  /** Newest first, of one workspace; null: what belongs to none. Kept for 90 days. */
+  auditPage(workspaceId: string | null, page: PageRequest): Promise<Page<AuditRow>>;
   /** What a request made after `since` (ms) that was to be done once. */
   takenBytes(workspaceId: string): Promise<TakenBytes>;
   earlierAnswer(workspaceId: string, request: Omit<OnceOnly, 'fingerprint'>, since: number): Promise<EarlierAnswer | undefined>;
@@ -144,9 +144,9 @@ export interface AccountReads {
 /** Writes. Each call is one transaction with its row in the audit log. */
 export interface AccountWrites {
   bootstrap(b: Bootstrap): Promise<{ workspaceId: string; created: boolean }>;
-  createOrganization(name: string, subscription: Subscription): Promise<Organization>;
-  setSubscription(organizationId: string, subscription: Subscription): Promise<void>;
-  createWorkspace(organizationId: string, name: string): Promise<Workspace>;
+  createOrganization(name: string, subscription: Subscription, by?: Author): Promise<Organization>;
+  setSubscription(organizationId: string, subscription: Subscription, by?: Author): Promise<void>;
+  createWorkspace(organizationId: string, name: string, by?: Author): Promise<Workspace>;
   /** Moves the revisions of the workspace and of all its lists, and the key revision: callers carry the guard rails. */
   updateWorkspace(workspaceId: string, patch: WorkspacePatch, change?: ChangeOptions): Promise<Workspace>;
   createKey(workspaceId: string, key: NewKey, change?: ChangeOptions): Promise<KeyInfo>;
@@ -180,9 +180,14 @@ export interface AccountWrites {
    * set as given, a feed also where only the name is the same. The default list stands for the workspace's own. Returns the id that
    * each has now, by the given one. Rejects with REFUSED when a list and a feed would have one name.
    */
-  restoreLists(workspaceId: string, lists: readonly SavedList[], feeds?: readonly SavedFeed[]): Promise<ReadonlyMap<string, string>>;
+  restoreLists(
+    workspaceId: string,
+    lists: readonly SavedList[],
+    feeds?: readonly SavedFeed[],
+    by?: Author,
+  ): Promise<ReadonlyMap<string, string>>;
   /** Makes these keys as they were. A key whose hash is known stays as it is: returns the given ids of those. */
-  restoreKeys(workspaceId: string, keys: readonly SavedKey[]): Promise<string[]>;
+  restoreKeys(workspaceId: string, keys: readonly SavedKey[], by?: Author): Promise<string[]>;
   /** Remembers the answer to a request that was done, unless the transaction that did it has. */
   rememberAnswer(workspaceId: string, once: OnceOnly, answer: string): Promise<void>;
 }

@@ -353,6 +353,12 @@ export interface RuleReads {
   /** What undoing a batch would do now, found out in pieces of few rules; `step` does each of them, at once where it is absent. */
   undoPreview(workspaceId: string, batchId: string, step?: Step): Promise<UndoPreview>;
   /** Where the items of these numbers came from; those that are not known any more are left out. */
+  /** The rules of a kind (of a list) as they were before the item with their `seq` replaced them, as far as that is kept; those that it made are none. */
+  rulesBefore(
+    workspaceId: string,
+    of: { readonly kind: Kind; readonly listId: string | null },
+    rules: readonly Pick<StoredRule, 'id' | 'seq'>[],
+  ): Promise<StoredRule[]>;
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
@@ -401,9 +407,9 @@ export interface RuleWrites {
   sweep(limits: SweepLimits): Promise<number>;
   /** Gives a slice of what deleted rows have left free back to the disk, where that is much; whether there may be more. */
   shrink(): Promise<boolean>;
-  dropDeadLetter(id: number, of?: { readonly workspaceId: string; readonly by: Author }): Promise<boolean>;
+  dropDeadLetter(id: number, of?: { readonly workspaceId?: string; readonly by: Author }): Promise<boolean>;
   /** A row in the audit log for a change of rules, which the stream carries: what was asked for, and the id of the batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;
   /** Forgets every position, so that landing begins with this stream at its beginning, or behind what its partitions hold (`ends`). */
-  adoptStream(streamId: string, ends?: ReadonlyMap<number, number>): Promise<void>;
+  adoptStream(streamId: string, ends?: ReadonlyMap<number, number>, by?: Author): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** The role `feeds`: what is polled, and what signals would change of it. */
 import type { Logger } from 'pino';
 import { Bouncers } from '../bouncers/serve/bouncers.ts';
+import { findDecisions } from '../bouncers/serve/find-decisions.ts';
 import { bouncerLog, writeBouncers } from '../bouncers/serve/ledger.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -71,6 +72,7 @@ export const forecastFrom = (
 /** What answers the addresses that are polled; `close` writes last who pulls decisions. */
 export function startPolled(
   cache: DocumentCache,
+  feedThread: FeedThread,
   store: Engine['store'],
   log: Log,
   logger: Logger,
@@ -78,12 +80,13 @@ export function startPolled(
   const { now, monotonic } = systemClock;
   const report = feedReport(logger);
   const bouncers = new Bouncers(bouncerLog(log, now));
+  const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   const documents = documentEndpoint(cache, now, report);
   const served = {
     answerFeed: feedEndpoint(documents),
     answerRules: rulesEndpoint(documents),
     answerAgent: agentEndpoint(documents),
-    bouncers: bouncerEndpoints({ cache, bouncers, now, monotonic, report }),
+    bouncers: bouncerEndpoints({ decisions, bouncers, now, monotonic, report }),
   };
   const onError = (err: Error) => logger.warn({ err }, 'the bouncers could not be written');
   return { served, close: everyMinute(writeBouncers(bouncers, store, now, onError)) };

@@ -1,8 +1,14 @@
-/** A thread that tests one expression on one request, and ends: how long that takes is the author's doing. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** A thread that tests expressions on requests, one after the other: how long that takes is their authors' doing. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type TestInput, testExpression } from '../manage/expression-test.ts';
+import type { ExpressionTestMethods } from './expression-test.ts';
+import { serveCalls } from './rpc.ts';
 import { readSchemes } from './schemes.ts';
 
-const { kind, expression, request, schemesFile } = workerData as TestInput & { readonly schemesFile: string | undefined };
-const schemes = readSchemes(schemesFile);
-parentPort!.postMessage(testExpression(expression, schemes[kind], request));
+const schemes = readSchemes((workerData as { readonly schemesFile: string | undefined }).schemesFile);
+
+serveCalls(parentPort as MessagePort, {
+  async test({ kind, expression, request }: TestInput) {
+    return testExpression(expression, schemes[kind], request);
+  },
+} satisfies ExpressionTestMethods);

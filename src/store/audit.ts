@@ -48,10 +48,12 @@ export function changed(before: State, after: State): AuditedChange {
 
 const PAGE = `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.id < $2
   ORDER BY a.id DESC LIMIT $3`;
+const PAGE_OF_NONE = 'SELECT a.* FROM audit a WHERE a.workspace_pk IS NULL AND a.id < $1 ORDER BY a.id DESC LIMIT $2';
 
 /** `auditPage` of the port. */
-export function* auditPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<AuditRow>> {
-  const rows = yield* all(PAGE, workspaceId, after === null ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1);
+export function* auditPage(workspaceId: string | null, { after, limit }: PageRequest): Work<Page<AuditRow>> {
+  const from = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
+  const rows = yield* workspaceId === null ? all(PAGE_OF_NONE, from, limit + 1) : all(PAGE, workspaceId, from, limit + 1);
   return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
 }
 

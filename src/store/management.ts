@@ -26,6 +26,9 @@ export type Management = Omit<
 > &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
+/** Who makes the first key. */
+const THE_SERVICE: Author = { keyId: null, actor: 'weir serve' };
+
 /** Keys that one statement marks as used. */
 const TOUCHED = 100;
 
@@ -40,31 +43,36 @@ export function management(transact: Transact): Management {
           if (first === undefined) yield* run('UPDATE keys SET prefix = $1 WHERE hash = $2 AND prefix <> $1', prefix, hash);
           if (known !== undefined) return { workspaceId: String(known.id), created: false };
           const workspaceId = yield* defaultWorkspace(now);
-          yield* insertKey(now, workspaceId, {
-            name: BOOTSTRAP_KEY_NAME,
-            hash,
-            prefix,
-            permissions: PERMISSIONS,
-            listId: null,
-            feedId: null,
-            expiresAt: null,
-          });
+          yield* insertKey(
+            now,
+            workspaceId,
+            {
+              name: BOOTSTRAP_KEY_NAME,
+              hash,
+              prefix,
+              permissions: PERMISSIONS,
+              listId: null,
+              feedId: null,
+              expiresAt: null,
+            },
+            { by: THE_SERVICE },
+          );
           return { workspaceId, created: true };
         },
         { alone: true },
       ),
-    createOrganization: (name, subscription) => transact((now) => insertOrganization(now, name, subscription)),
-    setSubscription: (organizationId, subscription) =>
+    createOrganization: (name, subscription, by) => transact((now) => insertOrganization(now, name, subscription, by)),
+    setSubscription: (organizationId, subscription, by) =>
       transact(
         function* (now) {
           const count = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
           if (count === 0) throw noSuch('organization', organizationId);
           yield* moveKeyRevision();
-          yield* audit(now, `subscription set to ${subscription}`, organizationId);
+          yield* audit(now, `subscription set to ${subscription}`, organizationId, { by });
         },
         { repeatable: true },
       ),
-    createWorkspace: (organizationId, name) => transact((now) => insertWorkspace(now, organizationId, name)),
+    createWorkspace: (organizationId, name, by) => transact((now) => insertWorkspace(now, organizationId, name, by)),
     updateWorkspace: (workspaceId, patch, { by, ifMatch } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
@@ -150,7 +158,7 @@ export function management(transact: Transact): Management {
     dropDeadLetter: (id, of) =>
       transact(function* (now) {
         const count = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
-        const workspacePk = of === undefined ? null : yield* findWorkspace(of.workspaceId);
+        const workspacePk = of?.workspaceId === undefined ? null : yield* findWorkspace(of.workspaceId);
         if (count > 0) yield* audit(now, 'dead letter dropped', String(id), { workspacePk, by: of?.by });
         return count > 0;
       }),
@@ -158,12 +166,12 @@ export function management(transact: Transact): Management {
       transact(function* (now) {
         yield* audit(now, event, batchId, { workspacePk: yield* findWorkspace(workspaceId), by, change: { before: null, after } });
       }),
-    adoptStream: (streamId, ends = new Map()) =>
+    adoptStream: (streamId, ends = new Map(), by) =>
       transact(
         function* (now) {
           yield* run('DELETE FROM positions');
           for (const [partition, end] of ends) yield* run('INSERT INTO positions VALUES ($1, $2, $3)', streamId, partition, end);
-          yield* audit(now, 'stream adopted', streamId);
+          yield* audit(now, 'stream adopted', streamId, { by });
         },
         { repeatable: true },
       ),
@@ -288,17 +296,17 @@ function* defaultWorkspace(now: string): Work<string> {
   if (workspace !== undefined) return String(workspace.id);
   const organization =
     (yield* one("SELECT id FROM organizations WHERE name = 'default' ORDER BY pk LIMIT 1")) ??
-    (yield* insertOrganization(now, 'default', 'active'));
-  return (yield* insertWorkspace(now, String(organization.id), 'default')).id;
+    (yield* insertOrganization(now, 'default', 'active', THE_SERVICE));
+  return (yield* insertWorkspace(now, String(organization.id), 'default', THE_SERVICE)).id;
 }
 
-function* insertOrganization(now: string, name: string, subscription: Subscription): Work<Organization> {
+function* insertOrganization(now: string, name: string, subscription: Subscription, by?: Author): Work<Organization> {
   const organization = organizationOf(yield* create(now, 'organizations', { id: randomUUID(), name, subscription }));
-  yield* audit(now, 'organization created', organization.id);
+  yield* audit(now, 'organization created', organization.id, { by });
   return organization;
 }
 
-function* insertWorkspace(now: string, organizationId: string, name: string): Work<Workspace> {
+function* insertWorkspace(now: string, organizationId: string, name: string, by?: Author): Work<Workspace> {
   const organization = yield* one('SELECT pk FROM organizations WHERE id = $1', organizationId);
   if (organization === undefined) throw noSuch('organization', organizationId);
   const id = randomUUID();
@@ -306,8 +314,8 @@ function* insertWorkspace(now: string, organizationId: string, name: string): Wo
   const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', isDefault: true };
   yield* insertList(now, Number(row.pk), defaultList);
   const workspacePk = Number(row.pk);
-  yield* audit(now, 'list created', defaultList.id, { workspacePk });
-  yield* audit(now, 'workspace created', id, { workspacePk });
+  yield* audit(now, 'list created', defaultList.id, { workspacePk, by });
+  yield* audit(now, 'workspace created', id, { workspacePk, by });
   return workspaceOf({ ...row, organization_id: organizationId });
 }
 

@@ -17,7 +17,7 @@ const LIMIT = 60_000;
 
 export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' | 'restoreKeys'> {
   return {
-    restoreLists: (workspaceId, lists, feeds = []) =>
+    restoreLists: (workspaceId, lists, feeds = [], by) =>
       transact(
         function* (now) {
           const workspacePk = yield* changeWorkspace(workspaceId);
@@ -28,19 +28,19 @@ export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' 
             ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
           }
           yield* moveKeyRevision();
-          yield* audit(now, 'lists restored', workspaceId, { workspacePk });
+          yield* audit(now, 'lists restored', workspaceId, { workspacePk, by });
           return ids;
         },
         { limit: LIMIT },
       ),
-    restoreKeys: (workspaceId, keys) =>
+    restoreKeys: (workspaceId, keys, by) =>
       transact(
         function* (now) {
           const workspacePk = yield* findWorkspace(workspaceId);
           const known: string[] = [];
           for (const key of keys) if (!(yield* restoreKey(workspacePk, key))) known.push(key.id);
           yield* moveKeyRevision();
-          yield* audit(now, 'keys restored', workspaceId, { workspacePk });
+          yield* audit(now, 'keys restored', workspaceId, { workspacePk, by });
           return known;
         },
         { limit: LIMIT },

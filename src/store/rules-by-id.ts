@@ -1,11 +1,13 @@
 /** Whole rules by their ids, the same in both dialects. */
 import type { StoredRule } from '../ports/rule-store.ts';
 import { type Kind, RULE_KINDS } from '../rule.ts';
+import { WORKSPACE_PK } from './places.ts';
 import { ruleOf } from './rows.ts';
+import { ruleTable } from './rule-columns.ts';
 import { all, type Work } from './work.ts';
 
 /** Rules that one statement asks for. */
-const ASKED = 500;
+const ASKED = 400;
 
 /** `rulesById` of the port. */
 export function* rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Work<StoredRule[]> {
@@ -28,3 +30,27 @@ const SELECT = {
     WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1 AND`,
   workspace: (table: string) => `SELECT r.* FROM ${table} r WHERE (SELECT w.id FROM workspaces w WHERE w.pk = r.workspace_pk) = $1 AND`,
 } as const;
+
+/** `rulesBefore` of the port. */
+export function* rulesBefore(
+  workspaceId: string,
+  { kind, listId }: { readonly kind: Kind; readonly listId: string | null },
+  rules: readonly { readonly id: number; readonly seq: number }[],
+): Work<StoredRule[]> {
+  const { before, place } = ruleTable(kind);
+  const at = place === 'list_pk' ? `(SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK})` : WORKSPACE_PK;
+  const found: StoredRule[] = [];
+  for (let from = 0; from < rules.length; from += ASKED) {
+    const slice = rules.slice(from, from + ASKED);
+    const values = slice.map((_, i) => `(CAST($${2 * i + 3} AS BIGINT), CAST($${2 * i + 4} AS BIGINT))`);
+    const rows = yield* all(
+      `WITH wanted (changed, id) AS (VALUES ${values}) SELECT c.*, CAST($2 AS TEXT) AS list_id FROM wanted w
+       JOIN ${before} c ON c.${place} = ${at} AND c.changed = w.changed AND c.id = w.id WHERE c.existed = 1`,
+      workspaceId,
+      listId,
+      ...slice.flatMap(({ id, seq }) => [seq, id]),
+    );
+    found.push(...rows.map((row) => ruleOf(kind, row)));
+  }
+  return found;
+}

@@ -24,7 +24,7 @@ import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows
 import { ruleCount } from './rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rule-pages.ts';
 import { activeCount } from './rule-tables.ts';
-import { rulesById } from './rules-by-id.ts';
+import { rulesBefore, rulesById } from './rules-by-id.ts';
 import { sampleReads } from './samples.ts';
 import { findSession } from './sessions.ts';
 import { takenBytes } from './taken-bytes.ts';
@@ -54,6 +54,7 @@ type SharedReads = SessionReads &
     | 'batch'
     | 'undoPreview'
     | 'origins'
+    | 'rulesBefore'
     | 'rulesById'
     | 'deadLetterCount'
   >;
@@ -106,6 +107,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     batch: (workspaceId, batchId) => read(batchOf(workspaceId, batchId)),
     undoPreview: (workspaceId, batchId, step) => undoPreview(read, step, workspaceId, batchId),
     origins: (workspaceId, seqs) => read(originsOf(workspaceId, seqs)),
+    rulesBefore: (workspaceId, of, rules) => read(rulesBefore(workspaceId, of, rules)),
     rulesById: (workspaceId, kind, ids) => read(rulesById(workspaceId, kind, ids)),
     async deadLetterCount(most) {
       return Number((await read(one(DEAD_LETTERS, most)))?.letters ?? 0);

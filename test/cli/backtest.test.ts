@@ -122,7 +122,7 @@ test('D19.14 backtest: several recordings, gzip; people get tables', async () =>
   assert.deepEqual([twice.requests, twice.rules[0].matches], [200, 60]);
   const { code, stdout } = await command(['backtest', log, '--rules', rules], settings);
   assert.equal(code, 0);
-  assert.match(stdout, /^100 requests, 2026-10-10T13:00:00\.000Z to 2026-10-10T13:59:00\.000Z, as recorded\n1 lines without a request/);
+  assert.match(stdout, /^100 requests, 2026-10-10T13:00:00\.000Z to 2026-10-10T13:59:00\.000Z, as recorded\n1 line without a request/);
   assert.match(stdout, /\nbroad {5}challenge {2}60 {7}60\.00%/);
   assert.match(stdout, /\n {2}broad takes 2 of its 2 requests\n/);
 });

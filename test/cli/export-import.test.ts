@@ -319,7 +319,7 @@ describe('D4 moving between embedded stores', () => {
         .filter((line) => /^\{"(rule|list)"/.test(line));
       const ids = new Map<string, string>();
       const name = (id: string) => ids.get(id) ?? ids.set(id, `list ${ids.size}`).get(id)!;
-      return rules.map((line) => line.replace(/(?<="(?:list_)?id":")[0-9a-f-]{36}/, name));
+      return rules.map((line) => line.replace(/(?<="(?:list_)?id":")[0-9a-f-]{36}/g, name));
     };
     assert.deepEqual(anonymous(copy), anonymous(file));
   });

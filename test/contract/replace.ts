@@ -141,7 +141,7 @@ function tests(world: () => World): void {
     );
     const done = (await ask(client, `/${others.id}`)).body;
     assert.ok(done.batches.length > 0);
-    for (const batch of done.batches.toReversed()) await world().text(['undo', batch, '--workspace', client.workspace, '--yes']);
+    await world().text(['undo', done.id, '--workspace', client.workspace, '--yes']);
     assert.deepEqual(await targets(client), before);
   });
 

@@ -399,8 +399,8 @@ suite('management of rules', () => {
     const most = [...hosts.slice(0, 6), '192.0.2.77'].join('\n');
     const preview = await done('/imports?replace=1&preview=1', most);
     assert.deepEqual(
-      [preview.replaced, preview.batches],
-      [{ removed: 4, added: 1, changed: 0, unchanged: 6, kept: 1, refused: 0, needs_confirmation: false }, []],
+      [{ ...(preview.replaced as object), id: undefined }, preview.batches],
+      [{ id: undefined, removed: 4, added: 1, changed: 0, unchanged: 6, kept: 1, refused: 0, needs_confirmation: false }, []],
     );
     // A /29, a /31 and a host; then a /30, a /31 and two hosts.
     assert.deepEqual(
@@ -413,15 +413,19 @@ suite('management of rules', () => {
     assert.deepEqual(await targets(), all);
 
     const few = hosts.slice(0, 3).join('\n');
-    assert.deepEqual((await done('/imports?replace=1&preview=1', few)).replaced, {
-      removed: 7,
-      added: 0,
-      changed: 0,
-      unchanged: 3,
-      kept: 1,
-      refused: 0,
-      needs_confirmation: true,
-    });
+    assert.deepEqual(
+      { ...((await done('/imports?replace=1&preview=1', few)).replaced as object), id: undefined },
+      {
+        id: undefined,
+        removed: 7,
+        added: 0,
+        changed: 0,
+        unchanged: 3,
+        kept: 1,
+        refused: 0,
+        needs_confirmation: true,
+      },
+    );
     const refused = await post('/imports?replace=1', few);
     assert.equal(refused.status, 409);
     assert.match(
@@ -430,15 +434,15 @@ suite('management of rules', () => {
     );
     const faulty = await done('/imports?replace=1', `${most}\nnonsense`);
     assert.deepEqual(
-      [faulty.failed, faulty.replaced],
-      [1, { removed: 0, added: 1, changed: 0, unchanged: 6, kept: 1, refused: 0, needs_confirmation: false }],
+      [faulty.failed, { ...(faulty.replaced as object), id: undefined }],
+      [1, { id: undefined, removed: 0, added: 1, changed: 0, unchanged: 6, kept: 1, refused: 0, needs_confirmation: false }],
     );
     assert.deepEqual(await targets(), [...hosts, '192.0.2.77', '198.51.100.1'].sort());
 
     const replaced = await done('/imports?replace=1', most);
     assert.deepEqual(
-      [replaced.replaced, replaced.batches.length],
-      [{ removed: 4, added: 0, changed: 0, unchanged: 7, kept: 1, refused: 0, needs_confirmation: false }, 1],
+      [{ ...(replaced.replaced as object), id: undefined }, replaced.batches.length],
+      [{ id: undefined, removed: 4, added: 0, changed: 0, unchanged: 7, kept: 1, refused: 0, needs_confirmation: false }, 1],
     );
     assert.deepEqual(await targets(), [...hosts.slice(0, 6), '192.0.2.77', '198.51.100.1']);
     await done('/imports?replace=1&confirmed=1', few);

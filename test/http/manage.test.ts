@@ -1,6 +1,7 @@
 /** The management API: what holds of every operation, from the table of operations, and what each group does (SPEC D15). */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { Permission } from '../../src/account/permission.ts';
@@ -314,7 +315,23 @@ suite('management', () => {
     assert.deepEqual([long!.event, long!.before, long!.after], ['list changed', null, null]);
     await command(['list', 'set', id, '--workspace', workspace, '--format', ''], settings);
     const [commanded] = (await get('/audit?limit=1')).body.entries;
-    assert.deepEqual([commanded!.object, commanded!.key_id, commanded!.actor, commanded!.after], [id, null, null, { format: null }]);
+    const { username } = userInfo();
+    assert.deepEqual([commanded!.object, commanded!.key_id, commanded!.actor, commanded!.after], [id, null, username, { format: null }]);
+    await command(['list', 'set', id, '--workspace', workspace, '--format', 'plain', '--actor', 'Renée'], settings);
+    const found = await commandJson<Json[]>(
+      ['audit', 'ls', '--workspace', workspace, '--by', 'Renée', '--object', id, '--limit', '1'],
+      settings,
+    );
+    assert.deepEqual(
+      found.map(({ event, actor, key_id, after }) => [event, actor, key_id, after]),
+      [['list changed', 'Renée', null, { format: 'plain' }]],
+    );
+    const { stdout } = await command(['audit', 'ls', '--workspace', workspace, '--event', 'key created', '--since', '1h'], settings);
+    assert.match(stdout, /^AT +EVENT +WHAT +BY +KEY +CHANGE\n(.* key created +.*\n)+$/);
+    const [whole] = await commandJson<Json[]>(['audit', 'ls', '--event', 'organization created'], settings);
+    assert.equal(whole!.event, 'organization created');
+    const odd = await command(['list', 'set', id, '--workspace', workspace, '--format', '', '--actor', 'a\nb'], settings);
+    assert.deepEqual([odd.code, /--actor must be a name/.test(odd.stderr)], [2, true]);
   });
 
   test('D15.6 X-Actor: any script, as it is or percent-encoded, at most 100 characters, no control characters', async () => {

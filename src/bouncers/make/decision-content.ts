@@ -26,13 +26,13 @@ export interface DecisionContent {
   readonly all: DecisionNetworks;
   readonly leftOut: DecisionAnswer['leftOut'];
   /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
-  readonly until: number;
+  readonly lapsesAt: number;
 }
 
 /** What there is in place of content that exceeds the cap. */
 export interface TooManyDecisions {
   readonly count: number;
-  readonly until: number;
+  readonly lapsesAt: number;
 }
 
 interface DecisionParts {
@@ -55,13 +55,13 @@ const NOTHING = { networks: 0, addresses: 0 };
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
   const { asOf, geo, guarded, entryLimit, singleAddresses, listOf, coverage } = parts;
   const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
-  const { classes, count, until } = feedContent(snapshot, query, geo);
-  if (singleAddresses === null && count > entryLimit) return { count, until };
+  const { classes, count, lapsesAt } = feedContent(snapshot, query, geo);
+  if (singleAddresses === null && count > entryLimit) return { count, lapsesAt };
   const { v4, v6 } = classes[0] ?? networksOf([]);
   const active = activeParts(snapshot.parts, query, geo);
   const blocking = blockingRules(active);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, listOf });
-  if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, until };
+  if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, lapsesAt };
 
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
@@ -70,7 +70,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
   const single = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
   const addresses = addressCount(single);
-  if (addresses > entryLimit) return { count: addresses, until };
+  if (addresses > entryLimit) return { count: addresses, lapsesAt };
   const wide = addressSet([]);
   pushNetworks(wide, { v4, v6 });
   const left = withoutTaken(wide, single);
@@ -78,7 +78,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
     told: coveredBy(narrow, hostsV4(single), hostsV6(single)),
     all,
     leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
-    until,
+    lapsesAt,
   };
 }
 

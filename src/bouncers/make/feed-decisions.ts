@@ -21,12 +21,12 @@ interface ToldStore {
   record(record: Parameters<StoreWrites['recordTold']>[2]): ReturnType<StoreWrites['recordTold']>;
 }
 
-/** What came of a build: `version` names the content, undefined when it exceeds the cap; `until` in whole seconds. */
+/** What came of a build: `version` names the content, undefined when it exceeds the cap; `lapsesAt` in whole seconds. */
 interface Taken {
   readonly version: string | undefined;
   readonly entryCount: number;
   readonly entryLimit: number;
-  readonly until: number;
+  readonly lapsesAt: number;
 }
 
 /** What the feed thread holds for the bouncers of one feed. */
@@ -61,7 +61,7 @@ export class FeedDecisions {
     const { singleAddresses } = profile;
     const made = { listOf: this.#numberLists(snapshot), coverage: this.#coverage };
     const content = decisionContent(snapshot, { ...parts, ...made, entryLimit, singleAddresses });
-    if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, until: content.until };
+    if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, lapsesAt: content.lapsesAt };
     told.take(content.told, now);
     this.#content = content;
     this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
@@ -71,7 +71,7 @@ export class FeedDecisions {
       version: `${builder} ${version}`,
       entryCount: told.networks.until.length,
       entryLimit,
-      until: Math.min(content.until, told.nextDue),
+      lapsesAt: Math.min(content.lapsesAt, told.nextDue),
     };
   }
 

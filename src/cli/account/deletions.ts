@@ -25,7 +25,7 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
       const workspace = await workspaceId(store, given);
       const told = await deletionPreview(store, workspace, kind, name!);
       if (told.needs_confirmation) await confirm(context, [...previewLines(told), ...comesBack(told, given, forGood)].join('\n'), yes);
-      return deleteNamed(byCommand(store, workspace), kind, told.id, { confirmed: true, forGood });
+      return deleteNamed(byCommand(store, workspace, context.author), kind, told.id, { confirmed: true, forGood });
     },
     show: ({ id, name, restorable_until: until }) =>
       `${what} ${printable(name)} ${id} is deleted${until === null ? ' for good' : `; weir ${what} restore brings it back until ${until}`}`,
@@ -38,7 +38,7 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
       async run(context, [name], options) {
         const store = await context.store();
         const workspace = await workspaceId(store, options.workspace);
-        return restoreNamed(byCommand(store, workspace, context.config), kind, name!, options.name);
+        return restoreNamed(byCommand(store, workspace, context.author, context.config), kind, name!, options.name);
       },
       show: ({ id, name, keys }) =>
         `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,

@@ -21,7 +21,11 @@ export function feedCommands(add: AddCommand): void {
       const lists = await members(store, workspace, options);
       if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
       return feedJson(
-        await createFeed(byCommand(store, workspace, context.config), { ...settingPatch(options), name: readName(name), lists }),
+        await createFeed(byCommand(store, workspace, context.author, context.config), {
+          ...settingPatch(options),
+          name: readName(name),
+          lists,
+        }),
       );
     },
     show: (feed) => `feed ${feed.name} ${feed.id}`,
@@ -34,7 +38,7 @@ export function feedCommands(add: AddCommand): void {
       const lists = await members(store, workspace, options);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
       const patch = requireChange({ ...settingPatch(options), ...(lists !== undefined && { lists }) }, 'feed set');
-      const changed = feedJson(await changeFeed(byCommand(store, workspace), feed.id, patch));
+      const changed = feedJson(await changeFeed(byCommand(store, workspace, context.author), feed.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
     },
     show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}`,

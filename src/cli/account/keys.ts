@@ -29,7 +29,7 @@ export function keyCommands(add: AddCommand): void {
       async run(context, _args, options) {
         const store = await context.store();
         const workspace = await workspaceId(store, options.workspace);
-        const made = await createKey(byCommand(store, workspace, context.config), {
+        const made = await createKey(byCommand(store, workspace, context.author, context.config), {
           name: options.name ?? null,
           permissions: options.permission,
           listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
@@ -71,7 +71,7 @@ export function keyCommands(add: AddCommand): void {
       async run(context, [ref], { workspace: given, yes }) {
         const store = await context.store();
         const { workspace, key } = await keyAnywhere(store, ref, given);
-        const change = byCommand(store, workspace);
+        const change = byCommand(store, workspace, context.author);
         const told = await revokeKey(change, key.id, true);
         if (told.pulled.length > 0) {
           await confirm(context, useLines(told, `key ${key.name ?? key.id} was used in the last ten minutes by`).join('\n'), yes);

@@ -14,7 +14,7 @@ export function listCommands(add: AddCommand): void {
     async run(context, [name], options) {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
-      const change = byCommand(store, workspace, context.config);
+      const change = byCommand(store, workspace, context.author, context.config);
       return listJson(await createList(change, { ...settingPatch(options), name: readName(name) }));
     },
     show: (list) => `list ${list.name} ${list.id}`,
@@ -26,7 +26,7 @@ export function listCommands(add: AddCommand): void {
       const workspace = await workspaceId(store, options.workspace);
       const list = await findList(store, workspace, name);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const changed = listJson(await changeList(byCommand(store, workspace), list.id, patch));
+      const changed = listJson(await changeList(byCommand(store, workspace, context.author), list.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, list.id) }) };
     },
     show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}`,

@@ -18,7 +18,7 @@ const SUBSCRIPTION = ['--subscription <state>', SUBSCRIPTIONS.join(' or '), oneO
 export function organizationCommands(add: AddCommand): void {
   add('org create <name>', 'make an organization', (c) => c.option(...SUBSCRIPTION, 'active'), {
     async run(context, [name], options) {
-      return organizationJson(await (await context.store()).createOrganization(readName(name), options.subscription));
+      return organizationJson(await (await context.store()).createOrganization(readName(name), options.subscription, context.author));
     },
     show: (org) => `organization ${org.name} ${org.id}`,
   });
@@ -26,7 +26,7 @@ export function organizationCommands(add: AddCommand): void {
     async run(context, [org], options) {
       const store = await context.store();
       const organization = pick(await store.organizations(), org, 'organization');
-      await store.setSubscription(organization.id, options.subscription);
+      await store.setSubscription(organization.id, options.subscription, context.author);
       return organizationJson({ ...organization, subscription: options.subscription });
     },
     show: (org) => `organization ${org.name}: subscription ${org.subscription}`,

@@ -20,7 +20,7 @@ export function workspaceCommands(add: AddCommand): void {
       async run(context, [name], options) {
         const store = await context.store();
         const organization = pick(await store.organizations(), options.org, 'organization');
-        return workspaceJson(await store.createWorkspace(organization.id, readName(name)));
+        return workspaceJson(await store.createWorkspace(organization.id, readName(name), context.author));
       },
       show: (workspace) => `workspace ${workspace.name} ${workspace.id}`,
     },
@@ -31,7 +31,7 @@ export function workspaceCommands(add: AddCommand): void {
       const workspace = pick(await store.workspaces(), name, 'workspace');
       const patch = requireChange(patchOf(options), 'workspace set');
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const changed = workspaceJson(await changeWorkspace(byCommand(store, workspace.id), patch));
+      const changed = workspaceJson(await changeWorkspace(byCommand(store, workspace.id, context.author), patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace.id, null) }) };
     },
     show: (workspace) => `workspace ${workspace.name} ${workspace.id} is changed${costSentence(workspace.subtraction)}`,

@@ -42,7 +42,7 @@ export function backtestCommand(add: AddCommand): void {
         for (const file of files) inputs.push(await openInput(file));
         const sizes = inputs.map(({ size }) => size);
         const total = sizes.some((size) => size === undefined) ? undefined : sizes.reduce<number>((sum, size) => sum + size!, 0);
-        const progress = startProgress(context, `${rules.length} rules`, total, { MiB: 0 });
+        const progress = startProgress(context, plural(rules.length, 'rule'), total, { MiB: 0 });
         try {
           const count = await backtest({ rules, kind, view, schemesFile, geo: await geoFor(context, rules) }, chunksOf(inputs), (bytes) =>
             progress.update(bytes, { MiB: Math.round(bytes / 1024 / 1024) }),
@@ -110,13 +110,14 @@ async function fileRules(file: string, kind: ExpressionKind): Promise<OrderedRul
 }
 
 const count = (value: number): string => value.toLocaleString('en');
+const plural = (value: number, what: string): string => `${count(value)} ${what}${value === 1 ? '' : 's'}`;
 const percent = (share: number): string => `${share > 0 && share < 0.00005 ? '<0.01' : (share * 100).toFixed(2)}%`;
 
 function reportText(report: Report): string {
   const { requests, unread, first, last, view, rules, actions } = report;
   const span = first === null ? '' : `, ${first} to ${last}`;
-  const lines = [`${count(requests)} requests${span}, ${view === 'agent' ? 'as the agent sees them' : 'as recorded'}`];
-  if (unread !== null) lines.push(`${count(unread.lines)} lines without a request, first: ${unread.first}`);
+  const lines = [`${plural(requests, 'request')}${span}, ${view === 'agent' ? 'as the agent sees them' : 'as recorded'}`];
+  if (unread !== null) lines.push(`${plural(unread.lines, 'line')} without a request, first: ${unread.first}`);
   lines.push(
     '',
     table(
@@ -160,7 +161,7 @@ function detailsOf(rule: RuleReport, requests: number): string[] {
     lines.push(
       `contains ${rule.contains.slice(0, 5).join(', ')}${rule.contains.length > 5 ? ` and ${rule.contains.length - 5} more` : ''}`,
     );
-  if (rule.errors !== null) lines.push(`fails for ${count(rule.errors.requests)} requests: ${rule.errors.first}`);
+  if (rule.errors !== null) lines.push(`fails for ${plural(rule.errors.requests, 'request')}: ${rule.errors.first}`);
   for (const { what, requests: number } of rule.lacking)
     lines.push(`${what} is not recorded in ${percent(number / requests)} of the requests: the default of the engine counts`);
   for (const note of rule.agent) lines.push(note);

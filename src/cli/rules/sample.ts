@@ -39,7 +39,7 @@ export function sampleCommands(add: AddCommand): void {
         if (name === 'set' && taker.seen > MOST_SAMPLED)
           throw new WeirError('USAGE', `${file} has ${taker.seen} requests, a sample at most ${MOST_SAMPLED}: weir sample take chooses`);
         const store = await context.store();
-        const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace));
+        const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace), context.author);
         const written = await store.writeSample(id, taker.content(), by);
         const limit = limitOf(options);
         const sample = Object.keys(limit).length === 0 ? written : await store.limitSample(id, limit, by);
@@ -52,7 +52,7 @@ export function sampleCommands(add: AddCommand): void {
   add('sample limit', 'change what share of the sample a rule may block', limits, {
     async run(context, _, options) {
       const store = await context.store();
-      const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace));
+      const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace), context.author);
       return sampleJson(await store.limitSample(id, requireChange(limitOf(options), 'sample limit'), by));
     },
     show: text,
@@ -68,7 +68,7 @@ export function sampleCommands(add: AddCommand): void {
   add('sample delete', 'delete the sample of a workspace; no rule is tried any more', ofWorkspace, {
     async run(context, _, options) {
       const store = await context.store();
-      const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace));
+      const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace), context.author);
       return { deleted: await store.deleteSample(id, by) };
     },
     show: ({ deleted }) => (deleted ? 'the sample is deleted' : 'the workspace has no sample'),

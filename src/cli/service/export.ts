@@ -7,8 +7,9 @@ import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { NO_WORKSPACE_SETTINGS, type Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
+import type { StoredRule } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { KINDS, RULE_KINDS } from '../../rule.ts';
+import { KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
@@ -17,6 +18,8 @@ import { pick } from '../usage.ts';
 import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
+/** Rules that are looked up together. */
+const SLICE = 400;
 /** Characters that are gathered before they are written. */
 const CHUNK = 65_536;
 
@@ -95,9 +98,45 @@ async function* workspaceLines(store: StoreReads, workspace: Workspace, now: num
 /** The rules of exactly these lists: one that is made meanwhile has no line. */
 async function* allRules(store: StoreReads, workspaceId: string, lists: readonly { id: string }[], now: number): AsyncGenerator<SavedRule> {
   for (const kind of KINDS) {
-    if (RULE_KINDS[kind].scope === 'workspace') yield* store.rules(workspaceId, { kind, now });
-    else for (const { id } of lists) yield* store.rules(workspaceId, { kind, listId: id, now });
+    const places = RULE_KINDS[kind].scope === 'workspace' ? [null] : lists.map(({ id }) => id);
+    for (const listId of places) {
+      const rules = store.rules(workspaceId, { kind, ...(listId !== null && { listId }), now });
+      for await (const some of inSlices(rules, SLICE)) yield* await withPast(store, workspaceId, { kind, listId }, some);
+    }
   }
+}
+
+/** The rules with who sent them, and what they replaced with who had sent that. */
+async function withPast(
+  store: StoreReads,
+  workspaceId: string,
+  of: { readonly kind: Kind; readonly listId: string | null },
+  rules: readonly StoredRule[],
+): Promise<SavedRule[]> {
+  const earlier = new Map((await store.rulesBefore(workspaceId, of, rules)).map((rule) => [rule.id, rule]));
+  const origins = await store.origins(
+    workspaceId,
+    [...rules, ...earlier.values()].map(({ seq }) => seq),
+  );
+  const saved = ({ id: _, seq, ...rule }: StoredRule): SavedRule => {
+    const origin = origins.get(seq);
+    return { ...rule, ...(origin !== undefined && (origin.batchId ?? origin.keyId) !== null && { origin }) };
+  };
+  return rules.map((rule) => {
+    const before = earlier.get(rule.id);
+    return before === undefined ? saved(rule) : { ...saved(rule), before: saved(before) };
+  });
+}
+
+async function* inSlices<T>(items: AsyncIterable<T>, most: number): AsyncGenerator<T[]> {
+  let slice: T[] = [];
+  for await (const item of items) {
+    slice.push(item);
+    if (slice.length < most) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
 }
 
 async function* chunked(lines: AsyncIterable<string>, onChunk: () => void): AsyncGenerator<string> {

@@ -62,14 +62,16 @@ export function importCommand(add: AddCommand): void {
         await refuseRules(context, stream, store, workspace);
         const { settings, lists, feeds, keys } = await checkFile(context, source);
 
-        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings);
-        const ids = await store.restoreLists(workspace.id, lists, feeds);
-        const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids }, await store.ping());
+        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings, { by: context.author });
+        const ids = await store.restoreLists(workspace.id, lists, feeds, context.author);
+        const keyIds = await keyIdsOf(store, workspace.id, keys);
+        const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids, keyIds }, await store.ping());
         const unlanded = await untilLanded(context, stream, store);
         // Last: whoever has a key finds its feed complete.
         const known = await store.restoreKeys(
           workspace.id,
           keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),
+          context.author,
         );
         return {
           workspace_id: workspace.id,
@@ -87,6 +89,13 @@ export function importCommand(add: AddCommand): void {
       show: report,
     },
   );
+}
+
+/** Keys that the workspace has already, such as a first key, stay as they are. */
+async function keyIdsOf(store: Store, workspaceId: string, keys: readonly SavedKey[]): Promise<ReadonlyMap<string, string>> {
+  const hex = ({ hash }: SavedKey) => Buffer.from(hash).toString('hex');
+  const here = new Map((await store.savedKeys(workspaceId)).map((key) => [hex(key), key.id]));
+  return new Map(keys.flatMap((key) => (here.has(hex(key)) ? [[key.id, here.get(hex(key))!] as const] : [])));
 }
 
 const newId = (ids: ReadonlyMap<string, string>, id: string | null) => id && (ids.get(id) ?? id);
@@ -150,6 +159,8 @@ interface Destination {
   readonly workspace: Workspace;
   /** The id of each list here, by its id in the file. */
   readonly ids: ReadonlyMap<string, string>;
+  /** The id here of each key that is known here by another id, by its id in the file. */
+  readonly keyIds: ReadonlyMap<string, string>;
 }
 
 /** Puts the rules that are active at `now` onto the stream as the signals that leave them, in the file's order: only the consumer writes rules. */
@@ -176,10 +187,12 @@ async function publishRules(
       counts.lapsed += 1;
       continue;
     }
-    const signals = ruleToSignals(entry.rule);
+    const signals = historyOf(entry.rule);
     // The messages of a rule stay together.
     if (batch.length + signals.length > BATCH.messages || characters > BATCH.characters) await flush();
-    const messages = signals.map((signal, i) => messageOf(entry.rule, signal, signalId(batchId, batch.length + i + 1), destination));
+    const messages = signals.map((signal, i) =>
+      messageOf(entry.rule, signal, signalId(signal.origin?.batchId ?? batchId, batch.length + i + 1), destination),
+    );
     batch.push(...messages);
     for (const { value } of messages) characters += value.length;
     counts.rules += 1;
@@ -188,10 +201,24 @@ async function publishRules(
   return counts;
 }
 
-function messageOf(rule: SavedRule, { signal, receivedAt }: PastSignal, id: string, { workspace, ids }: Destination): Message {
+/** The signals that leave a rule, and what it replaced behind it, each with the batch and the key that it came with. */
+function historyOf(rule: SavedRule): (PastSignal & Pick<SavedRule, 'origin'>)[] {
+  const signals = ruleToSignals(rule);
+  const last = { ...signals.at(-1)!, origin: rule.origin };
+  return rule.before === undefined ? [...signals.slice(0, -1), last] : [...historyOf(rule.before), last];
+}
+
+function messageOf(
+  rule: SavedRule,
+  { signal, receivedAt, origin }: PastSignal & Pick<SavedRule, 'origin'>,
+  id: string,
+  { workspace, ids, keyIds }: Destination,
+): Message {
   const { id: workspaceId, organizationId } = workspace;
   const listId = rule.listId === null ? undefined : ids.get(rule.listId);
-  return encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: id });
+  const keyId = origin?.keyId ?? undefined;
+  const key = keyId === undefined ? {} : { keyId: keyIds.get(keyId) ?? keyId };
+  return encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: id, ...key });
 }
 
 /** The entries of a file behind a bar. */

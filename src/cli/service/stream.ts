@@ -13,12 +13,12 @@ export function streamCommands(add: AddCommand): void {
       const ends = await endsOf(stream);
       if (ends.size > 0 && (await isBlank(store))) {
         // Its messages are of workspaces that are gone: they could only become dead letters.
-        await store.adoptStream(streamId, ends);
+        await store.adoptStream(streamId, ends, context.author);
         return { stream_id: streamId, adopted: true, anew: true };
       }
       if (await hasLanded(stream, store))
         throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
-      await store.adoptStream(streamId);
+      await store.adoptStream(streamId, undefined, context.author);
       return { stream_id: streamId, adopted: true, anew: false };
     },
     show: ({ stream_id, anew }) =>

@@ -46,7 +46,16 @@ function withinReach(saved: SavedRule, now: number): SavedRule {
   const createdAt = Math.min(past(saved.createdAt), updatedAt);
   const { expiresAt } = saved.rule;
   const last = (Math.ceil(updatedAt / 1000) + LIMITS.expirySeconds) * 1000;
-  return { ...saved, createdAt, updatedAt, rule: { ...saved.rule, expiresAt: expiresAt === null ? null : Math.min(expiresAt, last) } };
+  const before = saved.before && withinReach(saved.before, now);
+  // What no signal could leave is not worth a file that cannot be read.
+  const kept = before !== undefined && typeof RULE_LINE.read(RULE_LINE.write(before)) === 'string' ? undefined : before;
+  return {
+    ...saved,
+    ...(saved.before && { before: kept }),
+    createdAt,
+    updatedAt,
+    rule: { ...saved.rule, expiresAt: expiresAt === null ? null : Math.min(expiresAt, last) },
+  };
 }
 
 /** The size of a file that can be read twice, bytes. */

@@ -22,7 +22,7 @@ import { PERMISSIONS } from '../../account/permission.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { nullable, Type } from '../../json-schema.ts';
-import type { StoredRule } from '../../ports/rule-store.ts';
+import type { RuleOrigin, StoredRule } from '../../ports/rule-store.ts';
 import {
   ACCESS_ACTIONS,
   type AccessRule,
@@ -40,8 +40,12 @@ import { ruleToSignals } from '../../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../../signal/target.ts';
 import { compile } from '../../signal/validate.ts';
 
-/** A rule without the store's own number. */
-export type SavedRule = Omit<StoredRule, 'id' | 'seq'>;
+/** A rule without the store's own numbers, with where it came from and what it replaced, as far as that is known. */
+export type SavedRule = Omit<StoredRule, 'id' | 'seq'> & {
+  readonly origin?: RuleOrigin | undefined;
+  /** As it was before that batch replaced it. */
+  readonly before?: SavedRule | undefined;
+};
 
 /** One kind of line: `read` says in a few words what is wrong with a value. */
 export interface Line<T> {
@@ -248,14 +252,38 @@ export const RULE_LINE: Line<SavedRule> = {
     if (typeof rule === 'string') return rule;
     const { created_at, updated_at, list_id = null } = value as { created_at: string; updated_at: string; list_id?: string };
     const listId = line.kind === 'access_rule' ? list_id : null;
-    const saved = landed({ kind: line.kind, listId, rule, createdAt: ms(created_at), updatedAt: ms(updated_at) });
+    const { origin, before } = pastOf(value);
+    if (typeof origin === 'string') return origin;
+    const earlier = before && RULE_LINE.read(before);
+    if (typeof earlier === 'string') return `before.${earlier}`;
+    const past = { ...(origin && { origin }), ...(earlier && { before: earlier }) };
+    const saved = landed({ kind: line.kind, listId, rule, createdAt: ms(created_at), updatedAt: ms(updated_at), ...past });
     return typeof saved === 'string' ? saved : unchanged(value, saved, RULE_LINE.write(saved));
   },
   write(saved) {
     const { id: _, ...line } = ruleJson({ ...saved, id: 0 });
-    return 'target' in saved.rule ? { ...line, target: writeTarget(saved.rule.target) } : line;
+    const past = {
+      ...(saved.origin && { batch_id: saved.origin.batchId, key_id: saved.origin.keyId }),
+      ...(saved.before && { before: RULE_LINE.write(saved.before) }),
+    };
+    return { ...line, ...('target' in saved.rule && { target: writeTarget(saved.rule.target) }), ...past };
   },
 };
+
+const PastShape = Type.Object({
+  batch_id: optional(uuid),
+  key_id: optional(uuid),
+  before: optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+});
+const readPast = shape(PastShape);
+
+/** Where a rule came from and what it replaced, or what is wrong with that; files of older versions do not say. */
+function pastOf(value: unknown): { readonly origin: RuleOrigin | undefined | string; readonly before: object | undefined } {
+  const past = readPast(value);
+  if (typeof past === 'string') return { origin: past, before: undefined };
+  const { batch_id: batchId = null, key_id: keyId = null, before } = past;
+  return { origin: batchId === null && keyId === null ? undefined : { batchId, keyId }, before: before ?? undefined };
+}
 
 /** The rule as the signals that stand for it leave it. */
 function landed(saved: SavedRule): SavedRule | string {

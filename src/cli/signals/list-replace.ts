@@ -86,6 +86,7 @@ export async function replaceList(
   }
   if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
   await report(sender, told.list, plan, refused);
+  if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
 async function report(sender: Sender, list: string, plan: Plan, refused: Replacing['refused']): Promise<void> {

@@ -1,4 +1,5 @@
 /** `weir bouncer`. */
+import { countText } from '../../count-text.ts';
 import { bouncerJson } from '../../manage/operations/bouncers.ts';
 import { allBouncers } from '../../manage/recent-use.ts';
 import { feedNamesIn } from '../../manage/rule-json.ts';
@@ -30,7 +31,7 @@ export function bouncerCommands(add: AddCommand): void {
             b.last_pull,
             b.decisions,
             b.networks,
-            b.left_out_networks === 0 ? null : `${b.left_out_networks} (${b.left_out_addresses} addresses)`,
+            b.left_out_networks === 0 ? null : `${b.left_out_networks} (${countText(b.left_out_addresses)} addresses)`,
           ]),
         ),
         ...rows.flatMap(({ user_agent: name, address, cannot_enforce: certain, depends_on_mode: otherwise }) =>

@@ -22,7 +22,9 @@ export function deadLetterCommands(add: AddCommand): void {
       const store = await context.store();
       const letters = await findLetters(store, ids);
       const stream = await context.stream();
-      await replayLetters(store, (messages) => publish(context, stream, messages, 'the dead letters are as they were'), letters);
+      await replayLetters(store, (messages) => publish(context, stream, messages, 'the dead letters are as they were'), letters, {
+        by: context.author,
+      });
       return letters.map(({ id }) => ({ id, replayed: true }));
     },
     show: (rows) => `${rows.length} replayed`,
@@ -31,7 +33,7 @@ export function deadLetterCommands(add: AddCommand): void {
     async run(context, ids) {
       const store = await context.store();
       const letters = await findLetters(store, ids);
-      await dropLetters(store, letters);
+      await dropLetters(store, letters, { by: context.author });
       return letters.map(({ id }) => ({ id, dropped: true }));
     },
     show: (rows) => `${rows.length} dropped`,

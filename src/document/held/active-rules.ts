@@ -13,7 +13,7 @@ export interface ListRules extends RuleTables {
 /** Rules of a list that are active at a second. */
 export class ActiveRules {
   /** The next second at which one of the rules that were asked for expires, so far as the store was not asked for it yet. */
-  until = Number.POSITIVE_INFINITY;
+  lapsesAt = Number.POSITIVE_INFINITY;
   readonly tables: ListRules;
   /** Whole seconds: rules that expire then or before are left out. */
   readonly asOf: number;
@@ -57,7 +57,7 @@ export class ActiveRules {
       if ((tag & ROLE_MASK) !== wanted) continue;
       const expires = table.expires[row];
       if (expires !== 0) {
-        if (expires > renewalsAskedThrough && expires < this.until) this.until = expires;
+        if (expires > renewalsAskedThrough && expires < this.lapsesAt) this.lapsesAt = expires;
         if (expires <= this.asOf) continue;
       }
       take(row, tag);

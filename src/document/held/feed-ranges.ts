@@ -33,8 +33,8 @@ export const activeParts = (
 ): ActivePart[] => parts.map((part) => ({ ...part, active: new ActiveRules(part.rules, asOf, geo, family) }));
 
 /** The next second at which a rule of the parts expires, of those that were asked for; Infinity when none does. */
-export const untilOf = (parts: readonly ActivePart[]): number =>
-  parts.reduce((until, { active }) => Math.min(until, active.until), Number.POSITIVE_INFINITY);
+export const lapseOf = (parts: readonly ActivePart[]): number =>
+  parts.reduce((lapsesAt, { active }) => Math.min(lapsesAt, active.lapsesAt), Number.POSITIVE_INFINITY);
 
 /** The networks of one class with the ranges that they were coalesced from. */
 export interface CoalescedClass extends NetworkClass {

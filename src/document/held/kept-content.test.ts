@@ -132,8 +132,8 @@ test('D5.22 long lists: whatever comes, goes and lapses, networks, text and gzip
 
     const rated = { ...query, classes: RATED, guarded: step % 2 === 0 ? GUARDED : undefined } as const;
     const anew = partsOf(rules.values(), second);
-    const { until: _, ...content } = feedContent({ parts, head, ranges: kept.ranges }, rated, GEO);
-    const { until: __, ...fresh } = feedContent({ parts: anew, head }, rated, GEO);
+    const { lapsesAt: _, ...content } = feedContent({ parts, head, ranges: kept.ranges }, rated, GEO);
+    const { lapsesAt: __, ...fresh } = feedContent({ parts: anew, head }, rated, GEO);
     assert.deepEqual(
       content.classes.map(({ index, v4 }) => ({ index, v4 })),
       fresh.classes.map(({ index, v4 }) => ({ index, v4 })),

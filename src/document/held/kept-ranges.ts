@@ -114,7 +114,7 @@ interface Made {
   readonly renewed: number;
   /** Whole seconds: from `asOf` on, until before the next expiry, the same rules are active. */
   readonly asOf: number;
-  readonly until: number;
+  readonly lapsesAt: number;
 }
 
 /** How the networks of a table become ranges. */
@@ -141,21 +141,21 @@ class KeptTable<R extends Ranges<R>> {
   update(active: ActiveRules, table: RuleTable, role: RuleRole, classes: Uint8Array | undefined): readonly (R | undefined)[] {
     const { length, removed, renewed } = table;
     const known = this.#made !== undefined && isKnown(this.#made, active, table) ? this.#made : NOTHING;
-    active.until = Math.min(active.until, known.until);
+    active.lapsesAt = Math.min(active.lapsesAt, known.lapsesAt);
     if (known.length === length && known.removed === removed) return this.#ranges;
     const rows = new Uint8Array(length);
     rows.set(this.#rows.subarray(0, known.length));
     const gone = known === NOTHING ? [] : table.removals.slice(known.removed).map(({ row }) => row);
     for (const row of gone) rows[row] = 0;
-    let { until } = known;
+    let { lapsesAt } = known;
     const take = (row: number, tag: number) => {
       rows[row] = classOf(tag, classes) + 1;
       const expires = table.expires[row];
-      if (expires !== 0 && expires < until) until = expires;
+      if (expires !== 0 && expires < lapsesAt) lapsesAt = expires;
     };
     active.each(table, role, take, known.length);
     this.#take(rows, known.length, gone);
-    this.#made = { length, removed, renewed, asOf: active.asOf, until };
+    this.#made = { length, removed, renewed, asOf: active.asOf, lapsesAt };
     return this.#ranges;
   }
 
@@ -205,7 +205,7 @@ class KeptTable<R extends Ranges<R>> {
 }
 
 /** What was made of an empty table. */
-const NOTHING: Made = { length: 0, removed: 0, renewed: 0, asOf: 0, until: Number.POSITIVE_INFINITY };
+const NOTHING: Made = { length: 0, removed: 0, renewed: 0, asOf: 0, lapsesAt: Number.POSITIVE_INFINITY };
 
 /**
  * Whether the rows that ranges were made from are active now as they were, but for those that were removed: the store was asked for all
@@ -214,9 +214,9 @@ const NOTHING: Made = { length: 0, removed: 0, renewed: 0, asOf: 0, until: Numbe
 const isKnown = (made: Made, { asOf, tables }: ActiveRules, { renewed, removals }: RuleTable): boolean =>
   made.renewed === renewed &&
   made.asOf <= asOf &&
-  asOf < made.until &&
+  asOf < made.lapsesAt &&
   tables.renewalsAskedThrough === asOf &&
-  removals.slice(made.removed).every(({ expires }) => expires !== made.until);
+  removals.slice(made.removed).every(({ expires }) => expires !== made.lapsesAt);
 
 function merged<R extends Ranges<R>>(ranges: R): R {
   ranges.merge();

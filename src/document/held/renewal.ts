@@ -13,7 +13,7 @@ export interface RenewalReads {
 /**
  * Asks the store about the rules that expire at the second `through` or before (SPEC D5.14): about exactly these, all in one read. A
  * rule that was renewed there gets its new expiry. The others stay in the table: `content.ts` leaves them out, and the main thread
- * serves no build beyond its `servableUntil`. With `ask` undefined, or when the store does not answer, no rule is renewed.
+ * serves no build beyond its `lapsesAt`. With `ask` undefined, or when the store does not answer, no rule is renewed.
  * `now` is the current second: rules that expire later than that are asked for again when their second has come.
  */
 export async function renewDueRules(snapshot: Snapshot, through: number, now: number, ask: RenewalReads | undefined): Promise<void> {

@@ -6,7 +6,7 @@ import type { SubtractAllow } from '../../account/list.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, RuleRole } from '../../rule.ts';
 import type { FeedNetworks } from '../formats/format.ts';
-import { activeParts, type CoalescedClass, type FeedPart, FeedRanges, untilOf } from '../held/feed-ranges.ts';
+import { activeParts, type CoalescedClass, type FeedPart, FeedRanges, lapseOf } from '../held/feed-ranges.ts';
 import type { ClassRanges } from '../held/kept-ranges.ts';
 import type { Family } from '../variant.ts';
 
@@ -33,7 +33,7 @@ interface ContentQuery {
 /** What a feed publishes (spec 4.3, content of the feed), not yet as text. */
 export interface Content extends FeedNetworks {
   /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
-  readonly until: number;
+  readonly lapsesAt: number;
 }
 
 /** The rules that `subtract_allow` cuts out of a block feed (SPEC D7.6). */
@@ -77,7 +77,7 @@ function contentOf(
       }).filter(({ v4, v6 }) => v4.length + v6.length > 0);
     },
   );
-  return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), until: untilOf(parts) };
+  return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), lapsesAt: lapseOf(parts) };
 }
 
 /** What a block feed does not contain; undefined for nothing. */

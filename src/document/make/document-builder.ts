@@ -158,11 +158,11 @@ function sourceOf(
   { at, head }: Snapshot,
   { variant }: BuildRequest,
   made: { readonly geoVersion: string; readonly asOf: number },
-  { entryCount, v4Count, entryLimit, until }: Pick<RenderedDocument, 'entryCount' | 'v4Count' | 'entryLimit' | 'until'>,
+  { entryCount, v4Count, entryLimit, lapsesAt }: Pick<RenderedDocument, 'entryCount' | 'v4Count' | 'entryLimit' | 'lapsesAt'>,
 ) {
   const { takenAt, profile } = head;
   const revision = revisionOf(variant.document, head);
-  return { revision, name: profile.name, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt: until };
+  return { revision, name: profile.name, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt };
 }
 
 /** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */
@@ -217,5 +217,5 @@ async function renderAt(
   };
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || before === undefined || before.hash === rendered.hash) return rendered;
-  return before.until > second && rendered.until <= before.until ? renderAsOf(before.until) : rendered;
+  return before.until > second && rendered.lapsesAt <= before.until ? renderAsOf(before.until) : rendered;
 }

@@ -9,7 +9,7 @@ import type { AccessAction, ExpressionRule, GeoTarget, JsonObject, Kind } from '
 import { rateLimitOf } from '../../signal/rate-limit.ts';
 import type { ConfigVariant } from '../document.ts';
 import { contentHash, PLACEHOLDER } from '../formats/stamp.ts';
-import { type ActivePart, activeParts, untilOf } from '../held/feed-ranges.ts';
+import { type ActivePart, activeParts, lapseOf } from '../held/feed-ranges.ts';
 import { MOST_RULES, type Snapshot } from '../held/snapshot.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import { exceptionsOf, takenOut } from './content.ts';
@@ -35,16 +35,16 @@ export function renderConfig(snapshot: Snapshot, { expand }: ConfigVariant, part
   const taken = takenOut(allowed, guarded);
   const allow = networksOf(active, 'allow', undefined, expand);
   const block = networksOf(active, 'block', taken, expand);
-  let until = untilOf(active);
+  let lapsesAt = lapseOf(active);
   let largest = 0;
   const documents = [...snapshot.stored].map(([kind, { count }]) => {
     const found = activeRules(snapshot, kind, asOf);
-    until = Math.min(until, found.until);
+    lapsesAt = Math.min(lapsesAt, found.lapsesAt);
     largest = Math.max(largest, count);
     return [kind, found.rules.map(({ rule }) => agentRule(rule as ExpressionRule, workspaceId))] as const;
   });
   const entryCount = allow.count + block.count;
-  const counted = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, until };
+  const counted = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, lapsesAt };
   if (entryCount > DEFAULT_ENTRY_LIMIT || largest > MOST_RULES) return { kind: 'too_large', ...counted, hint: HINT };
 
   const out = new DocumentText();

@@ -14,7 +14,7 @@ interface Counted {
   readonly v4Count?: number | undefined;
   readonly entryLimit: number;
   /** The next second at which a rule of the content expires, so far as the store was not asked for it yet; Infinity when none does. */
-  readonly until: number;
+  readonly lapsesAt: number;
 }
 
 /** A whole feed but for the instant at which its content first appeared. */
@@ -67,7 +67,7 @@ export function renderFeed(
   const query = queryOf(snapshot, variant, asOf, guarded);
   const content = feedContent(snapshot, query, geo);
   const v4Count = content.classes.reduce((sum, { v4 }) => sum + v4.length, 0);
-  const counted = { entryCount: content.count, v4Count, entryLimit: limitOf(snapshot), until: content.until };
+  const counted = { entryCount: content.count, v4Count, entryLimit: limitOf(snapshot), lapsesAt: content.lapsesAt };
   if (counted.entryCount > counted.entryLimit) {
     const cost = counted.entryCount - countWithoutSubtraction(snapshot, query, geo);
     return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };

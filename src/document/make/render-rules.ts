@@ -18,8 +18,8 @@ export function renderRules(
 ): RenderedDocument | OverCap {
   const kind = variant.document;
   const count = snapshot.stored.get(kind)?.count ?? 0;
-  const { rules: active, until } = activeRules(snapshot, kind, asOf);
-  if (count > MOST_RULES) return { kind: 'too_large', entryCount: count, entryLimit: MOST_RULES, until, hint: HINT };
+  const { rules: active, lapsesAt } = activeRules(snapshot, kind, asOf);
+  if (count > MOST_RULES) return { kind: 'too_large', entryCount: count, entryLimit: MOST_RULES, lapsesAt, hint: HINT };
   const found = active.filter(
     ({ rule }) => hasType(rule, variant.type) && (variant.label === null || hasLabel(rule.labels, ...variant.label)),
   );
@@ -27,21 +27,21 @@ export function renderRules(
   const lines = rules.map((rule) => JSON.stringify(ruleDocument(rule, phaseOf)));
   const body = `{"rules":[${lines.length === 0 ? '' : `\n${lines.join(',\n')}\n`}],"next":${JSON.stringify(next)}}\n`;
   const text = { bytes: new TextEncoder().encode(body), stampsAt: [] };
-  return { kind: 'rendered', entryCount: rules.length, entryLimit: MOST_RULES, until, text, hash: contentHash(text) };
+  return { kind: 'rendered', entryCount: rules.length, entryLimit: MOST_RULES, lapsesAt, text, hash: contentHash(text) };
 }
 
 const HINT = 'Read the rules of one list (?list=), delete rules that are not needed, or use weir rule ls on the machine of the service.';
 
 /** The rules of a kind that are active at a second, in the order of enforcement, and the next second at which one of them expires. */
-export function activeRules({ stored, parts }: Snapshot, kind: Kind, asOf: number): { rules: StoredRule[]; until: number } {
-  let until = Number.POSITIVE_INFINITY;
+export function activeRules({ stored, parts }: Snapshot, kind: Kind, asOf: number): { rules: StoredRule[]; lapsesAt: number } {
+  let lapsesAt = Number.POSITIVE_INFINITY;
   const { renewalsAskedThrough } = parts[0].rules;
   const rules = (stored.get(kind)?.rules ?? []).filter((rule) => {
     const expires = expiryOf(rule);
-    if (expires !== 0 && expires > renewalsAskedThrough && expires < until) until = expires;
+    if (expires !== 0 && expires > renewalsAskedThrough && expires < lapsesAt) lapsesAt = expires;
     return expires === 0 || expires > asOf;
   });
-  return { rules: rules.sort((a, b) => comparePlaces(placeOf(a), placeOf(b))), until };
+  return { rules: rules.sort((a, b) => comparePlaces(placeOf(a), placeOf(b))), lapsesAt };
 }
 
 const placeOf = ({ id, rule }: StoredRule): RulePlace => ('expression' in rule ? { order: rule.order, ruleRef: rule.ruleRef } : { id });

@@ -2,7 +2,7 @@
 
 import { readDuration } from '../../duration.ts';
 import { hasCode } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import { throwRefusal } from '../../signal/refusal.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
@@ -107,6 +107,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         replaced: Type.Optional(
           Type.Object(
             {
+              id: nullable(Type.String({ description: 'Undoes all of it, in place of its batches; null in a preview.' })),
               removed: Type.Integer({ description: 'Rules that the file does not have. None are removed where an entry failed.' }),
               added: Type.Integer(),
               changed: Type.Integer({ description: 'Rules that are given what the file says of them, or another expiry.' }),

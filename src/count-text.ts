@@ -1,0 +1,8 @@
+/**
+ * A count for people, who do not read 1.2e+24: addresses of IPv6 are more than digits are good for. Up to a million million it is exact.
+ */
+export function countText(count: number): string {
+  if (count < 1e12) return String(count);
+  const [digits, exponent] = count.toExponential(1).split('e+');
+  return `about ${digits} × 10^${exponent}`;
+}
