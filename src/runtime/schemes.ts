@@ -19,17 +19,3 @@ export function readSchemes(file: string | undefined): Schemes {
 
 /** Reasons quote the file, line breaks included. */
 const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ');
-
-/** The schemes of the configuration; rejects with every fault in its files at once, those of the geo data included. */
-export async function schemesOf(
-  { schemesFile }: { readonly schemesFile: string | undefined },
-  loadingGeo: Promise<unknown>,
-): Promise<Schemes> {
-  try {
-    return readSchemes(schemesFile);
-  } catch (fault) {
-    const [geo] = await Promise.allSettled([loadingGeo]);
-    if (geo.status === 'fulfilled') throw fault;
-    throw new WeirError('USAGE', `${(fault as Error).message}\n${(geo.reason as Error).message}`);
-  }
-}
