@@ -27,7 +27,7 @@ async function flood(options: BouncerFlood): Promise<Record<number, number>> {
 
 /** Usage metrics and pulls of one key under thousands of names, until they have been written: what a bouncer and polls of another tenant get. */
 export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
-  on({ ...settings, FEED_REBUILD_SECONDS: '1' }, async ({ url, pid }) => {
+  on(settings, async ({ url, pid }) => {
     const { key: junk } = await newTenant({ ...settings }, { organization: 'default', workspace: 'junk' }, '--permission', 'feed:read');
     const networks = Array.from({ length: 1000 }, (_, n) => ({
       type: 'access_rules',
@@ -35,6 +35,8 @@ export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
       ip: `10.0.${n >> 7}.${(n & 127) * 2}`,
     }));
     await postSignals(url, KEY, networks);
+    // Landed before the feed is read for the first time, and then every 30 seconds.
+    await sleep(2_000);
     const pull = () => ask(url, '/v1/decisions/stream', { headers: { 'x-api-key': KEY, 'user-agent': 'mine/1' } });
     for (let n = 0; n < 20 && !(await pull()).text.startsWith('{"new":[]'); n += 1) await sleep(500);
     const idle = memoryMb(pid);

@@ -2,6 +2,7 @@
 import type { Caller } from '../../src/account/caller.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { Bouncers } from '../../src/bouncers/serve/bouncers.ts';
+import { findDecisions } from '../../src/bouncers/serve/find-decisions.ts';
 import { bouncerEndpoints } from '../../src/http/bouncers/answer.ts';
 import { type ManualClock, Replica, WORKSPACE } from './feed-world.ts';
 
@@ -36,7 +37,11 @@ export class BouncerReplica extends Replica {
   constructor(clock: ManualClock, ...rest: ConstructorParameters<typeof Replica> extends [unknown, ...infer R] ? R : never) {
     super(clock, ...rest);
     this.#endpoints = bouncerEndpoints({
-      cache: this.cache,
+      decisions: findDecisions(
+        this.cache,
+        (request) => this.builder.decisions(request),
+        () => clock.monotonic(),
+      ),
       bouncers: this.bouncers,
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),

@@ -8,6 +8,7 @@ import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/a
 import type { AccessList, ListSettings } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
+import type { DocumentBuilder } from '../../src/document/builder.ts';
 import { levelCode } from '../../src/document/levels.ts';
 import { documentBuilder } from '../../src/document/make/document-builder.ts';
 import { DocumentCache } from '../../src/document/serve/cache.ts';
@@ -407,6 +408,7 @@ interface ReplicaOptions {
 /** One replica: its own snapshots and cache over a store that it may share. */
 export class Replica {
   readonly cache: DocumentCache;
+  readonly builder: DocumentBuilder;
   readonly errors: Error[] = [];
   /** Lines of the log, each with its level before it. */
   readonly log: string[] = [];
@@ -416,16 +418,17 @@ export class Replica {
     const geo = options.geo ?? (() => GEO);
     const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
+    this.builder = documentBuilder({
+      store,
+      recordTold: (...args) => store.recordTold(...args),
+      geo,
+      guard,
+      phaseOf: () => 'request',
+      clock,
+    });
     this.cache = new DocumentCache({
       store,
-      builder: documentBuilder({
-        store,
-        recordTold: (...args) => store.recordTold(...args),
-        geo,
-        guard,
-        phaseOf: () => 'request',
-        clock,
-      }),
+      builder: this.builder,
       clock,
       rebuildSeconds: 30,
       bodyBytes: 1 << 20,

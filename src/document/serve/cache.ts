@@ -4,10 +4,15 @@
  * `http/feeds/conditional.ts`, from the ETag and Last-Modified of the `Representation` that is found here.
  */
 
-import type { DecisionRequest } from '../../bouncers/decisions.ts';
-import { type BUSY, DecisionAnswers, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
 import type { Instant } from '../../clock.ts';
-import { type ConfigVariant, DECISIONS, type DecisionsVariant, type DocumentVariant, type RulesVariant, revisionOf } from '../document.ts';
+import {
+  type ConfigVariant,
+  type DecisionsVariant,
+  type DocumentKind,
+  type DocumentVariant,
+  type RulesVariant,
+  revisionOf,
+} from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type DocumentCacheOptions, ServeContext } from './context.ts';
 import type { Representation, TooLarge } from './representation.ts';
@@ -56,15 +61,10 @@ const PRUNE_EVERY = 3_600_000;
 export class DocumentCache {
   readonly #context: ServeContext;
   readonly #workspaces = new Map<string, ServedWorkspace>();
-  readonly #decisions: DecisionAnswers;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: DocumentCacheOptions) {
     this.#context = new ServeContext(options);
-    this.#decisions = new DecisionAnswers(
-      (request) => options.builder.decisions(request),
-      () => this.#context.monotonic(),
-    );
   }
 
   /** What can be served at once, or undefined. Almost every request ends here: no promise, no allocation, no hashing, no store. */
@@ -96,18 +96,9 @@ export class DocumentCache {
     return served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' };
   }
 
-  /** A body for a bouncer, or why there is none. Rejects as `find` does. */
-  async decisions(request: DecisionRequest): Promise<SharedAnswer | typeof BUSY | Exclude<Found, Representation>> {
-    const { workspaceId, feedId } = request;
-    const query = { workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId };
-    for (;;) {
-      const found = this.hit(query) ?? (await this.find(query));
-      if (found.kind !== 'document') return found;
-      const answer = await this.#decisions.find(request, found.hash);
-      if (answer !== undefined) return answer;
-      // The feed thread was started anew: what was built before is gone.
-      this.#workspace(workspaceId).document(DECISIONS.document, feedId).forget();
-    }
+  /** Forgets what is built of a document: the next request has it built anew. */
+  forget(workspaceId: string, document: DocumentKind, feedId: string | null): void {
+    this.#workspaces.get(workspaceId)?.document(document, feedId).forget();
   }
 
   /** The bytes to send of a representation; undefined when they were dropped and the document has to be found again. */

@@ -1,10 +1,9 @@
 import type { Caller } from '../../account/caller.ts';
 import type { DecisionRequest } from '../../bouncers/decisions.ts';
 import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
+import type { FindDecisions, NoDecisions } from '../../bouncers/serve/find-decisions.ts';
 import { keptMetrics } from '../../bouncers/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
-import type { DocumentCache, Found } from '../../document/serve/cache.ts';
-import type { Representation } from '../../document/serve/representation.ts';
 import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
@@ -36,7 +35,7 @@ export interface BouncerEndpoints {
 }
 
 interface BouncerOptions {
-  readonly cache: DocumentCache;
+  readonly decisions: FindDecisions;
   readonly bouncers: Bouncers;
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -66,12 +65,10 @@ const HEADERS = [
 /** Characters of what a bouncer calls itself. */
 const LONGEST_NAME = 256;
 
-type NoDecisions = Exclude<Found, Representation>;
-
-export function bouncerEndpoints({ cache, bouncers, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
+export function bouncerEndpoints({ decisions, bouncers, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
   const find = async (request: DecisionRequest): Promise<SharedAnswer | HttpFault> => {
     try {
-      const found = await cache.decisions(request);
+      const found = await decisions(request);
       if (found === BUSY) return MANY_ANSWERS;
       return 'kind' in found ? refusalOf(found) : found;
     } catch (error) {
