@@ -9,7 +9,7 @@ import { WeirError } from '../errors.ts';
 import type { Replacement } from '../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
-import { batchReader } from '../signal/signal-id.ts';
+import { batchReader } from '../signal/message/signal-id.ts';
 import { type EqualPlan, type EqualPorts, type EqualTask, planEqual } from '../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../source/readers/content.ts';
 import type { LineFault } from '../source/readers/items.ts';

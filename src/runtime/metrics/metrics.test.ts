@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newHttpCounts } from '../../http/counts.ts';
 import { exposition, histogramSamples, labelsOf } from './exposition.ts';
-import { type MetricSources, metricsPage } from './metrics.ts';
+import { metricsPage } from './metrics.ts';
+import type { MetricSources } from './reading.ts';
 
 const SOURCES: MetricSources = {
   http: newHttpCounts(),
