@@ -244,7 +244,12 @@ async function start(config: Config, { stdout, writer }: ServiceOptions, closing
   const judges = { schemes, geo, guardRails, forecast, tryRules: samples.tryRules, counts, noteEntries: activity?.entries };
   const accept = takesSignals || managed ? acceptBatches(store, appends, config, judges, logger) : undefined;
   const management =
-    managed && accept ? managePorts({ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus }) : undefined;
+    managed && accept
+      ? managePorts({
+          ...{ config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus },
+          report: (err) => logger.error({ err }, 'a backtest failed'),
+        })
+      : undefined;
   if (management !== undefined) closing.push(resumeLeftBehind(management, log));
   const app = createApp({
     settings: config,

@@ -12,6 +12,7 @@ import type { ManagePorts } from '../manage/context.ts';
 import { resumeReplacements } from '../manage/replacements.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
+import { backtestJobs } from '../runtime/backtests/jobs.ts';
 import type { Engine } from '../runtime/engines.ts';
 import { expressionTester } from '../runtime/expression-test.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
@@ -37,11 +38,13 @@ interface ManageParts {
   readonly feedThread: FeedThread | undefined;
   readonly geo: GeoInUse;
   readonly ownStatus: () => Promise<ProcessStatus>;
+  /** Is told of backtests that fail by a fault of ours. */
+  readonly report: (error: unknown) => void;
 }
 
 /** The ports of management (SPEC D15). */
 export function managePorts(parts: ManageParts): ManagePorts {
-  const { config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus } = parts;
+  const { config, engine, accept, judges, activity, watch, cache, feedThread, geo, ownStatus, report } = parts;
   const { store, stream } = engine;
   const { now } = systemClock;
   const guardOf = blockGuards(judges.guardRails);
@@ -58,6 +61,12 @@ export function managePorts(parts: ManageParts): ManagePorts {
     documents: cache,
     measurer: feedThread,
     testExpression: expressionTester(config.schemesFile),
+    backtests: backtestJobs({
+      schemesFile: config.schemesFile,
+      geo: () => ({ country: geo.data().country.table, asn: geo.data().asn.table }),
+      now,
+      report,
+    }),
     activity,
     service: {
       engines: enginesOf(config),

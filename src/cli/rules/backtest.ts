@@ -8,6 +8,7 @@ import { loadGeo } from '../../geo/load.ts';
 import { VIEWS } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
 import { backtest } from '../../runtime/backtest.ts';
+import { readsGeo } from '../../runtime/backtests/geo.ts';
 import { geoFiles } from '../../runtime/geo.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
 import type { AddCommand } from '../command.ts';
@@ -59,7 +60,7 @@ export function backtestCommand(add: AddCommand): void {
 
 /** The geo data in use, where a rule reads what they tell. */
 async function geoFor({ config }: Context, rules: readonly TestedRule[]) {
-  if (!rules.some(({ expression }) => /ip\.src\.(?:country|asn)\b/.test(expression))) return undefined;
+  if (!readsGeo(rules)) return undefined;
   const { country, asn } = await loadGeo(geoFiles(config), config.dataDir);
   return { country: country.table, asn: asn.table };
 }
