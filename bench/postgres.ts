@@ -2,7 +2,8 @@
  * What the PostgreSQL store costs beside the bare statements it is made of, in one run on a server of its own: `node bench/postgres.ts`.
  */
 import { Client, Query } from 'pg';
-import type { LandingItem, RuleSink } from '../src/ports/rule-store.ts';
+import type { LandingItem } from '../src/ports/landing.ts';
+import type { RuleSink } from '../src/ports/snapshot.ts';
 import { accessRow, BARE_UPSERT } from '../src/store/postgres/rule-statements.ts';
 import { scanQuery } from '../src/store/postgres/snapshot.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';

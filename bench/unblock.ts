@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LandingItem } from '../src/ports/rule-store.ts';
+import type { LandingItem } from '../src/ports/landing.ts';
 import type { Store } from '../src/ports/store.ts';
 import type { RuleChange } from '../src/rule.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';

@@ -405,7 +405,8 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Confi
     variable: 'BODY_BUDGET_MB',
     fallback: '256',
     parse: integer(LIMITS.batchBytes / 1024 / 1024, 1_048_576),
-    meaning: 'request bodies that are held in memory at one time, MiB; one key may hold an eighth, but always one whole body',
+    meaning:
+      'request bodies that are held in memory at one time, MiB; one key may hold an eighth, all keys of a workspace a half, but always one whole body',
   },
   maxConnections: {
     variable: 'MAX_CONNECTIONS',

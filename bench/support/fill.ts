@@ -1,6 +1,6 @@
 import { keyParts } from '../../src/account/key.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { LandingItem } from '../../src/ports/landing.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { RuleChange } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

@@ -6,6 +6,7 @@
 import { parseAddress } from './address.ts';
 import { type Argument, type Call, type Comparison, EACH, type Expression, type Index, type Value } from './ast.ts';
 import { type Cursor, fail, failExpected, failHere, isHex, isLetter, isWord, isWordNotHex, skipSpace, take } from './cursor.ts';
+import { mismatch } from './mismatch.ts';
 import { describeIndex, indexedType, lexIndex, lexLiteral, lexTest } from './operand.ts';
 import { LOGICAL, lexComparison, lookAhead, negationLength, operatorHint, quantifierParenthesis } from './operators.ts';
 import { accepts, describeParameter, type FunctionSignature, parameterAt } from './signature.ts';
@@ -291,12 +292,4 @@ function endOfWord(c: Cursor, start: number): number {
   let end = start;
   while (isWord(c.text.charCodeAt(end))) end++;
   return Math.max(end, start + 1);
-}
-
-/** The message for a type other than the one expected. */
-export function mismatch(expected: Type, actual: Type): string {
-  if (expected === BOOL && actual === BOOL_ARRAY)
-    return 'a comparison under [*] gives an array of truth values: put it into any(…) or all(…)';
-  if (expected === BOOL_ARRAY && actual === BOOL) return 'a single truth value cannot be joined with an array of them';
-  return `expected ${expected.text}, and this is ${actual.text}`;
 }

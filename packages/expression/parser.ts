@@ -2,7 +2,8 @@
 import type { FilterAst } from './ast.ts';
 import { type Cursor, fail, failHere, quote } from './cursor.ts';
 import { locate, type ParseError } from './fault.ts';
-import { mismatch, parseExpression as parseLogical } from './grammar.ts';
+import { parseExpression as parseLogical } from './grammar.ts';
+import { mismatch } from './mismatch.ts';
 import type { Field, Scheme } from './scheme.ts';
 import { BOOL } from './types.ts';
 import { isWhiteSpace } from './white-space.ts';

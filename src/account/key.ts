@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { DAY } from '../clock.ts';
 import { nameFault } from './name.ts';
 import { DEFAULT_PERMISSIONS, type Permission, WORKSPACE_PERMISSIONS } from './permission.ts';
 
@@ -16,6 +17,19 @@ export interface KeyInfo {
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
 }
+
+/** A key that ends within this time, and was used within that, is told before it ends, ms. */
+export const ENDS_SOON = 14 * DAY;
+export const IN_USE = 30 * DAY;
+
+/** Whether a key is valid and in use, and ends soon; `now` in ms. */
+export const isEnding = ({ revokedAt, expiresAt, lastUsedAt }: KeyInfo, now: number): boolean =>
+  revokedAt === null &&
+  expiresAt !== null &&
+  expiresAt > now &&
+  expiresAt <= now + ENDS_SOON &&
+  lastUsedAt !== null &&
+  lastUsedAt > now - IN_USE;
 
 export interface NewKey {
   readonly name: string | null;

@@ -1,7 +1,7 @@
 /** What messages will change of access rules. */
 import type { Message } from '../ports/stream.ts';
 import type { GeoTarget, RuleChange } from '../rule.ts';
-import { decodeSignalRecord } from '../signal/message.ts';
+import { decodeSignalRecord } from '../signal/message/decode.ts';
 
 /** A change of access rules. */
 export type AccessChange = Extract<RuleChange, { kind: 'access_rule' }> | Extract<RuleChange, { change: 'delete' }>;

@@ -139,7 +139,7 @@ export function requestServer({
 
   async function receive(endpoint: Endpoint, call: Call, who: Who, limit: NonNullable<Address['body']>) {
     const caller = callerOf(who);
-    const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId);
+    const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId, caller.workspaceId);
     try {
       const body = await takeBody(call.request, call.response, holding, limit);
       if (body === BUSY) onBusy?.();

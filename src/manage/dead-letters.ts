@@ -1,7 +1,7 @@
 /** Messages that could not be landed: listed, sent again, dropped (SPEC D4.6). */
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
-import type { DeadLetter } from '../ports/rule-store.ts';
+import type { DeadLetter } from '../ports/landing.ts';
 import type { Store } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import { ACCEPTANCE } from '../signal/limits.ts';

@@ -5,7 +5,7 @@ import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessRule } from '../rule.ts';
-import { encodeMessage } from '../signal/message.ts';
+import { encodeMessage } from '../signal/message/encode.ts';
 import { writeTarget } from '../signal/target.ts';
 import { type EqualPlan, type EqualTask, planEqual } from '../source/equal.ts';
 import { findList } from './find.ts';

@@ -2,8 +2,8 @@
 import type { StoreReads } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { RuleOperation } from '../rule.ts';
-import { encodeOperation } from '../signal/message.ts';
-import { BATCH_SIGNALS, newBatchId, signalId } from '../signal/signal-id.ts';
+import { encodeOperation } from '../signal/message/encode.ts';
+import { BATCH_SIGNALS, newBatchId, signalId } from '../signal/message/signal-id.ts';
 
 /** The way to rules: they are read from the store, and changed through the stream only. */
 export interface RulePorts {

@@ -1,5 +1,4 @@
 /** The content of a replacement as it is sent: one JSON object a line, each an entry, what is wrong at its place, or why a row asks for nothing. */
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { WeirError } from '../errors.ts';
 import type { Replacement } from '../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
@@ -9,6 +8,7 @@ import { type ListDefaults, readRow } from '../source/readers/entry.ts';
 import type { LineFault } from '../source/readers/items.ts';
 import { readLines, readUtf8 } from '../source/readers/lines.ts';
 import { rowOf } from '../source/readers/row.ts';
+import { pack, unpack } from './pack.ts';
 
 /** Lines of one part at most, and parts of a content. */
 export const MOST_LINES = 10_000;
@@ -26,7 +26,7 @@ export async function keepPart(
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) lines += 1;
   if (bytes.at(-1) !== LF) throw new WeirError('USAGE', 'the part does not end with a line feed: it is cut');
   if (lines > MOST_LINES) throw new WeirError('USAGE', `a part has ${MOST_LINES} lines at most`);
-  if (!(await store.keepReplacementPiece(id, 'part', n, gzipSync(bytes, { level: 1 }), now)))
+  if (!(await store.keepReplacementPiece(id, 'part', n, await pack(bytes), now)))
     throw new WeirError('REFUSED', 'the content is whole already, or was given up');
   return lines;
 }
@@ -43,7 +43,7 @@ export async function* partsOf(
   for (let n = 0; n < counted.parts; n += 1) {
     const body = await store.replacementPiece(id, 'part', n);
     if (body === undefined) throw new WeirError('REFUSED', `part ${n} of the content is missing`);
-    for await (const { bytes } of readLines(once(gunzipSync(body)))) {
+    for await (const { bytes } of readLines(once(await unpack(body)))) {
       lines += 1;
       yield* readPartLine(bytes, lines, defaults);
     }

@@ -2,7 +2,6 @@
  * Making a list equal to a content, kept durably before any of it goes onto the stream (SPEC D11.4): what a process that ends leaves behind,
  * another goes on with, so that the list has the old content or the new.
  */
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { v7 } from 'uuid';
 import type { Caller } from '../account/caller.ts';
 import type { AccessList } from '../account/list.ts';
@@ -10,10 +9,11 @@ import { WeirError } from '../errors.ts';
 import type { Replacement } from '../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
-import { batchReader } from '../signal/signal-id.ts';
+import { batchReader } from '../signal/message/signal-id.ts';
 import { type EqualPlan, type EqualPorts, type EqualTask, planEqual } from '../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../source/readers/content.ts';
 import type { LineFault } from '../source/readers/items.ts';
+import { pack, unpack } from './pack.ts';
 import type { RuleManagement } from './rule-ports.ts';
 
 /** How long a process may be silent before another takes its work, ms. */
@@ -99,7 +99,7 @@ export async function planReplacement(
       if (!(await store.moveReplacement(id, { from: 'planning', to: 'planning', now: held, heldUntil: held + HOLD }))) throw takenAway();
     };
     const plan = await planEqual({ ...equal, pause: hold }, { caller, listId, action, refused }, entries, async (messages) => {
-      const body = gzipSync(JSON.stringify(messages), { level: 1 });
+      const body = await pack(JSON.stringify(messages));
       if (!(await store.keepReplacementPiece(id, 'step', steps, body, now()))) throw takenAway();
       steps += 1;
       const batch = batchOf(messages[0]?.headers.signal_id);
@@ -157,7 +157,7 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
   for (let isFirst = true; published < steps; isFirst = false) {
     const body = await store.replacementPiece(id, 'step', published);
     if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is gone`);
-    const messages = JSON.parse(gunzipSync(body).toString()) as Message[];
+    const messages = JSON.parse((await unpack(body)).toString()) as Message[];
     const batch = batchReader()(messages[0]?.headers.signal_id);
     const isThere = isFirst && batch !== null && (await store.batch(workspaceId, batch)) !== undefined;
     if (!isThere) await publish(messages);

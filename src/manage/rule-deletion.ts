@@ -1,6 +1,6 @@
 /** Deleting rules by their ids, each list by operations of its own (SPEC D9.6). */
-import type { StoredRule } from '../ports/rule-store.ts';
-import { OPERATION_RULES } from '../signal/message.ts';
+import type { StoredRule } from '../ports/stored-rule.ts';
+import { OPERATION_RULES } from '../signal/message/encode.ts';
 import type { ListOperation } from './operate.ts';
 
 /** One operation for so many rules of one kind and list as it may name. */

@@ -1,6 +1,7 @@
 /** Which rules meet conditions, and pages of those that do (SPEC D9.6, D10.6). */
-import type { RuleMatch, RuleOrigin, StepPlace, StoredRule } from '../ports/rule-store.ts';
+import type { RuleMatch, RuleOrigin, StepPlace } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
+import type { StoredRule } from '../ports/stored-rule.ts';
 import { hasLabel, type Kind, type Level, type RuleType, type Target } from '../rule.ts';
 
 /** Which rules are meant; a condition that is not given holds for every rule. */

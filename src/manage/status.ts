@@ -49,6 +49,23 @@ export const unusedKeyJson = ({ id, name, prefix, lastUsedAt }: KeyInfo, workspa
   last_used_at: isoTime(lastUsedAt),
 });
 
+/** A key that is in use and ends soon. */
+export interface EndingKey {
+  readonly id: string;
+  readonly name: string | null;
+  readonly prefix: string;
+  readonly workspace: string;
+  readonly expires_at: string | null;
+}
+
+export const endingKeyJson = ({ id, name, prefix, expiresAt }: KeyInfo, workspace: string): EndingKey => ({
+  id,
+  name,
+  prefix,
+  workspace,
+  expires_at: isoTime(expiresAt),
+});
+
 /** What was found; what could not be asked is null. */
 export interface StatusParts {
   readonly store: EngineStatus;
@@ -61,6 +78,8 @@ export interface StatusParts {
   /** The newest 1,000 at most. */
   readonly deadLetters: number | null;
   readonly unusedKeys: readonly UnusedKey[] | null;
+  /** Keys that are in use and end within 14 days. */
+  readonly endingKeys: readonly EndingKey[] | null;
   /** Workspaces in which any network can be blocked. */
   readonly unguarded: readonly string[] | null;
   /** The names of workspaces by id. */
@@ -77,15 +96,18 @@ type Found = ReturnType<typeof foundOf>;
 export interface Status extends Found {
   /** A line for each thing that needs attention. */
   readonly attention: readonly string[];
+  /** Whether anything of that is more than age: old geo data, and keys that end soon, have time. */
+  readonly urgent: boolean;
 }
 
 export function serviceStatus(parts: StatusParts): Status {
   const found = foundOf(parts);
-  return { attention: attentionOf(found), ...found };
+  const [now, later] = [urgentOf(found), agingOf(found)];
+  return { attention: [...now, ...later], urgent: now.length > 0, ...found };
 }
 
 function foundOf(parts: StatusParts) {
-  const { store, stream, processes, geo, deadLetters, unusedKeys, unguarded, workspaces } = parts;
+  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, unguarded, workspaces } = parts;
   const landing = landingOf(parts);
   const feeds = processes.flatMap((process) => process.feeds.map((feed) => feedJson(feed, process.pid, workspaces)));
   return {
@@ -96,6 +118,7 @@ function foundOf(parts: StatusParts) {
     geo: geo && { country_age_days: geo.country, asn_age_days: geo.asn },
     dead_letters: deadLetters,
     unused_keys: unusedKeys,
+    ending_keys: endingKeys,
     guard_rails_off: unguarded,
   };
 }
@@ -129,12 +152,19 @@ function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string
   };
 }
 
-function attentionOf(found: Found): string[] {
-  const { engines, processes, landing, feeds, geo, dead_letters: letters, guard_rails_off: unguarded } = found;
+/** What gets old, and has time. */
+function agingOf({ geo, ending_keys: keys }: Found): string[] {
+  const old = (what: string, days: number) => (days > OLD_GEO ? [`${what} data are ${days} days old (docs/geo.md)`] : []);
+  const ends = ({ name, prefix, workspace, expires_at: at }: EndingKey) =>
+    `the key "${name ?? prefix}" of ${workspace}, which is in use, ends at ${at} (docs/keys.md)`;
+  return [...(geo ? [...old('country', geo.country_age_days), ...old('ASN', geo.asn_age_days)] : []), ...(keys ?? []).map(ends)];
+}
+
+function urgentOf(found: Found): string[] {
+  const { engines, processes, landing, feeds, dead_letters: letters, guard_rails_off: unguarded } = found;
   const engine = (name: string, { ok, reason }: EngineStatus) => (ok ? [] : [`the ${name} does not answer: ${reason}`]);
   const red = ({ pid, checks }: { readonly pid: number; readonly checks: Readonly<Record<string, Check>> }) =>
     Object.entries(checks).flatMap(([name, { ok, reason }]) => (ok || name === 'landing' ? [] : [`${name} of process ${pid}: ${reason}`]));
-  const old = (what: string, days: number) => (days > OLD_GEO ? [`${what} data are ${days} days old (docs/geo.md)`] : []);
   const late = landing?.ok && (landing.lag_seconds ?? 0) > LATE;
   return [
     ...engine('store', engines.store),
@@ -146,7 +176,6 @@ function attentionOf(found: Found): string[] {
       events.map(({ text, since }) => `the ${action} feed "${name}" of ${workspace} ${text} (since ${since})`),
     ),
     ...(letters ? [`${letters} dead letters (weir dead-letter ls)`] : []),
-    ...(geo ? [...old('country', geo.country_age_days), ...old('ASN', geo.asn_age_days)] : []),
     ...(unguarded?.length ? [`guard rails are off in ${unguarded.join(', ')} (docs/deployment.md)`] : []),
   ];
 }

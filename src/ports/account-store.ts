@@ -134,6 +134,8 @@ export interface AccountReads {
   keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
   /** What was deleted and can be brought back at `now` (ms), newest first; MOST_DELETED at most. */
   deletedFeeds(workspaceId: string, now: number): Promise<DeletedFeed[]>;
+  /** How many keys of all workspaces are valid and in use, and end soon after `now` (ms). */
+  endingKeys(now: number): Promise<number>;
   /** Newest first, of one workspace; null: what belongs to none. Kept for 90 days. */
   auditPage(workspaceId: string | null, page: PageRequest): Promise<Page<AuditRow>>;
   /** What a request made after `since` (ms) that was to be done once. */

@@ -5,163 +5,12 @@
 
 import type { Network } from '@weir/network/network.ts';
 import type { Author } from '../account/caller.ts';
-import type { FeedKind, FeedProfile, ProposedFeed } from '../account/feed.ts';
-import type { GuardRails } from '../account/guard-rails.ts';
-import type { AccessList } from '../account/list.ts';
-import type { AccessAction, AccessRule, ExpressionRule, GeoTarget, Kind, RuleChange, RuleOperation, RuleRole, Target } from '../rule.ts';
+import type { ProposedFeed } from '../account/feed.ts';
+import type { AccessAction, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
-import type { StreamRecord } from './stream.ts';
-
-/** A record that was understood, and whose workspace and list are still to be resolved by the store. */
-export interface LandingItem {
-  readonly record: StreamRecord;
-  readonly workspaceId: string;
-  /** null, or a list that is gone: the workspace's default list. */
-  readonly listId: string | null;
-  readonly receivedAt: number;
-  /** The batch that it came with; null where another producer gave it no id. */
-  readonly batchId: string | null;
-  /** The key that sent it; null where none did. */
-  readonly keyId: string | null;
-  readonly change: RuleChange | RuleOperation;
-}
-
-/** A record that cannot be landed, kept with its reason (poison). */
-export interface PoisonRecord {
-  readonly record: StreamRecord;
-  readonly reason: string;
-}
-
-/** What one step of the consumer writes: position and rules in one transaction. */
-export interface LandingBatch {
-  readonly streamId: string;
-  readonly partition: number;
-  /** The position this consumer started from; null = no position is stored yet. */
-  readonly from: number | null;
-  /** The position after this batch: offset of the next record. */
-  readonly to: number;
-  readonly items: readonly LandingItem[];
-  readonly poison: readonly PoisonRecord[];
-  readonly now: number;
-}
-
-export interface DeadLetter {
-  readonly id: number;
-  readonly at: number;
-  readonly reason: string;
-  readonly streamId: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly timestamp: number;
-  readonly key: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly value: string;
-}
-
-/** A workspace with its lists as they are now: name resolution, settings and revisions in one read. */
-export interface WorkspaceDirectory {
-  readonly id: string;
-  readonly name: string;
-  /** Moves with any of the workspace's lists and rules. */
-  readonly revision: number;
-  /** The store's clock at the read, ms: a snapshot whose revision has not moved since counts as taken now. */
-  readonly takenAt: number;
-  readonly lists: readonly AccessList[];
-}
-
-/** The directory with those lists and composed feeds only that a UUID or name stands for. */
-export interface NamedDirectory extends WorkspaceDirectory {
-  /** Moves with the workspace's expression rules. */
-  readonly expressionRevision: number;
-  readonly feeds: readonly FoundFeed[];
-}
-
-/** A composed feed as a request for it needs it; `revision` moves with its settings and with its lists. */
-export interface FoundFeed extends FeedProfile {
-  readonly id: string;
-  readonly revision: number;
-}
-
-/**
- * Receives the active access rules of a snapshot, one call a rule, without an object a row.
- * `id` is the store's own primary key of the rule, `expires` the expiry in whole seconds (0 = none),
- * `levels` is `levelCode(confidence, severity)` of document/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
- */
-export interface RuleSink {
-  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
-  /** `bytes` holds 16 bytes from `at` on; they are only valid during the call. */
-  v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void;
-  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void;
-}
-
-/** Receives the active rules of these kinds as they are stored. Access rules are those of the feed that is read. */
-export interface WholeRules {
-  readonly kinds: readonly Kind[];
-  take(rule: StoredRule): void;
-}
-
-/** Rules of a workspace that are known already. */
-export interface KnownRules {
-  /** `SnapshotHead.change` of the read that all of them are of. */
-  readonly change: number;
-  /** The lists that they are of, by their keys. */
-  readonly lists: Pick<ReadonlySet<string>, 'has' | 'size'>;
-  /** Whether the feed has not been read before: it may well be empty, and that may be the cheaper question. */
-  readonly isNewFeed?: boolean;
-}
-
-/**
- * Receives the active access rules of lists that were not known, and what has changed in those that were. Levels are the rule's own;
- * what a list stores is `SnapshotList.levels`.
- */
-export interface ListSink extends RuleSink {
-  /** What follows is of this list: all of its rules, or what has changed in it. May be told several times of a list. */
-  list(key: string, isWhole: boolean): void;
-  /** A rule of the list was changed or deleted. All of these come before those of them that are active. */
-  gone(id: number): void;
-}
-
-/** The key under which `follow` hands over the never-block rules of a whole workspace, always all of them. */
-export const EXCEPTIONS_KEY = 'exceptions';
-
-/** A list whose rules a feed has. */
-export interface SnapshotList {
-  readonly id: string;
-  readonly name: string;
-  /** Names the list for `follow`: one that is made anew under the same UUID has another. */
-  readonly key: string;
-  /** `levelCode` of what its rules have in this feed where they say nothing; 0 = what the feed says. */
-  readonly levels: number;
-}
-
-/** What a snapshot read found besides the rules; all from the same read transaction. */
-export interface SnapshotHead {
-  readonly kind: FeedKind;
-  readonly profile: FeedProfile;
-  /** Of the workspace; the service's come on top. */
-  readonly guardRails: GuardRails;
-  /** The lists whose rules it has. */
-  readonly lists: readonly SnapshotList[];
-  /** Moves with everything that the feed shows. */
-  readonly revision: number;
-  /** Moves with the workspace's expression rules. */
-  readonly expressionRevision: number;
-  /** The workspace's creation, ms. */
-  readonly workspaceCreatedAt: number;
-  /** The number of the last change in the workspace (D9), 0 = none is known. */
-  readonly change: number;
-  /** The store's clock at the read, ms. */
-  readonly takenAt: number;
-}
-
-/** The present state of one rule that was asked for by id. */
-export interface RuleState {
-  readonly id: number;
-  readonly action: AccessAction;
-  readonly target: Target;
-  /** Whole seconds, 0 = none. */
-  readonly expires: number;
-}
+import type { DeadLetter, LandingBatch } from './landing.ts';
+import type { KnownRules, ListSink, NamedDirectory, RuleSink, SnapshotHead, WholeRules, WorkspaceDirectory } from './snapshot.ts';
+import type { RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
 export interface NamedRule {
@@ -178,19 +27,6 @@ export interface FeedRecordKey {
   readonly format: string;
   readonly family: string;
   readonly action: string;
-}
-
-/** One rule as `weir rule ls` shows it and `weir export` writes it. */
-export interface StoredRule {
-  readonly id: number;
-  readonly kind: Kind;
-  /** null for the kinds that have no list. */
-  readonly listId: string | null;
-  readonly rule: AccessRule | ExpressionRule;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** The number of the item that wrote it last; 0 for rules of stores that counted none yet. `origins` tells where that came from. */
-  readonly seq: number;
 }
 
 /**

@@ -1,33 +1,43 @@
 /** The role `feeds`: what is polled, and what signals would change of it. */
-import type { Logger } from 'pino';
+import { Bouncers } from '../bouncers/serve/bouncers.ts';
+import { findDecisions } from '../bouncers/serve/find-decisions.ts';
+import { bouncerLog, writeBouncers } from '../bouncers/serve/ledger.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import type { DocumentBuilder } from '../document/builder.ts';
 import { DocumentCache } from '../document/serve/cache.ts';
-import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import { type FeedForecast, feedForecast } from '../document/watch/forecast.ts';
-import type { Log } from '../ports/log.ts';
-import type { Engine } from '../runtime/engines.ts';
-import type { FeedThread } from '../runtime/feeds.ts';
-import type { GeoInUse } from '../runtime/geo.ts';
+import { agentEndpoint } from '../http/agent/answer.ts';
+import type { AppParts } from '../http/app.ts';
+import { bouncerEndpoints } from '../http/bouncers/answer.ts';
+import { feedEndpoint } from '../http/feeds/answer.ts';
+import { documentEndpoint } from '../http/feeds/document.ts';
+import { rulesEndpoint } from '../http/rules/answer.ts';
+import { everyMinute } from '../runtime/every-minute.ts';
+import { countBuilds } from '../runtime/metrics/builds.ts';
 import { caughtUp } from '../stream/lag.ts';
+import type { Base } from './base.ts';
+import type { Seen } from './seen.ts';
 
-/** Logs a build that failed. */
-export const feedReport = (logger: Logger) => (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
+const { now, monotonic } = systemClock;
 
-/** The documents that are served, and the builder behind them. */
-export function documentCache(
-  builder: DocumentBuilder,
-  config: Config,
-  engine: Engine,
-  geo: GeoInUse,
-  watch: FeedWatch,
-  keyRevision: () => number | undefined,
-  logger: Logger,
-): DocumentCache {
-  return new DocumentCache({
-    store: engine.store,
-    builder,
+/** What the role gives; without it nothing. */
+export interface Feeds {
+  readonly cache?: DocumentCache;
+  readonly forecast?: FeedForecast;
+  /** What answers polls. */
+  readonly answers?: Pick<AppParts, 'answerFeed' | 'answerRules' | 'answerAgent' | 'bouncers'>;
+}
+
+export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevision: () => number | undefined): Feeds {
+  const { config, store, stream, geo, feedThread, measures, log, logger, onStop } = base;
+  if (feedThread === undefined) return {};
+  // What was accepted before is waited for where this process lands it.
+  const landed = config.roles.includes('consumer')
+    ? { caughtUp: () => caughtUp(stream, store).then(() => undefined) }
+    : { caughtUp: undefined };
+  const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
+  const cache = new DocumentCache({
+    store,
+    builder: measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread,
     clock: systemClock,
     rebuildSeconds: config.feedRebuildSeconds,
     bodyBytes: config.feedCacheMb * 1024 * 1024,
@@ -35,26 +45,21 @@ export function documentCache(
     zlib: `${process.versions.zlib}-${process.arch}`,
     keyRevision,
     watch,
-    caughtUp: waitForLanding(config, engine),
-    report: feedReport(logger),
+    ...landed,
+    report,
   });
+  const bouncers = new Bouncers(bouncerLog(log, now));
+  onStop(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
+  const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
+  const documents = documentEndpoint(cache, now, report);
+  return {
+    cache,
+    forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock: systemClock, log }),
+    answers: {
+      answerFeed: feedEndpoint(documents),
+      answerRules: rulesEndpoint(documents),
+      answerAgent: agentEndpoint(documents),
+      bouncers: bouncerEndpoints({ decisions, bouncers, now, monotonic, report }),
+    },
+  };
 }
-
-/** Waits until what was accepted before has landed; undefined where another process lands. */
-const waitForLanding = ({ roles }: Config, { store, stream }: Engine) =>
-  roles.includes('consumer')
-    ? async () => {
-        await caughtUp(stream, store);
-      }
-    : undefined;
-
-/** Tells what signals would change of feeds. */
-export const forecastFrom = (
-  previewer: FeedThread,
-  config: Config,
-  engine: Engine,
-  geo: GeoInUse,
-  watch: FeedWatch,
-  log: Log,
-): FeedForecast =>
-  feedForecast({ previewer, watch, geo: () => geo.database(), caughtUp: waitForLanding(config, engine), clock: systemClock, log });

@@ -1,17 +1,47 @@
-/** What is measured of a process, and where it is served. */
+/** The page of metrics, and where it is served. */
+import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
 import { metricsApp } from '../http/app.ts';
+import type { Authenticator } from '../http/auth/authenticator.ts';
 import type { MetricsPage } from '../http/metrics.ts';
+import type { Check } from '../ports/health.ts';
 import type { Log } from '../ports/log.ts';
 import { urlOf } from '../runtime/address.ts';
-import { type BuildCounts, newBuildCounts } from '../runtime/metrics/builds.ts';
-import { type ProcessWatch, watchProcess } from '../runtime/metrics/process.ts';
+import { metricsPage } from '../runtime/metrics/metrics.ts';
+import type { Base } from './base.ts';
+import type { Landing } from './consumer.ts';
+import type { Feeds } from './feeds.ts';
+import type { Seen } from './seen.ts';
 
-/** What is measured where metrics are asked for, from before the engines start their threads. */
-export function startMeasures({ metricsPort, metricsToken }: Config): { process: ProcessWatch; builds: BuildCounts } | undefined {
-  if (metricsPort === undefined && metricsToken === undefined) return undefined;
-  return { process: watchProcess(), builds: newBuildCounts() };
+/** Dead letters that metrics count at most. */
+const DEAD_LETTERS_COUNTED = 10_000;
+
+/** The page of metrics; undefined where nobody reads it. */
+export function metricsOf(
+  { config, store, geo, feedThread, measures, tls }: Base,
+  { counts, past }: Pick<Seen, 'counts' | 'past'>,
+  { cache }: Pick<Feeds, 'cache'>,
+  landing: Landing | undefined,
+  ready: () => Promise<Record<string, Check>>,
+  { refuse }: Pick<Authenticator, 'refuse'>,
+): MetricsPage | undefined {
+  if (measures === undefined) return undefined;
+  const render = metricsPage({
+    http: counts,
+    readiness: ready,
+    landed: landing && (async () => (await landing()).landed ?? 0),
+    deadLetters: landing && (() => store.deadLetterCount(DEAD_LETTERS_COUNTED)),
+    builds: feedThread && measures.builds,
+    feeds: cache,
+    devices: past?.counts,
+    endingKeys: past?.endingKeys,
+    geo: geo.data,
+    certificateExpiry: tls?.expiresAt,
+    process: measures.process,
+    now: systemClock.now,
+  });
+  return { render, token: config.metricsToken, refuse: (call) => refuse('signal', call) };
 }
 
 /** Serves the metrics on their own port, where one is set. Resolves with what ends that. */

@@ -1,42 +1,55 @@
-/** The role `signals`: what a batch is judged with. */
+/** The role `signals`: what takes batches, and what they are judged with. */
 
-import type { Schemes } from '@weir/expression/scheme.ts';
-import type { Logger } from 'pino';
-import { blockGuards, type ServiceGuardRails } from '../account/guard-rails.ts';
+import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import type { FeedForecast } from '../document/watch/forecast.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { countBatch } from '../http/counts.ts';
 import { inRestingSlices, inSlices } from '../http/signals/slices.ts';
+import { type SubmitSignals, signalSubmission } from '../http/signals/submit.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
-import type { HttpCounts } from '../ports/http-counts.ts';
-import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
-import type { GeoInUse } from '../runtime/geo.ts';
-import type { TryRules } from '../sample/judge.ts';
+import { sampleThread } from '../runtime/sample-thread.ts';
 import { type Accept, acceptance, type Outcome } from '../signal/accept.ts';
 import { landingList } from '../signal/landing-list.ts';
 import { ruleQuota } from '../signal/rule-quota.ts';
 import { sampleTrials } from '../signal/trial.ts';
+import type { Base } from './base.ts';
+import type { Feeds } from './feeds.ts';
+import type { Seen } from './seen.ts';
 
 const { now, monotonic } = systemClock;
 
-/** What a batch is judged by, and who is told of it. */
-export interface SignalJudges {
-  readonly schemes: Schemes;
-  readonly geo: GeoInUse;
-  readonly guardRails: ServiceGuardRails;
-  readonly forecast: FeedForecast | undefined;
-  readonly tryRules: TryRules;
-  readonly counts: HttpCounts;
-  readonly noteEntries: ActivityCounter['entries'] | undefined;
+/** What the role gives; without it, and without that of management, nothing. */
+export interface Signals {
+  /** Takes the batches of this process, those of signals and of management. */
+  readonly accept?: Accept;
+  /** What answers signals. */
+  readonly submitSignals?: SubmitSignals;
 }
 
-/** What takes the batches of this process, those of signals and of management; `stream` takes what is good. */
-export function acceptBatches(store: Store, stream: Pick<Stream, 'draft'>, config: Config, parts: SignalJudges, logger: Logger): Accept {
-  const { schemes, geo, guardRails, forecast, tryRules, counts, noteEntries } = parts;
+export function startSignals(
+  base: Base,
+  seen: Pick<Seen, 'counts' | 'activity'>,
+  { forecast }: Feeds,
+  stream: Pick<Stream, 'draft'>,
+): Signals {
+  const { roles } = base.config;
+  const takesSignals = roles.includes('signals');
+  if (!takesSignals && !roles.includes('manage')) return {};
+  const accept = acceptBatches(base, seen, forecast, stream);
+  return { accept, ...(takesSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
+}
+
+function acceptBatches(
+  { config, store, schemes, geo, guardRails, logger, onStop }: Base,
+  { counts, activity }: Pick<Seen, 'counts' | 'activity'>,
+  forecast: FeedForecast | undefined,
+  stream: Pick<Stream, 'draft'>,
+): Accept {
+  const samples = sampleThread(config);
+  onStop(() => samples.close());
   const guardOf = blockGuards(guardRails);
   const entryLimit = rateLimiter(config.rateLimitEntries);
   const logFailure = (err: unknown, what: string) => logger.error({ err }, what);
@@ -51,12 +64,12 @@ export function acceptBatches(store: Store, stream: Pick<Stream, 'draft'>, confi
       isCountry,
       blockFaults: guardOf(caller.guardRails).faults,
     }),
-    trials: sampleTrials(tryRules, (target) => geo.database().ranges(target)),
+    trials: sampleTrials(samples.tryRules, (target) => geo.database().ranges(target)),
     run: { usual: inSlices, large: inRestingSlices },
     foresee: forecast?.accepted,
     count(outcome) {
       countBatch(counts, outcome);
-      if (noteEntries !== undefined) noteBatch(noteEntries, outcome);
+      if (activity !== undefined) noteBatch(activity.entries, outcome);
     },
     now,
     logFailure,

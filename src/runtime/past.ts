@@ -16,7 +16,7 @@ const SLICE = 500;
 const LINES = 20;
 
 export interface PastParts {
-  readonly store: Pick<Store, 'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'noteFeedSizes'>;
+  readonly store: Pick<Store, 'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'endingKeys' | 'noteFeedSizes'>;
   readonly devices: { take(): SeenDevices };
   readonly sizes: Pick<FeedSizes, 'take'>;
   readonly log: Log;
@@ -27,6 +27,8 @@ export interface PastParts {
 export interface Past {
   /** How many devices pull regularly, and how many have stopped within a day, when that was last looked at. */
   counts(): { readonly pulling: number; readonly stopped: number } | undefined;
+  /** How many keys are in use and end soon, when that was last looked at. */
+  endingKeys(): number | undefined;
   /** Writes before its time. */
   write(): Promise<void>;
   /** Ends with a last write. */
@@ -37,6 +39,7 @@ export interface Past {
 export function startPast({ store, devices, sizes, log, now }: PastParts): Past {
   const startedAt = now();
   let counts: ReturnType<Past['counts']>;
+  let ending: number | undefined;
   let failed = false;
   const inTurn = oneByOne();
 
@@ -52,6 +55,7 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
       if (isLast) return;
       for (const line of stoppedLines(await store.markStopped({ now: at, running: at - startedAt }))) log('warn', line);
       counts = await store.deviceCounts(at - DAY);
+      ending = await store.endingKeys(at);
       failed = false;
     } catch (error) {
       if (!failed) log('warn', `what devices have pulled could not be written: ${(error as Error).message}`);
@@ -74,10 +78,17 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     },
     () => {},
   );
+  store.endingKeys(startedAt).then(
+    (found) => {
+      ending ??= found;
+    },
+    () => {},
+  );
   let stopping = false;
   const stop = everyMinute(() => write(stopping));
   return {
     counts: () => counts,
+    endingKeys: () => ending,
     write: () => write(),
     stop() {
       stopping = true;

@@ -6,12 +6,12 @@ import { oneByOne } from '../serial.ts';
 import { batchSteps, type ScannedBatch, scanSteps, schemaSteps } from './batch.ts';
 import type { EntryFault } from './faults.ts';
 import type { LandingList } from './landing-list.ts';
-import { messageEncoder, wireValue } from './message.ts';
+import { messageEncoder, wireValue } from './message/encode.ts';
+import { newBatchId, signalId } from './message/signal-id.ts';
 import { warningsOf } from './rate-limit.ts';
 import { type Refusal, refusedFor } from './refusal.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { AccessRuleEnvelope, Signal } from './schema.ts';
-import { newBatchId, signalId } from './signal-id.ts';
 import type { SampleTrial, Trials } from './trial.ts';
 import type { EnvelopeCheck } from './v2.ts';
 

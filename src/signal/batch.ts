@@ -3,7 +3,7 @@ import { SHOWN, shown } from './check.ts';
 import { type BatchFault, type EntryFault, errorTexts, MOST_DETAILS } from './faults.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
-import { EntryScanner, type EntrySpan } from './scan.ts';
+import { EntryScanner, type EntrySpan } from './scan/scan.ts';
 import type { Signal } from './schema.ts';
 import { eventFaults, eventRefusals, parseEvent } from './v1.ts';
 import { type EnvelopeCheck, type EnvelopeFaults, envelopeFaults, envelopeRefusals, kindOf, parseEnvelope, refusedRuleType } from './v2.ts';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { StoredRule } from '../ports/rule-store.ts';
+import type { StoredRule } from '../ports/stored-rule.ts';
 import { KINDS, LEVELS } from '../rule.ts';
-import { decodeSignalRecord, encodeMessage } from './message.ts';
+import { decodeSignalRecord } from './message/decode.ts';
+import { encodeMessage } from './message/encode.ts';
 import { type PastSignal, ruleToSignals } from './rule-to-signals.ts';
 
 type Stored = Omit<StoredRule, 'id' | 'listId' | 'seq'>;

@@ -11,9 +11,9 @@ import type { Accept } from '../signal/accept.ts';
 import { expiresAt, lifetime } from '../signal/expiry.ts';
 import { entryErrors } from '../signal/faults.ts';
 import { LIMITS } from '../signal/limits.ts';
-import { encodeOperation, OPERATION_RULES } from '../signal/message.ts';
+import { encodeOperation, OPERATION_RULES } from '../signal/message/encode.ts';
+import { newBatchId, signalId } from '../signal/message/signal-id.ts';
 import { throwRefusal } from '../signal/refusal.ts';
-import { newBatchId, signalId } from '../signal/signal-id.ts';
 import { formatTarget } from '../signal/target.ts';
 import { COMPARED, type Compared, digest, type PresentRule, PresentRules } from './present.ts';
 import type { PassedRow, PlacedEntry } from './readers/content.ts';
@@ -72,8 +72,10 @@ export interface EqualPlan {
   readonly isLarge: boolean;
 }
 
-/** Entries that are judged together, and rules that are read before other work gets its turn. */
+/** Entries that are judged together. */
 const SLICE = LIMITS.batchEntries;
+/** Entries and rules that are compared before other work gets its turn. */
+const TURN = 200;
 /** Faults that are told at most. */
 const MOST_TOLD = 1000;
 /** Reasons that are told apart. */
@@ -120,7 +122,7 @@ export async function planEqual(
   let seen = 0;
   for await (const each of entries) {
     seen += 1;
-    if (seen % SLICE === 0) await pause();
+    if (seen % TURN === 0) await pause();
     if ('passed' in each) {
       const reason = each.passed in passed || Object.keys(passed).length < MOST_REASONS ? each.passed : 'other reasons';
       passed[reason] = (passed[reason] ?? 0) + 1;
@@ -137,7 +139,7 @@ export async function planEqual(
   const isConcerned = ({ isAllow, hasRef }: PresentRule) => !hasRef && actions.has(isAllow ? 'allow' : 'block');
   const [gone, known] = [[] as number[], { present: 0, kept: 0 }];
   for (let at = 0; at < stored; at += 1) {
-    if (at % (SLICE * 10) === 0) await pause();
+    if (at % (TURN * 10) === 0) await pause();
     const rule = present.get(at);
     if (rule.hasRef && !present.isWanted(at)) known.kept += 1;
     if (!isConcerned(rule)) continue;
@@ -258,7 +260,7 @@ async function presentRules(
       isAllow: rule.action === 'allow',
       digests: COMPARED.map((field) => digest(compared(rule)[field])),
     });
-    if (present.size % SLICE === 0) await pause();
+    if (present.size % TURN === 0) await pause();
   }
   return present;
 }

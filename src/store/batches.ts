@@ -1,5 +1,5 @@
 /** Which numbers each batch took as it landed (D9): the rows of `batches`, the same in both dialects. */
-import type { LandingBatch, LandingItem } from '../ports/rule-store.ts';
+import type { LandingBatch, LandingItem } from '../ports/landing.ts';
 import { run, type Value, type Work } from './work.ts';
 
 /** An item of a landing whose workspace and list are known, under its number. */

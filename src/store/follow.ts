@@ -1,6 +1,6 @@
 /** What has changed in lists since they were read: the changes alone, the same in both dialects (D5.22). */
 import { DAY } from '../clock.ts';
-import type { KnownRules, ListSink, RuleSink } from '../ports/rule-store.ts';
+import type { KnownRules, ListSink, RuleSink } from '../ports/snapshot.ts';
 import { roleOf, targetOf } from './columns.ts';
 import { keyOf, type RuleSource, ruleSource } from './lists.ts';
 import type { Row } from './rows.ts';

@@ -1,5 +1,5 @@
 import { filledLevels } from '../document/levels.ts';
-import type { RuleSink } from '../ports/rule-store.ts';
+import type { RuleSink } from '../ports/snapshot.ts';
 
 /** The sink for the rules of a list whose stored levels are `levels` (a `levelCode`): they stand in where a rule has none. */
 export function withLevels(sink: RuleSink, levels: number): RuleSink {

@@ -2,7 +2,7 @@
 import { feedRevision, type ProposedFeed } from '../account/feed.ts';
 import { type ListSettings, settingsOf } from '../account/list.ts';
 import { levelCode } from '../document/levels.ts';
-import type { NamedDirectory, SnapshotHead } from '../ports/rule-store.ts';
+import type { NamedDirectory, SnapshotHead } from '../ports/snapshot.ts';
 import { isStorableText } from '../signal/storable-text.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from './rows.ts';

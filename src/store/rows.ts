@@ -9,7 +9,9 @@ import type { Permission } from '../account/permission.ts';
 import type { SampleInfo } from '../account/sample.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { levelsOf } from '../document/levels.ts';
-import type { DeadLetter, NamedRule, RuleState, StoredRule } from '../ports/rule-store.ts';
+import type { DeadLetter } from '../ports/landing.ts';
+import type { NamedRule } from '../ports/rule-store.ts';
+import type { RuleState, StoredRule } from '../ports/stored-rule.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';
 

@@ -1,5 +1,5 @@
 /** Whole rules by their ids, the same in both dialects. */
-import type { StoredRule } from '../ports/rule-store.ts';
+import type { StoredRule } from '../ports/stored-rule.ts';
 import { type Kind, RULE_KINDS } from '../rule.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { ruleOf } from './rows.ts';

@@ -1,3 +1,4 @@
+import { ENDS_SOON, IN_USE } from '../account/key.ts';
 import type { AccountReads } from '../ports/account-store.ts';
 import type { AuditReads } from '../ports/audit.ts';
 import type { BouncerReads } from '../ports/bouncer-store.ts';
@@ -59,6 +60,7 @@ type SharedReads = SessionReads &
     | 'deadLetterCount'
   >;
 
+const ENDING = 'SELECT count(*) AS keys FROM keys WHERE expires_at > $1 AND expires_at <= $2 AND revoked_at IS NULL AND last_used_at > $3';
 const KEY = `SELECT * FROM keys WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`;
 const KEYS = `SELECT * FROM keys WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY created_at, id`;
 const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
@@ -90,6 +92,9 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
       return row && keyOf(row, workspaceId);
     },
     listPage: (workspaceId, page) => read(listPage(workspaceId, page)),
+    async endingKeys(at) {
+      return Number((await read(one(ENDING, at, at + ENDS_SOON, at - IN_USE)))?.keys ?? 0);
+    },
     deletedFeeds: (workspaceId, now) => read(deletedFeeds(workspaceId, now)),
     feedPage: (workspaceId, page) => read(feedPage(workspaceId, page)),
     keyPage: (workspaceId, page) => read(keyPage(workspaceId, page)),

@@ -4,15 +4,14 @@ import { workspacePk } from './places.ts';
 import type { Row } from './rows.ts';
 import type { RuleTable } from './rule-columns.ts';
 import { byId, exists, IDENTITIES, isGivenUp, type Stretch, stretchesOf, undoSelections } from './undo-selections.ts';
-import { all, type Value, type Work } from './work.ts';
+import { all, allByKey, type Value, type Work } from './work.ts';
 
 /** Shown of the effects. */
 const SAMPLE = 10;
 /** No operation has this number: what would be done is asked for before it has one. */
 const NO_SEQ = -1;
-/** Rules of a piece: at first, at least, and at most. */
-const FIRST = 32;
-const LEAST = 16;
+/** Rules of a piece, at first and at least, and at most. */
+const LEAST = 64;
 const MOST = 256;
 /** How long a piece may take before the next one is made smaller, and how quick it has to be for a larger one, ms. */
 const LONG = 6;
@@ -52,7 +51,7 @@ export async function undoPreview(
 ): Promise<UndoPreview> {
   const counts: Counts = { removes: 0, restores: 0, keeps: 0 };
   const sample: string[] = [];
-  let size = FIRST;
+  let size = LEAST;
   for (const place of await step(() => read(placesOf(workspaceId, batchId)))) {
     for (let after: Mark | undefined = START; after !== undefined; ) {
       const from: Mark = after;
@@ -94,12 +93,12 @@ function* pieceOf(place: Place, after: Mark, size: number, shown: number): Work<
   const { first, last: end } = stretch;
   const rows =
     side === 'made'
-      ? yield* all(
+      ? yield* allByKey(
           `SELECT r.id AS id, r.id AS changed FROM ${rules.table} r WHERE ${byId(rules, 'r')} = $1 AND r.id BETWEEN $2 AND $3 AND r.id > $4
            ORDER BY r.id LIMIT $5`,
           ...[stretch.place, first, end, after.id, size],
         )
-      : yield* all(
+      : yield* allByKey(
           `SELECT c.id, c.changed FROM ${rules.before} c WHERE c.${rules.place} = $1 AND c.changed BETWEEN $2 AND $3
            AND (c.changed > $4 OR c.id > $5) ORDER BY c.changed, c.id LIMIT $6`,
           ...[stretch.place, Math.max(first, after.changed), end, after.changed, after.id, size],
@@ -121,7 +120,7 @@ function* pieceOf(place: Place, after: Mark, size: number, shown: number): Work<
 /** The rules that the batch made of these numbers, each with what becomes of it. */
 function* made({ workspace, batchId, rules, stretch }: Place, byRef: boolean, rows: readonly Row[]): Work<Row[]> {
   const { made: rule } = undoSelections(rules, byRef);
-  return yield* all(
+  return yield* allByKey(
     `SELECT r.id, CASE WHEN ${rule.open} THEN 'removes' ELSE 'keeps' END AS effect FROM ${rules.table} r WHERE ${rule.all} ORDER BY r.id`,
     ...[workspace, NO_SEQ, batchId, stretch.place, Number(rows[0]!.id), Number(rows.at(-1)!.id)],
   );
@@ -138,7 +137,7 @@ function* changed(
   const { changed: rule } = undoSelections(rules, byRef);
   const there = exists(`${rules.table} n WHERE ${byId(rules, 'n')} = c.${rules.place} AND n.id = c.id`);
   const values: Value[] = [workspace, NO_SEQ, batchId, stretch.place, Number(rows[0]!.changed), last.changed];
-  return yield* all(
+  return yield* allByKey(
     `SELECT c.id, c.changed, CASE WHEN ${rule.open} THEN CASE WHEN c.existed = 1 THEN 'restores' WHEN ${there} THEN 'removes' ELSE 'none' END
        WHEN ${rule.settled} THEN 'none' WHEN c.existed = 1 OR ${there} THEN 'keeps' ELSE 'none' END AS effect
      FROM ${rules.before} c WHERE ${rule.all} AND (c.changed > $7 OR c.id > $8) AND (c.changed < $6 OR c.id <= $9) ORDER BY c.changed, c.id`,

@@ -110,13 +110,14 @@ export function undoSelections(rules: RuleTable, byRef: boolean): UndoSelections
   const notMade = `NOT ${exists(`${table} y WHERE ${same('y', 'c')} AND y.id > c.changed AND NOT ${ofBatch('y.id')}`)}`;
   const within = (found: string, seq: string, row: string) => `${found} = $4 AND ${row}.${seq} BETWEEN $5 AND $6 AND ${identified(row)}`;
   const earlier = `${same('f', 'c')} AND f.id = c.id AND f.changed < c.changed AND ${ofBatch('f.changed')}`;
-  const ofUndo = 'batches u WHERE u.undoes = $3 AND +u.workspace_pk = $1 AND u.undone = 0 AND z.changed BETWEEN u.first_seq AND u.last_seq';
+  // An undo is one number, and has kept each rule that it touched once.
+  const byUndo = exists(`${before} z WHERE z.${place} = c.${place} AND z.changed = u.first_seq AND z.id = c.id`);
   return {
     made: { all: within(byId(rules, 'r'), 'id', 'r'), open: unchanged('r', 'r.id') },
     changed: {
       all: `${within(`c.${place}`, 'changed', 'c')} AND NOT ${ofBatch('c.id')} AND NOT ${exists(`${before} f WHERE ${earlier}`)}`,
       open: `${unchanged('c', 'c.changed')} AND ${notMade}`,
-      settled: exists(`${before} z WHERE ${same('z', 'c')} AND z.id = c.id AND z.changed > c.changed AND ${exists(ofUndo)}`),
+      settled: exists(`batches u WHERE u.undoes = $3 AND +u.workspace_pk = $1 AND u.undone = 0 AND ${byUndo}`),
     },
   };
 }

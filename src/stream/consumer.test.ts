@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LandingBatch } from '../ports/rule-store.ts';
+import type { LandingBatch } from '../ports/landing.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { startConsumer } from './consumer.ts';
 

@@ -1,12 +1,12 @@
 /** Landing one partition of the stream. */
 import { setImmediate as turn } from 'node:timers/promises';
+import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { Log } from '../ports/log.ts';
-import type { LandingItem, PoisonRecord } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
-import { decodeSignalRecord, headerReader } from '../signal/message.ts';
-import { readTraceparent } from '../signal/traceparent.ts';
+import { decodeSignalRecord, headerReader } from '../signal/message/decode.ts';
+import { readTraceparent } from '../signal/message/traceparent.ts';
 import { positionOutside } from './halt.ts';
 import { pause } from './retry.ts';
 

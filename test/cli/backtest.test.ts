@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Report } from '../../src/backtest/report.ts';
-import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { LandingItem } from '../../src/ports/landing.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { waf } from '../conformance/store.ts';
 import { command } from '../support/command.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { LandingItem } from '../../src/ports/rule-store.ts';
-import { newBatchId } from '../../src/signal/signal-id.ts';
+import type { LandingItem } from '../../src/ports/landing.ts';
+import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { access, ip, upsert, waf } from '../conformance/store.ts';
 import { command, commandJson, commandText } from '../support/command.ts';

@@ -57,13 +57,36 @@ suite('weir status', () => {
 
     const old = new Date(Date.now() - 91 * DAY);
     utimesSync(geo.GEO_ASN_FILE, old, old);
-    assert.match((await status()).lines[1]!, /^ {2}ASN data are 91 days old/);
+    const aged = await status();
+    assert.match(aged.lines[1]!, /^ {2}ASN data are 91 days old/);
+    assert.equal(aged.code, 3);
     utimesSync(geo.GEO_ASN_FILE, new Date(), new Date());
 
     const elsewhere = await status({ DATA_DIR: join(folder, 'nowhere') });
     assert.equal(elsewhere.code, 1);
     assert.match(elsewhere.lines[1]!, /^ {2}the store does not answer: /);
     assert.equal(existsSync(join(folder, 'nowhere')), false, 'a command that reads makes nothing');
+  });
+
+  test('D10.20, D10.16 a key that is in use and ends soon is told, and counted; one that nobody uses, or that ends later, is not', async () => {
+    const day = 86_400;
+    const make = (name: string, days: number) =>
+      commandJson<{ key: string }>(
+        ['key', 'create', '--name', name, '--workspace', 'default', '--expires-in', String(days * day)],
+        settings,
+      );
+    const { key } = await make('firewall', 13);
+    await make('idle', 13);
+    const { key: later } = await make('later', 15);
+    const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
+    db.exec(`UPDATE keys SET last_used_at = ${Date.now()} WHERE name IN ('firewall', 'later')`);
+    assert.ok(key !== later);
+    const { code, lines } = await status();
+    assert.match(lines[1]!, /^ {2}the key "firewall" of default, which is in use, ends at \S+Z \(docs\/keys\.md\)$/);
+    assert.deepEqual([code, lines.filter((line) => line.startsWith('  the key')).length], [3, 1]);
+    db.exec("UPDATE keys SET revoked_at = 1 WHERE name IN ('firewall', 'idle', 'later')");
+    assert.equal((await status()).code, 0);
+    db.close();
   });
 
   test('D10.16 a feed over its cap, a dead letter and a key that was not seen for a week are told', async () => {
@@ -155,7 +178,7 @@ suite('weir status', () => {
     };
     const parts = {
       ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
-      ...{ unusedKeys: null, unguarded: null, workspaces: new Map<string, string>() },
+      ...{ unusedKeys: null, endingKeys: null, unguarded: null, workspaces: new Map<string, string>() },
     };
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',

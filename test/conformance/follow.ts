@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { filledLevels } from '../../src/document/levels.ts';
-import { EXCEPTIONS_KEY, type KnownRules, type ListSink } from '../../src/ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type KnownRules, type ListSink } from '../../src/ports/snapshot.ts';
 import type { RuleChange } from '../../src/rule.ts';
-import { newBatchId } from '../../src/signal/signal-id.ts';
+import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { access, collectingSink, fixture, ip, type StoreDriver, T0, upsert } from './store.ts';
 
 const TARGETS = [

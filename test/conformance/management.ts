@@ -114,6 +114,24 @@ export function managementConformance(driver: StoreDriver): void {
     await store.createList(workspace.id, 'edge', NO_SETTINGS, 0, { once });
   });
 
+  test(`D10.20 store ${name}: keys that are in use and end soon are counted`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const now = await store.ping();
+    const make = (n: number, expiresAt: number | null) => store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32, n), expiresAt });
+    const [soon, idle, later, never] = await Promise.all([
+      make(1, now + 13 * DAY),
+      make(2, now + 13 * DAY),
+      make(3, now + 15 * DAY),
+      make(4, null),
+    ]);
+    await store.touchKeys([soon, later, never].map(({ id }) => ({ id, at: now })));
+    await store.touchKeys([{ id: idle.id, at: now - 31 * DAY }]);
+    assert.equal(await store.endingKeys(now), 1);
+    assert.equal(await store.endingKeys(now + 2 * DAY), 2);
+    await store.revokeKey(soon.id);
+    assert.equal(await store.endingKeys(now), 0);
+  });
+
   test(`D15.7 store ${name}: the audit log says who changed what of which workspace`, async (t) => {
     const { store, workspace, organization } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');

@@ -8,8 +8,11 @@ import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
 import { levelCode } from '../../src/document/levels.ts';
-import type { LandingItem, RuleMatch, RuleSink, StepFilter, StepPlace, StoredRule } from '../../src/ports/rule-store.ts';
+import type { LandingItem } from '../../src/ports/landing.ts';
+import type { RuleMatch, StepFilter, StepPlace } from '../../src/ports/rule-store.ts';
+import type { RuleSink } from '../../src/ports/snapshot.ts';
 import type { Store } from '../../src/ports/store.ts';
+import type { StoredRule } from '../../src/ports/stored-rule.ts';
 import {
   type AccessRule,
   EXPRESSION_KINDS,
@@ -21,8 +24,8 @@ import {
   type Target,
 } from '../../src/rule.ts';
 import { LIMITS } from '../../src/signal/limits.ts';
-import { decodeSignalRecord } from '../../src/signal/message.ts';
-import { newBatchId } from '../../src/signal/signal-id.ts';
+import { decodeSignalRecord } from '../../src/signal/message/decode.ts';
+import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { foreignRecord } from '../support/foreign-records.ts';
 

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import type { KnownRules, LandingItem, StoredRule } from '../../src/ports/rule-store.ts';
+import type { LandingItem } from '../../src/ports/landing.ts';
+import type { KnownRules } from '../../src/ports/snapshot.ts';
+import type { StoredRule } from '../../src/ports/stored-rule.ts';
 import { KINDS, type RuleChange, type Target } from '../../src/rule.ts';
-import { newBatchId } from '../../src/signal/signal-id.ts';
+import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { access, collectingSink, fixture, ip, type StoreDriver, T0, upsert, waf } from './store.ts';
 

@@ -5,7 +5,7 @@ import type { FeedPreview } from '../../src/document/builder.ts';
 import { storedVariant } from '../../src/document/variant.ts';
 import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
 import { feedForecast } from '../../src/document/watch/forecast.ts';
-import { encodeMessage } from '../../src/signal/message.ts';
+import { encodeMessage } from '../../src/signal/message/encode.ts';
 import { GEO, ManualClock, MemoryStore, Replica, START, settled, WORKSPACE } from '../support/feed-world.ts';
 
 test('D10.11 a feed that is served from memory is told once, whatever is asked of it, and once when the store is back', async () => {

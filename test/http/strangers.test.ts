@@ -139,5 +139,6 @@ test('D18.10 a flood of cookies of no session is answered 429 and keeps out nobo
     assert.equal(version(), before);
   });
   assert.equal(await signOut(signedIn), 200);
-  assert.equal(await visit(signedIn), 401);
+  // It counts as the others do now, and they may have filled this second.
+  await eventually(async () => assert.equal(await visit(signedIn), 401));
 });

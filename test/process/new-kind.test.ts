@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { LandingItem } from '../../src/ports/landing.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';

@@ -9,7 +9,7 @@ import { instantOf } from '../../src/clock.ts';
 import { explain } from '../../src/document/explain/explain.ts';
 import { documentBuilder } from '../../src/document/make/document-builder.ts';
 import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/document/variant.ts';
-import type { LandingItem } from '../../src/ports/rule-store.ts';
+import type { LandingItem } from '../../src/ports/landing.ts';
 import { ACCESS_ACTIONS, type AccessRule, type Target } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ManualClock } from '../support/feed-world.ts';

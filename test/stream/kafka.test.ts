@@ -13,7 +13,7 @@ import {
   stringSerializers,
 } from '@platformatic/kafka';
 import type { Message, Stream, StreamReader, StreamRecord } from '../../src/ports/stream.ts';
-import { decodeSignalRecord } from '../../src/signal/message.ts';
+import { decodeSignalRecord } from '../../src/signal/message/decode.ts';
 import type { KafkaOptions } from '../../src/stream/kafka/options.ts';
 import { partitionOf } from '../../src/stream/kafka/record.ts';
 import { openKafkaStream } from '../../src/stream/kafka/stream.ts';

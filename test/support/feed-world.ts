@@ -24,16 +24,10 @@ import { router } from '../../src/http/router.ts';
 import { rulesEndpoint } from '../../src/http/rules/answer.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import {
-  EXCEPTIONS_KEY,
-  type FeedRecordKey,
-  type FoundFeed,
-  type RuleSink,
-  type RuleState,
-  type StoredRule as WholeRule,
-  type WholeRules,
-} from '../../src/ports/rule-store.ts';
+import type { FeedRecordKey } from '../../src/ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type WholeRules } from '../../src/ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
+import type { RuleState, StoredRule as WholeRule } from '../../src/ports/stored-rule.ts';
 import type { AccessAction, ExpressionRule, Kind, Level, RuleRole, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */

@@ -22,7 +22,8 @@ import { PERMISSIONS } from '../../account/permission.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { nullable, Type } from '../../json-schema.ts';
-import type { RuleOrigin, StoredRule } from '../../ports/rule-store.ts';
+import type { RuleOrigin } from '../../ports/rule-store.ts';
+import type { StoredRule } from '../../ports/stored-rule.ts';
 import {
   ACCESS_ACTIONS,
   type AccessRule,
@@ -34,7 +35,8 @@ import {
   type Target,
 } from '../../rule.ts';
 import { RULE_REF_PATTERN } from '../../signal/limits.ts';
-import { decodeSignalRecord, encodeMessage } from '../../signal/message.ts';
+import { decodeSignalRecord } from '../../signal/message/decode.ts';
+import { encodeMessage } from '../../signal/message/encode.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import { ruleToSignals } from '../../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../../signal/target.ts';

@@ -1,11 +1,11 @@
 /** `weir status`: what runs and what needs a person, from the store, the stream and the servers on this DATA_DIR (SPEC D10.15 to D10.17). */
 import { existsSync } from 'node:fs';
 import { areOff } from '../../account/guard-rails.ts';
-import type { Workspace } from '../../account/workspace.ts';
+import { isEnding } from '../../account/key.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
-import { type EngineStatus, isUnused, type StatusParts, serviceStatus, type UnusedKey, unusedKeyJson } from '../../manage/status.ts';
+import { type EngineStatus, endingKeyJson, isUnused, type StatusParts, serviceStatus, unusedKeyJson } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { geoFiles } from '../../runtime/geo.ts';
 import { serviceGuardRails } from '../../runtime/guard-rails.ts';
@@ -21,14 +21,19 @@ import { statusText } from './status-text.ts';
 const MOST_LETTERS = 1000;
 
 export function statusCommand(add: AddCommand): void {
-  add('status', 'show what runs, how full feeds are, and what needs attention; exit code 1 when something does', noOptions, {
-    async run(context) {
-      const status = serviceStatus(await readParts(context));
-      if (status.attention.length > 0) context.exitCode = 1;
-      return status;
+  add(
+    'status',
+    'show what runs, how full feeds are, and what needs attention; exit code 1 when something does, 3 when that is only old geo data or keys that end soon',
+    noOptions,
+    {
+      async run(context) {
+        const status = serviceStatus(await readParts(context));
+        if (status.attention.length > 0) context.exitCode = status.urgent ? 1 : 3;
+        return status;
+      },
+      show: statusText,
     },
-    show: statusText,
-  });
+  );
 }
 
 async function readParts(context: Context): Promise<StatusParts> {
@@ -56,24 +61,20 @@ async function readParts(context: Context): Promise<StatusParts> {
   };
 }
 
-type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'unguarded' | 'workspaces'>;
-const NOT_STORED: Stored = { deadLetters: null, unusedKeys: null, unguarded: null, workspaces: new Map() };
+type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'unguarded' | 'workspaces'>;
+const NOT_STORED: Stored = { deadLetters: null, unusedKeys: null, endingKeys: null, unguarded: null, workspaces: new Map() };
 
 async function readStored({ config }: Context, store: StoreReads, now: number): Promise<Stored> {
   const workspaces = await store.workspaces();
   const isOff = areOff(serviceGuardRails(config));
+  const keys = await Promise.all(workspaces.map(async (workspace) => [workspace, await store.keys(workspace.id)] as const));
   return {
     deadLetters: (await store.deadLetters(MOST_LETTERS)).length,
-    unusedKeys: (await Promise.all(workspaces.map((workspace) => unusedKeys(store, workspace, now)))).flat(),
+    unusedKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isUnused(key, now)).map((key) => unusedKeyJson(key, workspace.name))),
+    endingKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isEnding(key, now)).map((key) => endingKeyJson(key, workspace.name))),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
     workspaces: new Map(workspaces.map(({ id, name }) => [id, name])),
   };
-}
-
-/** The valid keys of a workspace that nobody has used for a week, although they are as old. */
-async function unusedKeys(store: StoreReads, workspace: Workspace, now: number): Promise<UnusedKey[]> {
-  const keys = await store.keys(workspace.id);
-  return keys.filter((key) => isUnused(key, now)).map((key) => unusedKeyJson(key, workspace.name));
 }
 
 /** Landing that is behind is given some seconds to get on. */

@@ -5,7 +5,7 @@ import type { FeedKind, FeedProfile } from '../../account/feed.ts';
 import type { BlockGuard } from '../../account/guard-rails.ts';
 import type { SubtractAllow } from '../../account/list.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { StoredRule } from '../../ports/rule-store.ts';
+import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { expiryOf, ruleTables } from '../held/snapshot.ts';

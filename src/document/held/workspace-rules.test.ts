@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KnownRules, ListSink, SnapshotHead } from '../../ports/rule-store.ts';
+import type { KnownRules, ListSink, SnapshotHead } from '../../ports/snapshot.ts';
 import { WorkspaceRules } from './workspace-rules.ts';
 
 const at = (ms: number) => ({ now: () => ms, monotonic: () => ms });

@@ -3,7 +3,7 @@
  * as they were after the same change; a read takes in what has changed in any of them, so that work is in proportion to the change.
  */
 import { type Clock, type Instant, instantOf, secondOf, within } from '../../clock.ts';
-import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type SnapshotHead } from '../../ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type SnapshotHead } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { GeoTarget, RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';

@@ -1,5 +1,5 @@
 /** What the main thread knows by reads of the store: of a workspace, and of the snapshot behind a document. Records are never changed, only replaced. */
-import type { WorkspaceDirectory } from '../../ports/rule-store.ts';
+import type { WorkspaceDirectory } from '../../ports/snapshot.ts';
 import type { BuildSource } from '../builder.ts';
 import { BEFORE_ALL, type Moment } from '../moment.ts';
 

@@ -1,5 +1,5 @@
 import { feedRevision } from '../../account/feed.ts';
-import type { FoundFeed, NamedDirectory } from '../../ports/rule-store.ts';
+import type { FoundFeed, NamedDirectory } from '../../ports/snapshot.ts';
 import type { Revisions } from '../document.ts';
 import { DEFAULT_VARIANT, storedVariant, type Variant } from '../variant.ts';
 

@@ -47,6 +47,7 @@ interface FeedState extends FeedName {
 export class FeedWatch {
   readonly #log: Log;
   readonly #now: () => number;
+  readonly #listeners: (() => void)[] = [];
   readonly #feeds = new Map<string, FeedState>();
   /** How large block feeds are, for the history of feeds. */
   readonly sizes = new FeedSizes();
@@ -54,6 +55,11 @@ export class FeedWatch {
   constructor(log: Log, now: () => number) {
     this.#log = log;
     this.#now = now;
+  }
+
+  /** Calls it whenever a change has been logged. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Notes a build of a variant, which is also one of all variants with the same entries. */
@@ -130,6 +136,7 @@ export class FeedWatch {
     const of =
       feedId === null ? `the feed of workspace "${name}" (${workspaceId}` : `the feed "${name}" (${feedId}, workspace ${workspaceId}`;
     this.#log(level, `${of}${counted === undefined ? '' : `, ${describe(counted)}`}) ${text}`);
+    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -27,3 +27,15 @@ test('D3.25 one whole body always fits', () => {
   holding.release();
   assert.equal(budget.open('b').hold(100), true);
 });
+
+test('D3.25 all keys of a workspace together may hold a half, whoever makes them; another workspace finds room', () => {
+  const budget = bodyBudget(800, 50);
+  const keys = Array.from({ length: 8 }, (_, n) => budget.open(`key ${n}`, 'one'));
+  assert.deepEqual(
+    keys.map((holding) => holding.hold(100)),
+    [true, true, true, true, false, false, false, false],
+  );
+  assert.equal(budget.open('other', 'two').hold(100), true);
+  keys[0]!.release();
+  assert.equal(keys[5]!.hold(100), true);
+});

@@ -1,7 +1,7 @@
 /** Requests as steps of traces (SPEC D16.4, D16.5). */
 import type { IncomingMessage } from 'node:http';
 import type { Span, Tracer } from '../../ports/trace.ts';
-import { readTraceparent } from '../../signal/traceparent.ts';
+import { readTraceparent } from '../../signal/message/traceparent.ts';
 import { type RequestWatch, statusOf } from './request-watch.ts';
 
 /** Tells the step of a trace that a request belongs to, for what follows from it. */

@@ -2,7 +2,8 @@
 
 import { WeirError } from '../../errors.ts';
 import { nullable, Type } from '../../json-schema.ts';
-import type { StepPlace, StoredRule } from '../../ports/rule-store.ts';
+import type { StepPlace } from '../../ports/rule-store.ts';
+import type { StoredRule } from '../../ports/stored-rule.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
 import type { Batch } from '../../signal/accept.ts';
 import type { EntryFault } from '../../signal/faults.ts';

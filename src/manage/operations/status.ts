@@ -1,11 +1,12 @@
 /** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
 
 import { areOff } from '../../account/guard-rails.ts';
+import { isEnding } from '../../account/key.ts';
 import { WeirError } from '../../errors.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
-import { isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson } from '../status.ts';
+import { endingKeyJson, isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson } from '../status.ts';
 
 /** Keys that are looked at for unused ones. */
 const MOST_KEYS = 1000;
@@ -26,6 +27,7 @@ async function readStatus({ store, service, workspaceId, guardRails, now }: Mana
     // They are the whole service's.
     deadLetters: null,
     unusedKeys: keys.filter((key) => isUnused(key, now())).map((key) => unusedKeyJson(key, workspace.name)),
+    endingKeys: keys.filter((key) => isEnding(key, now())).map((key) => endingKeyJson(key, workspace.name)),
     unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
     workspaces: new Map([[workspaceId, workspace.name]]),
   });
@@ -56,11 +58,13 @@ const optional = (type: object) => Type.Unsafe<unknown>({ anyOf: [type, { type: 
 const free = { type: 'object', additionalProperties: true };
 const STATUS_EXAMPLE = {
   attention: [],
+  urgent: false,
   engines: { store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true } },
   landing: { lag_messages: 0, lag_seconds: 0, ok: true },
   feeds: [],
   geo: { country_age_days: 3, asn_age_days: 3 },
   unused_keys: [],
+  ending_keys: [],
   guard_rails_off: [],
   processes: [
     {
@@ -118,11 +122,13 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
     answer: Type.Object(
       {
         attention: Type.Array(Type.String(), { description: 'A line for each thing that needs attention.' }),
+        urgent: Type.Boolean({ description: 'Whether anything of it is more than old geo data and keys that end soon.' }),
         engines: Type.Unsafe<unknown>(free),
         landing: optional(free),
         feeds: Type.Array(Type.Unsafe<unknown>(free), { description: 'The feeds of the workspace that these processes have built.' }),
         geo: Type.Unsafe<unknown>(free),
         unused_keys: Type.Array(Type.Unsafe<unknown>(free), { description: 'Valid keys that were not seen for a week.' }),
+        ending_keys: Type.Array(Type.Unsafe<unknown>(free), { description: 'Keys that end within 14 days and were used within 30.' }),
         guard_rails_off: Type.Array(Type.String()),
         processes: Type.Array(Type.Unsafe<unknown>(free)),
       },

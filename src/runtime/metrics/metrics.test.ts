@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newHttpCounts } from '../../http/counts.ts';
 import { exposition, histogramSamples, labelsOf } from './exposition.ts';
-import { type MetricSources, metricsPage } from './metrics.ts';
+import { metricsPage } from './metrics.ts';
+import type { MetricSources } from './reading.ts';
 
 const SOURCES: MetricSources = {
   http: newHttpCounts(),
@@ -12,6 +13,7 @@ const SOURCES: MetricSources = {
   builds: undefined,
   feeds: undefined,
   devices: undefined,
+  endingKeys: undefined,
   geo: () => ({ country: { date: '2026-11-01' }, asn: { date: '2026-11-20' } }) as never,
   certificateExpiry: undefined,
   process: { read: async () => ({ threads: [], cpuSeconds: 1, residentMemory: 2, startedAt: 3, loopDelay: [] }) },

@@ -1,59 +1,11 @@
-/** The metrics of a process: what each is called, what it means, and where it is read (SPEC D12.3). */
-import { within } from '../../clock.ts';
 import type { HeldFeed } from '../../document/serve/cache.ts';
-import type { GeoData } from '../../geo/data.ts';
 import { GEO_KINDS } from '../../geo/kind.ts';
-import type { Check, Readiness } from '../../ports/health.ts';
-import type { HttpCounts } from '../../ports/http-counts.ts';
+import type { Check } from '../../ports/health.ts';
 import { shared } from '../../serial.ts';
-import type { BuildCounts } from './builds.ts';
-import { exposition, histogramSamples, labelsOf, type Metric, type RememberedLabels, rememberedLabels, type Sample } from './exposition.ts';
-import type { ProcessReading, ProcessWatch } from './process.ts';
+import { exposition, histogramSamples, labelsOf, type Metric, rememberedLabels, type Sample } from './exposition.ts';
 
-/** Where the metrics are read. What this process does not do is undefined, and its metrics are left out. */
-export interface MetricSources {
-  readonly http: HttpCounts;
-  /** What `/readyz` shows. */
-  readonly readiness: Readiness;
-  /** How many messages this process has landed. */
-  readonly landed: (() => Promise<number>) | undefined;
-  /** The dead letters in the store, counted up to a limit. */
-  readonly deadLetters: (() => Promise<number>) | undefined;
-  readonly builds: BuildCounts | undefined;
-  readonly feeds: { held(): Iterable<HeldFeed>; bodyBytes(): number } | undefined;
-  /** How many devices pull regularly, and how many have stopped within a day. */
-  readonly devices: (() => { readonly pulling: number; readonly stopped: number } | undefined) | undefined;
-  readonly geo: () => GeoData;
-  /** When the certificate of the service ends, ms since 1970. */
-  readonly certificateExpiry: (() => number) | undefined;
-  readonly process: Pick<ProcessWatch, 'read'>;
-  /** ms since 1970. */
-  readonly now: () => number;
-}
+import { LABELS_REMEMBERED, type MetricSources, MOST_SERIES, OTHER, type Reading, readAll } from './reading.ts';
 
-/** What is asked for before the page is written: a source that did not answer is undefined. */
-interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLetters' | 'process' | 'feeds'> {
-  readonly checks: Readonly<Record<string, Check>>;
-  readonly landed: number | undefined;
-  readonly deadLetters: number | undefined;
-  readonly feeds: readonly HeldFeed[] | undefined;
-  /** The labels of those that have series of their own, by their place. */
-  readonly feedLabels: readonly string[];
-  readonly bodyBytes: number | undefined;
-  readonly process: ProcessReading;
-  /** By UUID: there may be thousands on a page, and they never change. */
-  readonly listLabels: RememberedLabels;
-}
-
-/** Lists and feeds that have series of their own in each metric; further ones are summed in one more. */
-const MOST_SERIES = 1000;
-const OTHER = 'other';
-/** Labels that are remembered: those of a page, and of some that it had before. */
-const LABELS_REMEMBERED = 2 * MOST_SERIES;
-/** How long a source may take, ms; the page does without what takes longer. */
-const PATIENCE = 500;
-/** What stands for the feed of a whole workspace in the label of a feed. */
-const WORKSPACE_FEED = 'workspace';
 const DAY = 86_400;
 
 /** Every metric, in the order of the page and of docs/operating.md. */
@@ -218,6 +170,15 @@ export const METRICS: readonly Metric<Reading>[] = [
     },
   },
   {
+    name: 'weir_keys_ending',
+    type: 'gauge',
+    help: 'Keys that end within 14 days and were used within 30; weir status names them',
+    *read({ endingKeys }) {
+      const keys = endingKeys?.();
+      if (keys !== undefined) yield { labels: '', value: keys };
+    },
+  },
+  {
     name: 'weir_geo_age_seconds',
     type: 'gauge',
     help: 'Age of the geo data in use, in whole days',
@@ -276,35 +237,6 @@ export function metricsPage(sources: MetricSources): () => Promise<string> {
   const labels = { listLabels: rememberedLabels(LABELS_REMEMBERED), feedLabels: rememberedLabels(LABELS_REMEMBERED) };
   const writing = shared<string>();
   return () => writing(async () => exposition(METRICS, await readAll(sources, labels)));
-}
-
-async function readAll(
-  sources: MetricSources,
-  { listLabels, feedLabels }: Record<'listLabels' | 'feedLabels', RememberedLabels>,
-): Promise<Reading> {
-  const inTime = (ask: (() => Promise<number>) | undefined) => ask && within(ask(), PATIENCE, 'a source').catch(() => undefined);
-  const [checks, process, landed, deadLetters] = await Promise.all([
-    sources.readiness(),
-    sources.process.read(),
-    inTime(sources.landed),
-    inTime(sources.deadLetters),
-  ]);
-  const feeds = sources.feeds && [...sources.feeds.held()];
-  return {
-    ...sources,
-    listLabels,
-    checks,
-    process,
-    landed,
-    deadLetters,
-    feeds,
-    bodyBytes: sources.feeds?.bodyBytes(),
-    feedLabels: (feeds ?? [])
-      .slice(0, MOST_SERIES)
-      .map(({ workspaceId: workspace, feedId }) =>
-        feedLabels(feedId ?? workspace, () => labelsOf({ workspace, feed: feedId ?? WORKSPACE_FEED })),
-      ),
-  };
 }
 
 const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [{ value }]);

@@ -5,7 +5,7 @@
 
 import { WeirError } from '../../errors.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
-import { EntryScanner } from '../../signal/scan.ts';
+import { EntryScanner } from '../../signal/scan/scan.ts';
 import { eventRefusals } from '../../signal/v1.ts';
 import { envelopeRefusals } from '../../signal/v2.ts';
 import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';

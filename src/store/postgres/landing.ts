@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
+import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind } from '../../rule.ts';
 import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
 import { nearestInstant } from '../columns.ts';

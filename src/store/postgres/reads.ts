@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import { EXCEPTIONS_KEY, type KnownRules, type RuleSink, type WorkspaceDirectory } from '../../ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type KnownRules, type RuleSink, type WorkspaceDirectory } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { gathered } from '../../serial.ts';

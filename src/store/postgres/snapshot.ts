@@ -1,4 +1,4 @@
-import type { RuleSink } from '../../ports/rule-store.ts';
+import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 import type { RowHandler } from './copy.ts';
 

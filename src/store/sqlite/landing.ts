@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { levelCode } from '../../document/levels.ts';
-import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/rule-store.ts';
+import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { EXCEPTIONS_KEY, type WorkspaceDirectory } from '../../ports/rule-store.ts';
+import { EXCEPTIONS_KEY, type WorkspaceDirectory } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../account-tables.ts';

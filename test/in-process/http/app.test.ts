@@ -272,8 +272,8 @@ test('5.1, 7.2 401 before the body is read', async () => {
 });
 
 test('D15.4 requests of a key to management are limited by themselves', async () => {
-  const store = { workspace: async () => undefined };
-  const { app } = world({ manage: { store } as unknown as AppParts['manage'], rateLimit: 1 });
+  const ports = { store: { workspace: async () => undefined }, stepsOf: () => (work: () => unknown) => work() };
+  const { app } = world({ manage: ports as unknown as AppParts['manage'], rateLimit: 1 });
   const statuses: number[] = [];
   for (let i = 0; i < 2; i += 1) statuses.push((await inject(app, { url: '/v1/manage/whoami', headers: HEADERS })).statusCode);
   const refused = await inject(app, { url: '/v1/manage/lists', headers: HEADERS });

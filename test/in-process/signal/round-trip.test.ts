@@ -5,7 +5,8 @@ import { parseNetwork } from '@weir/network/parse.ts';
 import fc from 'fast-check';
 import type { JsonObject, RuleChange, Target } from '../../../src/rule.ts';
 import { validateBatch } from '../../../src/signal/batch.ts';
-import { decodeSignalRecord, encodeMessage } from '../../../src/signal/message.ts';
+import { decodeSignalRecord } from '../../../src/signal/message/decode.ts';
+import { encodeMessage } from '../../../src/signal/message/encode.ts';
 
 /** An entry as a client may write it, and what it has to do once it has landed. */
 interface Case {

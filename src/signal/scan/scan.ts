@@ -3,6 +3,21 @@
  * ends, and how large and how deep it is. The bytes may come in pieces of any size; the time is linear in their number. A scanner
  * keeps one bit for each level that is open, and nothing else of what it has seen.
  */
+import {
+  BYTE_ORDER_MARK,
+  bytesOfUnit,
+  hexDigit,
+  MAY_END,
+  NOT_UTF8,
+  NOWHERE,
+  numberStep,
+  Place,
+  SIMPLE_ESCAPES,
+  State,
+  TOO_SHORT,
+  unexpected,
+  WORDS,
+} from './tokens.ts';
 
 /** Where an entry stands and what it would cost to parse. */
 export interface EntrySpan {
@@ -16,43 +31,6 @@ export interface EntrySpan {
   readonly depth: number;
   readonly isObject: boolean;
 }
-
-/** What the next byte may be. */
-const State = {
-  start: 0,
-  byteOrderMark: 1,
-  value: 2,
-  firstValue: 3,
-  afterValue: 4,
-  key: 5,
-  firstKey: 6,
-  colon: 7,
-  string: 8,
-  continuation: 9,
-  escape: 10,
-  hex: 11,
-  word: 12,
-  number: 13,
-  end: 14,
-} as const;
-
-/** Where in a number the next byte stands: behind the minus, a leading zero, digits, the point and so on. */
-const Place = { minus: 0, zero: 1, integer: 2, point: 3, fraction: 4, e: 5, sign: 6, exponent: 7 } as const;
-const NOWHERE = -1;
-/** Where each kind of byte leads from each place in a number. */
-const AFTER_DIGIT = [2, NOWHERE, 2, 4, 4, 7, 7, 7];
-const AFTER_POINT = [NOWHERE, 3, 3, NOWHERE, NOWHERE, NOWHERE, NOWHERE, NOWHERE];
-const AFTER_E = [NOWHERE, 5, 5, NOWHERE, 5, NOWHERE, NOWHERE, NOWHERE];
-const AFTER_SIGN = [NOWHERE, NOWHERE, NOWHERE, NOWHERE, NOWHERE, 6, NOWHERE, NOWHERE];
-const MAY_END = [false, true, true, false, true, false, false, true];
-
-const bytesOf = (text: string): readonly number[] => [...text].map((character) => character.charCodeAt(0));
-const WORDS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), bytesOf(word)]));
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-const SIMPLE_ESCAPES = new Set(bytesOf('"\\/bfnrt'));
-
-const NOT_UTF8 = 'must be JSON in UTF-8';
-const TOO_SHORT = 'must be valid JSON: it ends too early';
 
 /** Looks at one text. A class, because V8 compiles the methods of a class once for all scanners, and closures for each anew. */
 export class EntryScanner {
@@ -313,31 +291,4 @@ export class EntryScanner {
       }
     }
   }
-}
-
-/** Where a byte leads from a place in a number. */
-function numberStep(byte: number, place: number): number {
-  if (byte === 0x30 && place === Place.minus) return Place.zero;
-  if (byte >= 0x30 && byte <= 0x39) return AFTER_DIGIT[place]!;
-  if (byte === 0x2e /* . */) return AFTER_POINT[place]!;
-  if (byte === 0x65 /* e */ || byte === 0x45 /* E */) return AFTER_E[place]!;
-  return byte === 0x2b /* + */ || byte === 0x2d /* - */ ? AFTER_SIGN[place]! : NOWHERE;
-}
-
-/** The value of a hexadecimal digit, or -1. */
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-}
-
-/** Bytes of a UTF-16 code unit in JSON; half of a pair is half of its character, a control character stays escaped. */
-function bytesOfUnit(unit: number): number {
-  if (unit < 0x80) return unit < 0x20 ? 6 : 1;
-  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
-}
-
-function unexpected(byte: number, offset: number): string {
-  const shown = byte > 0x20 && byte < 0x7f ? `character ${String.fromCharCode(byte)}` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
-  return `must be valid JSON: unexpected ${shown} at byte ${offset}`;
 }

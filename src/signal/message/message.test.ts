@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StreamRecord } from '../ports/stream.ts';
-import { decodeSignalRecord, encodeMessage } from './message.ts';
+import type { StreamRecord } from '../../ports/stream.ts';
+import { decodeSignalRecord } from './decode.ts';
+import { encodeMessage } from './encode.ts';
 
 const RECEIVED = Date.parse('2026-11-20T10:00:00.250Z');
 const context = { organizationId: 'o', workspaceId: 'w', listId: 'l', receivedAt: RECEIVED, signalId: '0195' };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { foreignRecord } from '../../test/support/foreign-records.ts';
-import type { StreamRecord } from '../ports/stream.ts';
-import { decodeSignalRecord } from './message.ts';
+import { foreignRecord } from '../../../test/support/foreign-records.ts';
+import type { StreamRecord } from '../../ports/stream.ts';
+import { decodeSignalRecord } from './decode.ts';
 
 const AT = Date.parse('2026-11-20T10:00:00Z');
 const record = (more: Partial<StreamRecord>): StreamRecord => ({

@@ -1,8 +1,9 @@
+/** What a record of the stream does, or why it can never land. */
 import type { Static, TSchema } from 'typebox';
 import { validate as isUuid } from 'uuid';
-import { Type } from '../json-schema.ts';
-import type { LandingItem } from '../ports/rule-store.ts';
-import type { Message, StreamRecord } from '../ports/stream.ts';
+import { Type } from '../../json-schema.ts';
+import type { LandingItem } from '../../ports/landing.ts';
+import type { StreamRecord } from '../../ports/stream.ts';
 import {
   ACCESS_ACTIONS,
   type ExpressionKind,
@@ -15,62 +16,15 @@ import {
   type RuleChange,
   type RuleOperation,
   type Target,
-} from '../rule.ts';
-import { expiresAt, lifetime } from './expiry.ts';
-import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from './limits.ts';
-import { isObject, normalizeEnvelope, normalizeEvent } from './normalize.ts';
-import type { Signal } from './schema.ts';
+} from '../../rule.ts';
+import { expiresAt, lifetime } from '../expiry.ts';
+import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from '../limits.ts';
+import { isObject, normalizeEnvelope, normalizeEvent } from '../normalize.ts';
+import { isStorableText } from '../storable-text.ts';
+import { readTarget, TARGET_FIELDS, type WireTarget } from '../target.ts';
+import { compile } from '../validate.ts';
+import { OPERATION_RULES } from './encode.ts';
 import { batchReader } from './signal-id.ts';
-import { isStorableText } from './storable-text.ts';
-import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
-import { compile } from './validate.ts';
-
-/** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
-interface SignalContext {
-  readonly organizationId: string;
-  readonly workspaceId: string;
-  /** Left out when it is not known: the workspace's default list. */
-  readonly listId: string | undefined;
-  /** When the signal was accepted, ms since 1970: expiry counts from here. */
-  readonly receivedAt: number;
-  /** A UUIDv7 (signal-id.ts). */
-  readonly signalId: string;
-  /** The key that sent it; left out where a command did. */
-  readonly keyId?: string;
-  /** The step of a trace that it was sent in (SPEC D16.4). */
-  readonly traceparent?: string | undefined;
-}
-
-/** Writes the messages of a batch, which differ in their value and in one header. */
-export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId'>): (value: object, signalId: string) => Message {
-  const headers = {
-    ...(version === 2 && { schema_version: '2' }),
-    workspace_id: of.workspaceId,
-    ...(of.listId !== undefined && { list_id: of.listId }),
-    organization_id: of.organizationId,
-    received_at: new Date(of.receivedAt).toISOString(),
-    signal_id: '',
-    ...(of.keyId !== undefined && { key_id: of.keyId }),
-    ...(of.traceparent !== undefined && { traceparent: of.traceparent }),
-  };
-  return (value, signalId) => ({ key: of.workspaceId, headers: { ...headers, signal_id: signalId }, value: JSON.stringify(value) });
-}
-
-/** What the message of an accepted signal holds. A v1 message has no `schema_version`, as it always was (spec 9). */
-export const wireValue = (signal: Signal): object => (signal.version === 1 ? signal.event : signal.envelope);
-
-/** The message of one accepted signal. */
-export const encodeMessage = (signal: Signal, context: SignalContext): Message =>
-  messageEncoder(signal.version, context)(wireValue(signal), context.signalId);
-
-/** The message of an operation, which no signal can ask for. */
-export function encodeOperation(operation: RuleOperation, context: SignalContext): Message {
-  const value =
-    operation.change === 'undo'
-      ? { kind: 'batch', op: 'undo', batch_id: operation.batchId }
-      : { kind: operation.kind, op: 'delete_rules', rule_ids: operation.ids };
-  return messageEncoder(2, context)({ schema_version: 2, ...value }, context.signalId);
-}
 
 type Landed = Omit<LandingItem, 'record'>;
 interface Poison {
@@ -162,8 +116,6 @@ const ExpressionShape = Type.Object({
 });
 
 const UndoShape = Type.Object({ op: Type.Enum(['undo']), batch_id: text });
-/** Rules that one operation deletes at most. */
-export const OPERATION_RULES = 1000;
 const ruleId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const DeleteRulesShape = Type.Object({ rule_ids: Type.Array(ruleId, { maxItems: OPERATION_RULES }) });
 

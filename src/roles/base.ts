@@ -1,0 +1,91 @@
+/** What every process stands on: the engines, the geo data, the schemes, the feed thread, and what watches them. */
+import type { Schemes } from '@weir/expression/scheme.ts';
+import about from '../../package.json' with { type: 'json' };
+import type { ServiceGuardRails } from '../account/guard-rails.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { WeirError } from '../errors.ts';
+import type { Store } from '../ports/store.ts';
+import type { Stream } from '../ports/stream.ts';
+import { dataDirWarning, openDataDir } from '../runtime/data-dir.ts';
+import { type Engine, startEngine } from '../runtime/engines.ts';
+import { type FeedThread, loadFeedThread, startFeedThread } from '../runtime/feeds.ts';
+import { type GeoInUse, loadGeoData, useGeo } from '../runtime/geo.ts';
+import { startGeoUpdates } from '../runtime/geo-updates.ts';
+import { serviceGuardRails } from '../runtime/guard-rails.ts';
+import { refuseLostStore } from '../runtime/lost-store.ts';
+import { readSchemes } from '../runtime/schemes.ts';
+import { type TlsInUse, useTls } from '../runtime/tls.ts';
+import { startTracing, type Tracing } from '../runtime/tracing.ts';
+import type { WaitingThread } from '../runtime/waiting-thread.ts';
+import type { WriterData } from '../runtime/writer.ts';
+import { type Measures, startMeasures } from './measures.ts';
+import type { Common } from './part.ts';
+
+const HOUR = 3_600_000;
+
+/** What a process has, whatever its roles are. */
+export interface Base extends Common {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly stream: Stream;
+  readonly geo: GeoInUse;
+  readonly schemes: Schemes;
+  readonly guardRails: ServiceGuardRails;
+  /** undefined without the role `feeds`. */
+  readonly feedThread: FeedThread | undefined;
+  /** undefined where nobody reads metrics. */
+  readonly measures: Measures | undefined;
+  readonly tracing: Tracing | undefined;
+  /** undefined: plain HTTP. */
+  readonly tls: TlsInUse | undefined;
+}
+
+/** Opens it. What takes long begins first, and is waited for where it is needed. `writer` is the writer thread, where it is loaded already. */
+export async function startBase(common: Common, writer: WaitingThread<WriterData> | undefined): Promise<Base> {
+  const { config, log, logger, onStop } = common;
+  // Without an embedded engine it holds compiled geo data only, which can be missing.
+  if (config.databaseUrl === undefined || config.kafkaBrokers === undefined) {
+    openDataDir(config.dataDir);
+    const warning = dataDirWarning(config.dataDir);
+    if (warning !== undefined) logger.warn(warning);
+  }
+  const tls = useTls(config, log);
+  onStop(() => tls?.close());
+  const loadingGeo = loadGeoData(config, systemClock.now, log);
+  // Awaited below; a fault there must not count as unhandled until then.
+  loadingGeo.catch(() => undefined);
+  const schemes = await schemesOf(config, loadingGeo);
+  // It loads its part while this thread waits for the writer, and makes what is served.
+  const feeds = config.roles.includes('feeds') ? loadFeedThread() : undefined;
+  const measures = startMeasures(config);
+  onStop(() => measures?.process.close());
+  const tracing = config.otelEndpoint === undefined ? undefined : await startTracing(config.otelEndpoint, about.version, log);
+  onStop(() => tracing?.close());
+  const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), writer);
+  onStop(() => engine.close());
+  const { store, stream } = engine;
+  await refuseLostStore(store, stream);
+  const geoData = await loadingGeo;
+  const guardRails = serviceGuardRails(config);
+  const rules = { guardRails, schemesFile: config.schemesFile };
+  const feedThread = feeds && startFeedThread(() => engine.feedSource(), geoData, rules, feeds);
+  onStop(() => feedThread?.close());
+  const failed = (err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data');
+  const geo = useGeo(config, geoData, (data) => void feedThread?.useGeo(data).catch(failed), log);
+  onStop(() => geo.close());
+  const { geoUpdateHours } = config;
+  if (geoUpdateHours !== undefined) onStop(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
+  return { ...common, engine, store, stream, geo, schemes, guardRails, feedThread, measures, tracing, tls };
+}
+
+/** The schemes of the configuration; rejects with every fault in its files at once, those of the geo data included. */
+async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>): Promise<Schemes> {
+  try {
+    return readSchemes(schemesFile);
+  } catch (fault) {
+    const [geo] = await Promise.allSettled([loadingGeo]);
+    if (geo.status === 'fulfilled') throw fault;
+    throw new WeirError('USAGE', `${(fault as Error).message}\n${(geo.reason as Error).message}`);
+  }
+}

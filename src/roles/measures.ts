@@ -1,0 +1,16 @@
+/** What is measured of a process, from before its engines start their threads. */
+import type { Config } from '../config.ts';
+import { type BuildCounts, newBuildCounts } from '../runtime/metrics/builds.ts';
+import { type ProcessWatch, watchProcess } from '../runtime/metrics/process.ts';
+
+/** What is measured. */
+export interface Measures {
+  readonly process: ProcessWatch;
+  readonly builds: BuildCounts;
+}
+
+/** Begins to measure; undefined where nobody asks for metrics. */
+export function startMeasures({ metricsPort, metricsToken }: Config): Measures | undefined {
+  if (metricsPort === undefined && metricsToken === undefined) return undefined;
+  return { process: watchProcess(), builds: newBuildCounts() };
+}

@@ -1,0 +1,53 @@
+/** What a process counts of what happens in it, and who asks. */
+import { systemClock } from '../clock.ts';
+import { FeedWatch } from '../document/watch/feed-watch.ts';
+import { type Activity, activityCounter } from '../http/activity.ts';
+import { authenticator } from '../http/auth/authenticator.ts';
+import { newHttpCounts } from '../http/counts.ts';
+import { type DeviceLedger, deviceLedger, pollOf } from '../http/device-ledger.ts';
+import type { HttpCounts } from '../ports/http-counts.ts';
+import { startFailureLog } from '../runtime/failed-keys.ts';
+import { startKeyUsage } from '../runtime/key-usage.ts';
+import { startPast } from '../runtime/past.ts';
+import type { Base } from './base.ts';
+
+const { now, monotonic } = systemClock;
+const MINUTE = 60_000;
+
+/** What is counted. */
+export interface Seen {
+  readonly counts: HttpCounts;
+  /** What feeds are like now. */
+  readonly watch: FeedWatch;
+  /** undefined where nobody can ask for it. */
+  readonly activity: Activity | undefined;
+  /** What polls; undefined without the role `feeds`. */
+  readonly devices: DeviceLedger | undefined;
+  readonly past: ReturnType<typeof startPast> | undefined;
+}
+
+export function startSeen({ config, store, feedThread, log, onStop }: Base): Seen {
+  const watch = new FeedWatch(log, now);
+  const activity = config.roles.includes('manage') ? activityCounter(now) : undefined;
+  if (activity !== undefined) {
+    const timer = setInterval(() => void activity.turn(store), MINUTE).unref();
+    onStop(() => clearInterval(timer));
+  }
+  const devices = feedThread && deviceLedger(now);
+  const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
+  onStop(() => past?.stop());
+  return { counts: newHttpCounts(), watch, activity, devices, past };
+}
+
+/** Tells who a key is of; wrong keys are logged, and those of devices noted. */
+export function startKeys({ store, log, logger, onStop }: Base, { counts, devices }: Pick<Seen, 'counts' | 'devices'>) {
+  const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
+    devices &&
+    ((group, { request, ip }, digest) => {
+      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf(request, ip, { status: 401 }));
+    });
+  const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
+  onStop(startFailureLog(authentication.takeFailed, log));
+  onStop(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
+  return authentication;
+}

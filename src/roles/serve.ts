@@ -1,0 +1,67 @@
+/** Opens the ports when all is ready to be asked, and says so. */
+import { areOff, mayBlock } from '../account/guard-rails.ts';
+import { systemClock } from '../clock.ts';
+import { WeirError } from '../errors.ts';
+import type { App } from '../http/app.ts';
+import type { MetricsPage } from '../http/metrics.ts';
+import type { ProcessStatus } from '../manage/status.ts';
+import { localUrlOf, urlOf } from '../runtime/address.ts';
+import { startAuditLog } from '../runtime/audit-log.ts';
+import { ensureFirstKey, keyLine, welcome } from '../runtime/first-key.ts';
+import { GUARD_RAILS_OFF } from '../runtime/guard-rails.ts';
+import { startStatusFile } from '../runtime/status-file.ts';
+import type { Base } from './base.ts';
+import { serveMetrics } from './metrics.ts';
+import type { Seen } from './seen.ts';
+
+/** What is served, and where the first key and the ready line are printed. */
+export interface Serving {
+  readonly app: App;
+  readonly metrics: MetricsPage | undefined;
+  readonly draining: () => boolean;
+  readonly stdout: NodeJS.WritableStream;
+}
+
+/** Listens. Resolves with the URL for clients on this machine. A first key that was made is shown also where a port is refused. */
+export async function listen(base: Base, { app, metrics, draining, stdout }: Serving): Promise<string> {
+  const { config, store, guardRails, log, logger, onStop } = base;
+  // Only the ports can still be refused: a key that is made now is always shown.
+  const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, systemClock.now(), log);
+  const { host } = config;
+  const open = async () => {
+    const address = await app.listen({ host, port: config.port }).catch((error: Error) => {
+      throw new WeirError('USAGE', `cannot listen on ${host}:${config.port}: ${error.message}`);
+    });
+    log('info', `listening on ${address}`);
+    onStop(() => app.close());
+    const report = (err: unknown) => logger.error({ err }, 'the metrics could not be read');
+    if (metrics !== undefined) onStop(await serveMetrics(metrics, config, draining, log, report));
+  };
+  await open().catch((error: Error) => {
+    if (firstKey !== undefined) stdout.write(`${keyLine(firstKey)}\n`);
+    throw error;
+  });
+  onStop(startAuditLog(store, log));
+  if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
+  const { port } = app.server.address() as { port: number };
+  const url = localUrlOf(host, port, schemeOf(base));
+  if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
+  return url;
+}
+
+/** Says that the service is there: in a line, and in a file that is kept up to date from then on. */
+export function announce(
+  base: Base,
+  { watch }: Pick<Seen, 'watch'>,
+  ownStatus: () => Promise<ProcessStatus>,
+  { app, stdout }: Serving,
+): void {
+  const { config, log, onStop } = base;
+  const status = startStatusFile(config.dataDir, ownStatus, log);
+  watch.onChange(() => status.soon());
+  onStop(status.stop);
+  const { port } = app.server.address() as { port: number };
+  stdout.write(`weir ready on ${urlOf(config.host, port, schemeOf(base))}\n`);
+}
+
+const schemeOf = ({ tls }: Pick<Base, 'tls'>) => (tls === undefined ? 'http' : 'https');
