@@ -17,8 +17,8 @@ import { startKeys, startSeen } from './roles/seen.ts';
 import { announce, listen } from './roles/serve.ts';
 import { startSignals } from './roles/signals.ts';
 import { createLogger } from './runtime/logging.ts';
-import type { WaitingThread } from './runtime/waiting-thread.ts';
-import type { WriterData } from './runtime/writer.ts';
+import type { WaitingThread } from './runtime/threads/waiting-thread.ts';
+import type { WriterData } from './runtime/threads/writer.ts';
 import { watchAppends } from './stream/append-watch.ts';
 
 export interface ServiceOptions {

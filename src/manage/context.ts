@@ -12,7 +12,7 @@ import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
 import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
-import type { RuleManagement } from './rule-ports.ts';
+import type { RuleManagement } from './rules/rule-ports.ts';
 import type { ProcessStatus } from './status.ts';
 
 /** One kind of geo data in use. */

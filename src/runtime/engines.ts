@@ -11,9 +11,9 @@ import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
 import { refuseLostFile } from './lost-store.ts';
-import { methodsOf } from './rpc.ts';
-import type { WaitingThread } from './waiting-thread.ts';
-import { startWriter, type Writer, type WriterData } from './writer.ts';
+import { methodsOf } from './threads/rpc.ts';
+import type { WaitingThread } from './threads/waiting-thread.ts';
+import { startWriter, type Writer, type WriterData } from './threads/writer.ts';
 
 /** The engines of a serving process. */
 export interface Engine {

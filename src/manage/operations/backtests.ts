@@ -11,7 +11,7 @@ import { BACKTEST_STATES, type BacktestJob } from '../backtests.ts';
 import type { ManageContext } from '../context.ts';
 import { judgeExpression } from '../expressions.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
-import { rulePage } from '../rule-search.ts';
+import { rulePage } from '../rules/rule-search.ts';
 
 /** Bytes of a recording as it is sent. */
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -18,10 +18,10 @@ import { operate } from '../operate.ts';
 import { fieldFault, fieldFaults, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../page.ts';
 import { previewBatches } from '../preview.ts';
-import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rule-changes.ts';
-import { deletions } from '../rule-deletion.ts';
-import { originRuleJson } from '../rule-json.ts';
-import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rule-search.ts';
+import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
+import { deletions } from '../rules/rule-deletion.ts';
+import { originRuleJson } from '../rules/rule-json.ts';
+import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rules/rule-search.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 
