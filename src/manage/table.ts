@@ -1,6 +1,7 @@
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
+import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
@@ -34,6 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...BATCH_OPERATIONS,
   ...EXPLAIN_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
+  ...BACKTEST_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,

@@ -9,6 +9,7 @@ import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
+import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/setting.ts';
@@ -44,6 +45,12 @@ export function startManage(
     documents: cache,
     measurer: feedThread,
     testExpression: expressionTester(config.schemesFile),
+    backtests: backtestJobs({
+      schemesFile: config.schemesFile,
+      geo: () => ({ country: geo.data().country.table, asn: geo.data().asn.table }),
+      now,
+      report: (error) => log('error', `a backtest failed: ${error}`),
+    }),
     activity,
     service: {
       engines: enginesOf(config),

@@ -2,10 +2,10 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Count, emptyCount, mergeCounts, type TestedRule } from '../../backtest/rule.ts';
-import type { GeoTable } from '../../geo/table.ts';
 import { decompressed, pieces, TOO_LONG } from '../../recording/bytes.ts';
 import type { View } from '../../recording/view.ts';
 import type { ExpressionKind } from '../../rule.ts';
+import type { GeoTables } from './backtest-geo.ts';
 import { remoteCalls } from './rpc.ts';
 
 /** What a thread works with. */
@@ -16,12 +16,6 @@ export interface BacktestThreadData {
   readonly schemesFile: string | undefined;
   /** To tell country and ASN of clients; undefined where no rule reads them. */
   readonly geo: GeoTables | undefined;
-}
-
-/** Ranges of countries and ASNs; threads share them. */
-export interface GeoTables {
-  readonly country: GeoTable;
-  readonly asn: GeoTable;
 }
 
 export interface BacktestThreadMethods {
