@@ -23,6 +23,11 @@ export function shrinkSlice(db: DatabaseSync): boolean {
   return false;
 }
 
+/** Lets a new file note whose each page is, so that it can shrink. Where there are tables that changes nothing, but waits for the lock of who writes. */
+export function noteWhosePages(db: DatabaseSync): void {
+  if (pragma(db, 'page_count') === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+}
+
 /** Writes the file of an older weir anew, once, so that it can shrink. Where that cannot be (no room, another process) it stays as it is. */
 export function makeShrinkable(db: DatabaseSync, tell: (sentence: string) => void = () => {}): void {
   if (pragma(db, 'auto_vacuum') !== 0 || db.location() === null) return;

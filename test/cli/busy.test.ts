@@ -154,7 +154,8 @@ test('D1.24 what writes first to a store of an older weir names the migrations; 
   const DATA_DIR = firstVersionFolder(t);
   const [first, second] = [await command(['migrate'], { DATA_DIR }), await command(['migrate'], { DATA_DIR })];
   assert.match(first.stderr, MIGRATED);
-  assert.equal(first.stderr.trimEnd().split('\n').length, 1);
+  const [, ...others] = first.stderr.trimEnd().split('\n');
+  assert.deepEqual(others, ['weir: the file of the store is written anew, once, so that it shrinks when much of it is deleted']);
   assert.equal(second.stderr, '');
   assert.equal((await command(['migrate'], { DATA_DIR: temporaryFolder(t) })).stderr, '');
 

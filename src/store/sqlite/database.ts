@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
+import { noteWhosePages } from '../../sqlite-shrink.ts';
 import { missingMigrations, type OnMigrate, tellMigrations } from '../migrate.ts';
 import type { Outcome, Statement, Work } from '../work.ts';
 
@@ -20,8 +21,10 @@ const CACHE = { writing: 65_536, reading: 8_192 };
 export function openDatabase(path: string, { readOnly = false, timeout = 5000 }: DatabaseOptions = {}): DatabaseSync {
   try {
     const db = new DatabaseSync(path, { readOnly, timeout, allowUnknownNamedParameters: false });
-    // A new file notes whose each page is, so that it can shrink again (`shrink.ts`); where there are tables this changes nothing.
-    if (!readOnly) db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
+    if (!readOnly) {
+      noteWhosePages(db);
+      db.exec('PRAGMA journal_mode = WAL');
+    }
     // The last one reads the file: a connection that only reads finds out here, too, that it is no database.
     const cache = readOnly ? CACHE.reading : CACHE.writing;
     db.exec(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 import { isStorableText } from '../../signal/storable-text.ts';
-import { usedBytes } from '../../sqlite-shrink.ts';
+import { noteWhosePages, usedBytes } from '../../sqlite-shrink.ts';
 
 /**
  * One row for each published batch, more for a large one: `first_offset` is that of its first message. `messages` is a line of JSON that
@@ -146,7 +146,8 @@ export function openLog(file: string): DatabaseSync {
 
 function open(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
-  db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
+  noteWhosePages(db);
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
   // `ends` comes last, in the same transaction as the others: where it is, nothing is missing, and no lock is needed.
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'ends'").get() !== undefined) return db;
   db.exec('BEGIN IMMEDIATE');
