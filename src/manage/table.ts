@@ -14,6 +14,7 @@ import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
+import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
@@ -28,6 +29,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...FEED_OPERATIONS,
   ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
+  ...RULE_DELETIONS,
   ...IMPORT_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,
   ...BATCH_OPERATIONS,

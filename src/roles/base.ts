@@ -3,7 +3,6 @@ import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../../package.json' with { type: 'json' };
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -19,6 +18,7 @@ import type { WaitingThread } from '../runtime/threads/waiting-thread.ts';
 import type { WriterData } from '../runtime/threads/writer.ts';
 import { type TlsInUse, useTls } from '../runtime/tls.ts';
 import { startTracing, type Tracing } from '../runtime/tracing.ts';
+import type { Config } from '../settings/setting.ts';
 import { type Measures, startMeasures } from './measures.ts';
 import type { Common } from './part.ts';
 

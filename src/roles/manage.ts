@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { resumeReplacements } from '../manage/imports/replacements.ts';
@@ -13,6 +12,7 @@ import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { oneByOne } from '../serial.ts';
+import type { Config } from '../settings/setting.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';

@@ -1,10 +1,10 @@
 /** Which engines a configuration names. Only this file and the feed thread name drivers. */
 import type { MessagePort } from 'node:worker_threads';
-import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
+import type { Config } from '../settings/setting.ts';
 import type { OnMigrate } from '../store/migrate.ts';
 import { type Opening, openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';

@@ -1,7 +1,7 @@
 /** The sample thread as the main thread sees it: rules are tried on samples where no request waits for it. Started when first needed. */
 import type { Worker } from 'node:worker_threads';
-import type { Config } from '../../config.ts';
 import type { TryRules } from '../../sample/judge.ts';
+import type { Config } from '../../settings/setting.ts';
 import { remoteCalls } from './rpc.ts';
 import { startWaiting } from './waiting-thread.ts';
 

@@ -1,9 +1,9 @@
 /** The writer thread as the main thread sees it: every write of the embedded store, and the consumer role whatever the engines are. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Config } from '../../config.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
 import type { TracedLanding } from '../../ports/trace.ts';
+import type { Config } from '../../settings/setting.ts';
 import type { LandingReport } from '../consumer-role.ts';
 import { remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';

@@ -4,12 +4,12 @@ import { type ComposedFeed, type FeedPatch, feedState, type Members, type SavedF
 import type { AccountWrites } from '../../ports/account-store.ts';
 import { profileOf, type Row } from '../rows.ts';
 import { all, one, run, type Transact, type Work } from '../work.ts';
+import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './management.ts';
 
 const MEMBERS = `SELECT m.feed_pk, l.id FROM workspaces w JOIN feeds f ON f.workspace_pk = w.pk JOIN feed_lists m ON m.feed_pk = f.pk
   JOIN lists l ON l.pk = m.list_pk WHERE w.id = $1 ORDER BY l.pk`;

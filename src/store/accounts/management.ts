@@ -2,17 +2,30 @@
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../../account/key.ts';
-import { type AccessList, LIST_SETTINGS, type ListPatch, listState, NO_SETTINGS, SETTING_NAMES } from '../../account/list.ts';
+import { listState, NO_SETTINGS } from '../../account/list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
-import { stateTag } from '../../account/tag.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/account-store.ts';
 import type { RuleWrites } from '../../ports/rule-store.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
-import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { one, run, type Transact, type Work } from '../work.ts';
+import {
+  changeWorkspace,
+  create,
+  feedRow,
+  findWorkspace,
+  insertList,
+  moveKeyRevision,
+  noSuch,
+  patchColumns,
+  requireState,
+  revokeKeys,
+  tooMany,
+  tooManyLists,
+} from './account-statements.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { doneOnce, remember } from './answers.ts';
 import { audit, changed } from './audit.ts';
@@ -190,22 +203,9 @@ function workspaceColumns({
   return Object.entries(all).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
 }
 
-/** Moves a workspace's revision and holds its row until the commit: landings and other changes of its lists wait. Returns its pk. */
-export function* changeWorkspace(id: string): Work<number> {
-  const row = yield* one('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
-  if (row === undefined) throw noSuch('workspace', id);
-  return Number(row.pk);
-}
-
 /** Holds a workspace's row until the commit, so that no list or feed of it is deleted meanwhile. Returns its pk. */
 function* holdWorkspace(id: string): Work<number> {
   const row = yield* one('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
-  if (row === undefined) throw noSuch('workspace', id);
-  return Number(row.pk);
-}
-
-export function* findWorkspace(id: string): Work<number> {
-  const row = yield* one('SELECT pk FROM workspaces WHERE id = $1', id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
@@ -214,72 +214,6 @@ function* listRow(workspacePk: number, id: string): Work<Row> {
   const row = yield* one('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
   if (row === undefined) throw noSuch('list', id);
   return row;
-}
-
-export function* feedRow(workspacePk: number, id: string): Work<Row> {
-  const row = yield* one('SELECT * FROM feeds WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
-  if (row === undefined) throw noSuch('feed', id);
-  return row;
-}
-
-/** Throws CHANGED unless the state is one of those that the caller expects. */
-export function requireState(state: object, ifMatch: readonly string[] | undefined): void {
-  if (ifMatch !== undefined && !ifMatch.includes(stateTag(state))) {
-    throw new WeirError('CHANGED', 'it has been changed since: read it again, and change what it is now');
-  }
-}
-
-/** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
-export function* moveKeyRevision(): Work<void> {
-  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
-}
-
-/**
- * Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. A key
- * that was revoked with its list or feed comes back with it, unless it is revoked by itself meanwhile.
- */
-export function* revokeKeys(
-  now: string,
-  column: 'id' | 'list_id' | 'feed_id',
-  value: string,
-  of: { readonly workspacePk: number; readonly by: Author | undefined },
-): Work<void> {
-  const [others, revokedWith] = column === 'id' ? ['OR revoked_with IS NOT NULL', null] : ['', value];
-  const revoked = yield* all(
-    `UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}), revoked_with = $2 WHERE ${column} = $1 AND (revoked_at IS NULL ${others}) RETURNING id`,
-    value,
-    revokedWith,
-  );
-  yield* moveKeyRevision();
-  for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
-}
-
-/** Writes a row that is made now, and returns it. */
-export function* create(now: string, table: string, row: Readonly<Record<string, Value>>): Work<Row> {
-  const columns = Object.keys(row);
-  const values = columns.map((_, i) => `$${i + 1}`);
-  const text = `INSERT INTO ${table} (${columns}, created_at) VALUES (${values}, ${now}) RETURNING *`;
-  return (yield* one(text, ...Object.values(row)))!;
-}
-
-/** The columns of a list that can be set, with their values. */
-export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 'isDefault'>): Record<string, Value> => ({
-  id: list.id,
-  name: list.name,
-  ...Object.fromEntries(patchColumns(list)),
-});
-
-export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
-  const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, ...listColumns(list) };
-  return create(now, 'lists', row);
-}
-
-/** The columns that a change of a list or a composed feed sets, with their values. */
-export function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
-  return SETTING_NAMES.flatMap((name) => {
-    const value = patch[name];
-    return value === undefined ? [] : [[LIST_SETTINGS[name].field, value]];
-  });
 }
 
 function* touchKeys(used: readonly { id: string; at: number }[]): Work<void> {
@@ -359,8 +293,3 @@ function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, m
   yield* doneOnce(now, workspacePk, once, made);
   return made;
 }
-
-export const tooMany = (most: number, what: string, setting: string, remedy = 'delete one') =>
-  new WeirError('REFUSED', `the workspace has ${most} ${what}, as many as it may have: ${remedy}, or raise ${setting}`);
-export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
-export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

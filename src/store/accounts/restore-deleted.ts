@@ -6,11 +6,11 @@ import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/
 import { WORKSPACE_PK } from '../places.ts';
 import { listOf } from '../rows.ts';
 import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { changeWorkspace, moveKeyRevision, tooManyLists } from './account-statements.ts';
 import { audit } from './audit.ts';
 import type { Table } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
-import { changeWorkspace, moveKeyRevision, tooManyLists } from './management.ts';
 
 const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
 

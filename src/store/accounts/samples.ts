@@ -5,8 +5,8 @@ import type { SampleReads, SampleWrites } from '../../ports/sample-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { sampleInfo } from '../rows.ts';
 import { one, run, type Transact, type Work } from '../work.ts';
+import { findWorkspace, moveKeyRevision } from './account-statements.ts';
 import { audit } from './audit.ts';
-import { findWorkspace, moveKeyRevision } from './management.ts';
 
 export function sampleReads(read: <T>(work: Work<T>) => Promise<T>): SampleReads {
   return {
