@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { batchJson, effectText, GIVEN_UP, knownBatch, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { Operated } from '../../manage/operate.ts';
-import { type Names, namesIn } from '../../manage/rule-json.ts';
+import { type Names, namesIn } from '../../manage/rules/rule-json.ts';
 import type { BatchInfo, UndoPreview } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';

@@ -3,7 +3,7 @@
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { operate } from '../../manage/operate.ts';
-import { deletions } from '../../manage/rule-deletion.ts';
+import { deletions } from '../../manage/rules/rule-deletion.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { pick } from '../usage.ts';
