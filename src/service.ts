@@ -1,7 +1,6 @@
 /** The composition root: the parts of a process in the order in which they start; they stop in the reverse order. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './clock.ts';
-import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import { clientAddress } from './http/source.ts';
 import { accessLog } from './http/watch/access-log.ts';
@@ -17,8 +16,9 @@ import { startKeys, startSeen } from './roles/seen.ts';
 import { announce, listen } from './roles/serve.ts';
 import { startSignals } from './roles/signals.ts';
 import { createLogger } from './runtime/logging.ts';
-import type { WaitingThread } from './runtime/waiting-thread.ts';
-import type { WriterData } from './runtime/writer.ts';
+import type { WaitingThread } from './runtime/threads/waiting-thread.ts';
+import type { WriterData } from './runtime/threads/writer.ts';
+import type { Config } from './settings/setting.ts';
 import { watchAppends } from './stream/append-watch.ts';
 
 export interface ServiceOptions {

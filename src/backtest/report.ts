@@ -1,7 +1,7 @@
 /** What a backtest tells: rule by rule, by action, and over time (SPEC D19.14). */
 import { agentNote } from '@weir/expression/agent.ts';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
-import { hintsOf } from '@weir/expression/hints.ts';
+import { hintsOf } from '@weir/expression/hints/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import { printExpression } from '@weir/expression/print.ts';
 import type { Scheme } from '@weir/expression/scheme.ts';

@@ -1,10 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import about from '../../package.json' with { type: 'json' };
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { codeOf, hasCode, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
+import type { Config } from '../settings/setting.ts';
 import type { AddCommand } from './command.ts';
 import { authorOf, type Context } from './context.ts';
 

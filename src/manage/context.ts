@@ -10,8 +10,9 @@ import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
+import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
-import type { RuleManagement } from './rule-ports.ts';
+import type { RuleManagement } from './rules/rule-ports.ts';
 import type { ProcessStatus } from './status.ts';
 
 /** One kind of geo data in use. */
@@ -61,6 +62,8 @@ export interface ManagePorts extends RuleManagement {
   readonly measurer?: FeedMeasurer | undefined;
   /** Tests expressions on requests, elsewhere than on this thread. */
   readonly testExpression: ExpressionTester;
+  /** Runs backtests, elsewhere too. */
+  readonly backtests: Backtests;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
   readonly inTurn: ReturnType<typeof oneByOne>;
   /** What happened lately. */

@@ -4,7 +4,7 @@ import type { ExplainedRule, FeedSource, Idle, Relation, Subtraction, Verdict } 
 import type { RuleOrigin } from '../ports/rule-store.ts';
 import type { AccessAction } from '../rule.ts';
 import { ruleJson } from '../signal/rule-json.ts';
-import { type Names, originJson } from './rule-json.ts';
+import { type Names, originJson } from './rules/rule-json.ts';
 
 export interface RuleJson extends Record<string, unknown> {
   readonly effect: ExplainedRule['effect'];

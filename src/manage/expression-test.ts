@@ -5,7 +5,7 @@ import { decodeText } from '@weir/expression/bytes.ts';
 import { compileExpression } from '@weir/expression/evaluate/compile.ts';
 import { explainExpression, type Part } from '@weir/expression/evaluate/explain.ts';
 import { CannotRun, EvaluationError, type Layout, layoutOf, type Request } from '@weir/expression/evaluate/value.ts';
-import { hintsOf } from '@weir/expression/hints.ts';
+import { hintsOf } from '@weir/expression/hints/hints.ts';
 import { parseLine } from '@weir/expression/json-bytes.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import { readsOf } from '@weir/expression/reads.ts';

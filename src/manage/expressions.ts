@@ -1,6 +1,6 @@
 /** Judging filter expressions before they are sent, as the signal endpoint does (spec 2.4). */
 import { locate, type ParseError } from '@weir/expression/fault.ts';
-import { hintsOf } from '@weir/expression/hints.ts';
+import { hintsOf } from '@weir/expression/hints/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import type { Scheme } from '@weir/expression/scheme.ts';
 import { RULE_KINDS } from '../rule.ts';

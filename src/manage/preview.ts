@@ -1,7 +1,7 @@
 /** What batches would do, before they are sent: each judged as it would be then, and all of them together counted in feeds. */
 import { type ForecastFields, forecastFields } from '../document/watch/forecast-fields.ts';
 import type { Batch, Refused, Taken } from '../signal/accept.ts';
-import type { RuleManagement } from './rule-ports.ts';
+import type { RuleManagement } from './rules/rule-ports.ts';
 
 /** What became of a batch, or would. */
 export type BatchResult = Taken | Refused;

@@ -1,6 +1,7 @@
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
+import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
@@ -13,6 +14,7 @@ import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
+import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
@@ -27,11 +29,13 @@ export const OPERATIONS: readonly Operation[] = [
   ...FEED_OPERATIONS,
   ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
+  ...RULE_DELETIONS,
   ...IMPORT_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,
   ...BATCH_OPERATIONS,
   ...EXPLAIN_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
+  ...BACKTEST_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,

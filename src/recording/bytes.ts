@@ -14,6 +14,8 @@ export const TOO_LONG = Symbol('too long');
 export type Piece = ByteString | typeof TOO_LONG;
 
 const GZIP = [0x1f, 0x8b];
+/** Bytes that are unpacked at a time. */
+const CHUNK = 256 * 1024;
 
 /** The bytes of a file, decompressed where they are gzip. Throws the error of zlib. */
 export async function* decompressed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -27,7 +29,7 @@ export async function* decompressed(chunks: AsyncIterable<Buffer>): AsyncGenerat
   const all = rejoin(first, iterator);
   if (!GZIP.every((byte, i) => first[i] === byte)) yield* all;
   // A pipe that is left early must not fail where nobody waits.
-  else yield* pipeline(Readable.from(all), createGunzip(), () => {});
+  else yield* pipeline(Readable.from(all), createGunzip({ chunkSize: CHUNK }), () => {});
 }
 
 async function* rejoin(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
@@ -63,8 +65,9 @@ function lineSplitter(): Splitter {
   let rest = '';
   let dropping = false;
   return (text, end) => {
-    const lines: Piece[] = (rest + text).split('\n');
-    rest = lines.pop() as string;
+    // A line over many chunks is joined once, not with each.
+    const lines: Piece[] = text.includes('\n') ? (rest + text).split('\n') : [];
+    rest = lines.length > 0 ? (lines.pop() as string) : rest + text;
     if (dropping && lines.length > 0) {
       lines[0] = TOO_LONG;
       dropping = false;

@@ -11,7 +11,7 @@ import { bouncerEndpoints } from '../http/bouncers/answer.ts';
 import { feedEndpoint } from '../http/feeds/answer.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
 import { rulesEndpoint } from '../http/rules/answer.ts';
-import { everyMinute } from '../runtime/every-minute.ts';
+import { everyMinute } from '../runtime/ledgers/every-minute.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';

@@ -2,16 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { ManagePorts } from '../manage/context.ts';
-import { resumeReplacements } from '../manage/replacements.ts';
+import { resumeReplacements } from '../manage/imports/replacements.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
-import { expressionTester } from '../runtime/expression-test.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
-import { processesOn } from '../runtime/status-file.ts';
+import { processesOn } from '../runtime/ledgers/status-file.ts';
+import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
+import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { oneByOne } from '../serial.ts';
+import type { Config } from '../settings/setting.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
@@ -44,6 +45,12 @@ export function startManage(
     documents: cache,
     measurer: feedThread,
     testExpression: expressionTester(config.schemesFile),
+    backtests: backtestJobs({
+      schemesFile: config.schemesFile,
+      geo: () => ({ country: geo.data().country.table, asn: geo.data().asn.table }),
+      now,
+      report: (error) => log('error', `a backtest failed: ${error}`),
+    }),
     activity,
     service: {
       engines: enginesOf(config),

@@ -1,7 +1,8 @@
 /** What is measured of a process, from before its engines start their threads. */
-import type { Config } from '../config.ts';
+
 import { type BuildCounts, newBuildCounts } from '../runtime/metrics/builds.ts';
 import { type ProcessWatch, watchProcess } from '../runtime/metrics/process.ts';
+import type { Config } from '../settings/setting.ts';
 
 /** What is measured. */
 export interface Measures {

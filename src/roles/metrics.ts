@@ -1,6 +1,5 @@
 /** The page of metrics, and where it is served. */
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
 import { metricsApp } from '../http/app.ts';
 import type { Authenticator } from '../http/auth/authenticator.ts';
@@ -9,6 +8,7 @@ import type { Check } from '../ports/health.ts';
 import type { Log } from '../ports/log.ts';
 import { urlOf } from '../runtime/address.ts';
 import { metricsPage } from '../runtime/metrics/metrics.ts';
+import type { Config } from '../settings/setting.ts';
 import type { Base } from './base.ts';
 import type { Landing } from './consumer.ts';
 import type { Feeds } from './feeds.ts';

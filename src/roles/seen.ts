@@ -6,9 +6,9 @@ import { authenticator } from '../http/auth/authenticator.ts';
 import { newHttpCounts } from '../http/counts.ts';
 import { type DeviceLedger, deviceLedger, pollOf } from '../http/device-ledger.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
-import { startFailureLog } from '../runtime/failed-keys.ts';
-import { startKeyUsage } from '../runtime/key-usage.ts';
-import { startPast } from '../runtime/past.ts';
+import { startFailureLog } from '../runtime/ledgers/failed-keys.ts';
+import { startKeyUsage } from '../runtime/ledgers/key-usage.ts';
+import { startPast } from '../runtime/ledgers/past.ts';
 import type { Base } from './base.ts';
 
 const { now, monotonic } = systemClock;

@@ -1,19 +1,19 @@
 /** Which engines a configuration names. Only this file and the feed thread name drivers. */
 import type { MessagePort } from 'node:worker_threads';
-import type { Config } from '../config.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
+import type { Config } from '../settings/setting.ts';
 import type { OnMigrate } from '../store/migrate.ts';
 import { type Opening, openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
 import { refuseLostFile } from './lost-store.ts';
-import { methodsOf } from './rpc.ts';
-import type { WaitingThread } from './waiting-thread.ts';
-import { startWriter, type Writer, type WriterData } from './writer.ts';
+import { methodsOf } from './threads/rpc.ts';
+import type { WaitingThread } from './threads/waiting-thread.ts';
+import { startWriter, type Writer, type WriterData } from './threads/writer.ts';
 
 /** The engines of a serving process. */
 export interface Engine {

@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
 import type { GeoData } from '../geo/data.ts';
 import { DOWNLOAD_LIMITS, type DownloadLimits } from '../geo/download.ts';
@@ -11,6 +10,7 @@ import { GEO_KINDS } from '../geo/kind.ts';
 import { updatedKinds, updateGeo } from '../geo/update.ts';
 import { readUpdateState, type UpdateState } from '../geo/update-state.ts';
 import type { Log } from '../ports/log.ts';
+import type { Config } from '../settings/setting.ts';
 import { geoFiles } from './geo.ts';
 
 const HOUR = 3_600_000;

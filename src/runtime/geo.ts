@@ -1,6 +1,5 @@
 /** The geo data that this process uses: loaded at the start, loaded again when files change or are downloaded. */
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
 import type { GeoData } from '../geo/data.ts';
 import { geoDatabase } from '../geo/database.ts';
 import { loadGeo } from '../geo/load.ts';
@@ -8,6 +7,7 @@ import { geoStatus } from '../geo/status.ts';
 import { watchGeo } from '../geo/watch.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
 import type { Log } from '../ports/log.ts';
+import type { Config } from '../settings/setting.ts';
 
 type GeoSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir'>;
 

@@ -2,10 +2,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { Config } from '../config.ts';
 import { WeirError } from '../errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { TlsMaterial, TlsSource } from '../ports/tls.ts';
+import type { Config } from '../settings/setting.ts';
 
 /** How often the files are looked at, ms. */
 const POLL_MS = 2_000;

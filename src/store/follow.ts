@@ -1,10 +1,10 @@
 /** What has changed in lists since they were read: the changes alone, the same in both dialects (D5.22). */
 import { DAY } from '../clock.ts';
 import type { KnownRules, ListSink, RuleSink } from '../ports/snapshot.ts';
+import { keyOf, type RuleSource, ruleSource } from './accounts/lists.ts';
+import { givenUpUntil, listsOf } from './batches/undo-selections.ts';
 import { roleOf, targetOf } from './columns.ts';
-import { keyOf, type RuleSource, ruleSource } from './lists.ts';
 import type { Row } from './rows.ts';
-import { givenUpUntil, listsOf } from './undo-selections.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes of one list than this cost as much as reading all of its rules. */

@@ -4,11 +4,11 @@ import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
 import type { AccountWrites } from '../ports/account-store.ts';
-import { audit } from './audit.ts';
-import { refuseName } from './feed-lists.ts';
-import { changeFeed, insertFeed } from './feeds.ts';
-import { findFeed } from './lists.ts';
-import { changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './management.ts';
+import { changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './accounts/account-statements.ts';
+import { audit } from './accounts/audit.ts';
+import { refuseName } from './accounts/feed-lists.ts';
+import { changeFeed, insertFeed } from './accounts/feeds.ts';
+import { findFeed } from './accounts/lists.ts';
 import type { Row } from './rows.ts';
 import { all, one, run, type Transact, type Work } from './work.ts';
 

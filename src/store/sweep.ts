@@ -3,13 +3,13 @@ import { DAY } from '../clock.ts';
 import { ANSWER_KEPT } from '../ports/account-store.ts';
 import type { SweepLimits } from '../ports/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
-import { forgetMembers, nextGivenUp } from './deleted.ts';
-import { countLapsed, firstKeptDay, forgetDays } from './feed-days.ts';
-import { sweepReplacements } from './replacements.ts';
+import { forgetMembers, nextGivenUp } from './accounts/deleted.ts';
+import { sweepReplacements } from './accounts/replacements.ts';
+import { giveBack } from './accounts/taken-bytes.ts';
 import type { Row } from './rows.ts';
-import { ruleTable } from './rule-columns.ts';
-import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rule-counts.ts';
-import { giveBack } from './taken-bytes.ts';
+import { ruleTable } from './rules/rule-columns.ts';
+import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
+import { countLapsed, firstKeptDay, forgetDays } from './seen/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
 /** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { serviceStatus } from '../../src/manage/status.ts';
-import { readStatusFiles } from '../../src/runtime/status-file.ts';
+import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';

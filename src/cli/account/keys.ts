@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { findFeed, findKeyNamed, findList } from '../../manage/find.ts';
 import { createKey, keyJson, revokeKey } from '../../manage/operations/keys.ts';
-import { feedNamesIn } from '../../manage/rule-json.ts';
+import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';

@@ -7,9 +7,10 @@ import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { VIEWS } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
-import { backtest } from '../../runtime/backtest.ts';
 import { geoFiles } from '../../runtime/geo.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
+import { backtest } from '../../runtime/threads/backtest.ts';
+import { readsGeo } from '../../runtime/threads/backtest-geo.ts';
 import type { AddCommand } from '../command.ts';
 import { type Context, printable, table, workspaceId } from '../context.ts';
 import { startProgress } from '../progress.ts';
@@ -59,7 +60,7 @@ export function backtestCommand(add: AddCommand): void {
 
 /** The geo data in use, where a rule reads what they tell. */
 async function geoFor({ config }: Context, rules: readonly TestedRule[]) {
-  if (!rules.some(({ expression }) => /ip\.src\.(?:country|asn)\b/.test(expression))) return undefined;
+  if (!readsGeo(rules)) return undefined;
   const { country, asn } = await loadGeo(geoFiles(config), config.dataDir);
   return { country: country.table, asn: asn.table };
 }

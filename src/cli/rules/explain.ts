@@ -9,7 +9,7 @@ import { loadGeo } from '../../geo/load.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/explanation.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { subtractionCommand } from '../../manage/kept-blocked.ts';
-import { namesIn } from '../../manage/rule-json.ts';
+import { namesIn } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { geoFiles } from '../../runtime/geo.ts';

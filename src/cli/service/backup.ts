@@ -1,7 +1,8 @@
 /** `weir backup` and `weir restore`: the two files of the embedded engine (docs/deployment.md). */
-import type { Config } from '../../config.ts';
+
 import { WeirError } from '../../errors.ts';
 import { type Backup, backUp, restore } from '../../runtime/backup.ts';
+import type { Config } from '../../settings/setting.ts';
 import type { AddCommand } from '../command.ts';
 import { noOptions } from '../usage.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadWriter, needsWriter } from '../../runtime/writer.ts';
+import { loadWriter, needsWriter } from '../../runtime/threads/writer.ts';
 import type { AddCommand } from '../command.ts';
 
 /** How long a start that a signal comes into may go on, ms. */

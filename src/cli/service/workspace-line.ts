@@ -6,41 +6,33 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Static, TSchema } from 'typebox';
 import type { SavedFeed } from '../../account/feed.ts';
-import { MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
+import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
-import {
-  LIST_SETTINGS,
-  type ListSetting,
-  type ListSettings,
-  type SavedList,
-  settingFaults,
-  settingsJson,
-  settingsOf,
-} from '../../account/list.ts';
+import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
 import { nameFault } from '../../account/name.ts';
-import { PERMISSIONS } from '../../account/permission.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { Type } from '../../json-schema.ts';
 import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
-import {
-  ACCESS_ACTIONS,
-  type AccessRule,
-  type ExpressionRule,
-  type JsonObject,
-  KINDS,
-  LEVELS,
-  RULE_TYPES,
-  type Target,
-} from '../../rule.ts';
-import { RULE_REF_PATTERN } from '../../signal/limits.ts';
+import { type AccessRule, type ExpressionRule, KINDS, type Target } from '../../rule.ts';
 import { decodeSignalRecord } from '../../signal/message/decode.ts';
 import { encodeMessage } from '../../signal/message/encode.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import { ruleToSignals } from '../../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../../signal/target.ts';
 import { compile } from '../../signal/validate.ts';
+import {
+  AccessRuleShape,
+  ExpressionRuleShape,
+  FeedShape,
+  KeyShape,
+  ListShape,
+  oneOf,
+  optional,
+  SettingsShape,
+  uuid,
+} from './line-shapes.ts';
 
 /** A rule without the store's own numbers, with where it came from and what it replaced, as far as that is known. */
 export type SavedRule = Omit<StoredRule, 'id' | 'seq'> & {
@@ -56,78 +48,6 @@ export interface Line<T> {
 }
 
 // ---------------------------------------------------------------- shapes
-
-const optional = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
-const text = Type.String({ format: 'text' });
-const time = Type.String({
-  pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$',
-});
-const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
-const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
-const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
-
-/** A setting may be missing: an older weir, which did not know it, has written the file. */
-function settingShape(setting: ListSetting): TSchema {
-  if ('longest' in setting) return optional(text);
-  return optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
-}
-
-const SettingsShape = Type.Object({
-  protect: Type.Array(text, { maxItems: MOST_PROTECTED }),
-  min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32 }),
-  min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128 }),
-  subtract_allow: oneOf(['on', 'off'] as const),
-});
-
-const profileShape = {
-  id: uuid,
-  name: text,
-  ...Object.fromEntries(Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingShape(setting)])),
-};
-const ListShape = Type.Object({ ...profileShape, default: Type.Boolean() });
-const FeedShape = Type.Object({ ...profileShape, all_lists: Type.Boolean(), lists: Type.Array(uuid) });
-
-const KeyShape = Type.Object({
-  id: uuid,
-  name: nullable(text),
-  prefix: text,
-  hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  permissions: Type.Array(oneOf(PERMISSIONS), { minItems: 1 }),
-  list_id: nullable(uuid),
-  feed_id: Type.Optional(uuid),
-  created_at: time,
-  expires_at: nullable(time),
-  revoked_at: nullable(time),
-  last_used_at: nullable(time),
-});
-
-const ruleFields = {
-  name: nullable(text),
-  reason: nullable(text),
-  labels: nullable(json),
-  config: nullable(json),
-  expires_at: nullable(time),
-  created_at: time,
-  updated_at: time,
-};
-const AccessRuleShape = Type.Object({
-  ...ruleFields,
-  list_id: uuid,
-  rule_ref: nullable(Type.String({ pattern: RULE_REF_PATTERN })),
-  target: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
-  action: oneOf(ACCESS_ACTIONS),
-  confidence: nullable(oneOf(LEVELS)),
-  severity: nullable(oneOf(LEVELS)),
-});
-const ExpressionRuleShape = Type.Object({
-  ...ruleFields,
-  rule_ref: Type.String({ pattern: RULE_REF_PATTERN }),
-  type: oneOf(RULE_TYPES),
-  expression: text,
-  action: text,
-  order: nullable(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
-  short_description: nullable(text),
-});
 
 /** Reads a value of a shape, or says its first fault. */
 function shape<S extends TSchema>(schema: S): (value: unknown) => Static<S> | string {

@@ -1,7 +1,7 @@
 /** `weir audit`: who changed what (SPEC D15.53). */
 import { isoTime } from '../../clock.ts';
 import { findKeyNamed } from '../../manage/find.ts';
-import { feedNamesIn } from '../../manage/rule-json.ts';
+import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { AuditRow, Page } from '../../ports/account-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';

@@ -2,7 +2,7 @@
 import { countText } from '../../count-text.ts';
 import { bouncerJson } from '../../manage/operations/bouncers.ts';
 import { allBouncers } from '../../manage/recent-use.ts';
-import { feedNamesIn } from '../../manage/rule-json.ts';
+import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace } from '../usage.ts';

@@ -1,7 +1,7 @@
 /** `weir device`. */
 import { deviceJson } from '../../manage/device-json.ts';
 import { findKeyNamed } from '../../manage/find.ts';
-import { namesIn } from '../../manage/rule-json.ts';
+import { namesIn } from '../../manage/rules/rule-json.ts';
 import type { Device, DevicePage } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';

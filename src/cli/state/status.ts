@@ -9,7 +9,7 @@ import { type EngineStatus, endingKeyJson, isUnused, type StatusParts, serviceSt
 import type { StoreReads } from '../../ports/store.ts';
 import { geoFiles } from '../../runtime/geo.ts';
 import { serviceGuardRails } from '../../runtime/guard-rails.ts';
-import { readStatusFiles } from '../../runtime/status-file.ts';
+import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { unlanded } from '../../stream/lag.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';

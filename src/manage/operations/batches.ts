@@ -3,7 +3,7 @@ import { nullable, Type } from '../../json-schema.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { pageSchema } from '../page.ts';
-import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rule-changes.ts';
+import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';

@@ -8,7 +8,7 @@ import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
-import { namesIn } from '../rule-json.ts';
+import { namesIn } from '../rules/rule-json.ts';
 import { RULE_EXAMPLE, Rule } from './rule-schema.ts';
 
 /** How long an explanation may take, ms. */

@@ -7,10 +7,10 @@ import { throwRefusal } from '../../signal/refusal.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
-import { MOST_IMPORTED } from '../import-content.ts';
-import { type Imported, importFile } from '../imports.ts';
+import { MOST_IMPORTED } from '../imports/import-content.ts';
+import { type Imported, importFile } from '../imports/imports.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
-import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rule-changes.ts';
+import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 import { labelOf } from './rule-schema.ts';
 

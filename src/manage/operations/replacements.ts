@@ -5,9 +5,9 @@ import { nullable, Type } from '../../json-schema.ts';
 import type { Replacement } from '../../ports/replacement-store.ts';
 import type { ManageContext } from '../context.ts';
 import { findList } from '../find.ts';
+import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../imports/replacement-content.ts';
+import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../imports/replacements.ts';
 import { type Operation, operation } from '../operation.ts';
-import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../replacement-content.ts';
-import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../replacements.ts';
 
 const BODY = 1024 * 1024;
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';

@@ -8,7 +8,7 @@ import { knownBatch } from '../batches.ts';
 import type { ManageContext } from '../context.ts';
 import { findKeyNamed, findList } from '../find.ts';
 import { fieldFault } from '../operation.ts';
-import type { RuleConditions } from '../rule-search.ts';
+import type { RuleConditions } from '../rules/rule-search.ts';
 
 const text = nullable(Type.String());
 const instant = Type.String({ format: 'date-time' });

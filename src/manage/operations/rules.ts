@@ -1,7 +1,7 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { Type } from '../../json-schema.ts';
 import type { StepPlace } from '../../ports/rule-store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
@@ -14,14 +14,12 @@ import { arrayOf } from '../../source/readers/items.ts';
 import { rowOf } from '../../source/readers/row.ts';
 import type { ManageContext } from '../context.ts';
 import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../kept-blocked.ts';
-import { operate } from '../operate.ts';
 import { fieldFault, fieldFaults, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../page.ts';
 import { previewBatches } from '../preview.ts';
-import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rule-changes.ts';
-import { deletions } from '../rule-deletion.ts';
-import { originRuleJson } from '../rule-json.ts';
-import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rule-search.ts';
+import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
+import { originRuleJson } from '../rules/rule-json.ts';
+import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rules/rule-search.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 
@@ -30,7 +28,7 @@ import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts
 /** Rules of a page where a request says nothing. */
 const USUAL = 100;
 
-async function searchRules(context: ManageContext, conditions: RuleConditions, after: string | undefined, limit: number) {
+export async function searchRules(context: ManageContext, conditions: RuleConditions, after: string | undefined, limit: number) {
   const { store, workspaceId, now, pause } = context;
   return rulePage(store, workspaceId, conditions, { now: now(), after: placeOf(conditions.kind, after), limit, pause });
 }
@@ -41,7 +39,7 @@ function placeOf(kind: Kind, after: string | undefined): StepPlace | undefined {
   return place;
 }
 
-async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<Record<string, string>>): Promise<StoredRule> {
+export async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<Record<string, string>>): Promise<StoredRule> {
   const kind = KINDS.find((known) => known === params.kind);
   const isId = /^\d{1,15}$/.test(params.rule!);
   const [rule] = kind !== undefined && isId ? await store.rulesById(workspaceId, kind, [Number(params.rule)]) : [];
@@ -158,70 +156,6 @@ const EXPRESSION = {
 };
 const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
 
-// ---------------------------------------------------------------- removing
-
-/** Rules that one request deletes at most. */
-const MOST_DELETED = 5000;
-const MOST_IDS = 1000;
-const SAMPLE = 10;
-
-interface Deleted extends Change {
-  readonly deleted: number;
-  readonly preview: boolean;
-  readonly sample: readonly object[];
-  /** Where the search for more goes on; null: there are no more. */
-  readonly next: string | null;
-}
-
-async function meantRules(
-  context: ManageContext,
-  conditions: RuleConditions,
-  ids: readonly number[] | undefined,
-  after: string | undefined,
-): Promise<{ readonly rules: readonly StoredRule[]; readonly next: string | null }> {
-  if (ids !== undefined) {
-    return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, [...new Set(ids)]), next: null };
-  }
-  const rules: StoredRule[] = [];
-  let next = after ?? null;
-  do {
-    const page = await searchRules(context, conditions, next ?? undefined, Math.min(1000, MOST_DELETED - rules.length));
-    rules.push(...page.rules);
-    next = page.next && placeText(page.next);
-    // A page that is short has looked at all that one request may.
-    if (page.rules.length < 1000) break;
-  } while (next !== null && rules.length < MOST_DELETED);
-  return { rules, next };
-}
-
-async function deleteRules(
-  context: ManageContext,
-  rules: readonly StoredRule[],
-  { preview, next }: { readonly preview: boolean; readonly next: string | null },
-  asked: Readonly<Record<string, unknown>>,
-): Promise<Deleted> {
-  const sampled = await withOrigins(context.store, context.workspaceId, rules.slice(0, SAMPLE));
-  const sample = sampled.map(originRuleJson);
-  const shown = { deleted: rules.length, preview, sample, next };
-  if (preview || rules.length === 0) return { ...shown, batches: [], landed: true };
-  const { batches } = await operate({ ...portsOf(context), untilLanded: async () => 0 }, operatorOf(context), deletions(rules));
-  return { ...shown, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
-}
-
-const DELETED = Type.Object(
-  {
-    deleted: Type.Integer({ description: `Rules, ${MOST_DELETED} at most.` }),
-    preview: Type.Boolean(),
-    sample: Type.Array(Rule, { description: 'Some of them.' }),
-    next: nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' })),
-    ...CHANGE,
-  },
-  {
-    title: 'DeletedRules',
-    examples: [{ deleted: 1, preview: false, sample: [RULE_EXAMPLE], next: null, batches: [RULE_EXAMPLE.batch_id], landed: true }],
-  },
-);
-
 export const RULE_OPERATIONS: readonly Operation[] = [
   operation({
     name: 'listRules',
@@ -309,51 +243,6 @@ export const RULE_OPERATIONS: readonly Operation[] = [
         rule_ref,
         action: rule.action,
       });
-    },
-    show: changeOutcome,
-  }),
-  operation({
-    name: 'deleteRule',
-    summary: 'Delete one rule by its id',
-    method: 'DELETE',
-    path: '/rules/{kind}/{rule}',
-    permission: 'rules:write',
-    answer: DELETED,
-    audit: 'rules deleted',
-    refusals: { 404: 'there is no rule "7" of this kind' },
-    async run(context, { params }) {
-      await context.untilLanded();
-      const rule = await ruleById(context, params);
-      return deleteRules(context, [rule], { preview: false, next: null }, { kind: rule.kind, id: rule.id });
-    },
-    show: changeOutcome,
-  }),
-  operation({
-    name: 'deleteRules',
-    summary: 'Delete rules by their ids, or the active ones that meet every given condition',
-    description: `Waits for what was accepted before. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
-    method: 'POST',
-    path: '/rules/delete',
-    permission: 'rules:write',
-    body: Type.Object({
-      ...CONDITIONS,
-      ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: MOST_IDS })),
-      after: PAGE_QUERY.after,
-      preview: PREVIEW,
-    }),
-    answer: DELETED,
-    audit: 'rules deleted',
-    creates: 'elsewhere',
-    refusals: { 404: 'there is no list "edge"' },
-    examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
-    async run(context, { body: { ids, after, preview = false, ...given } }) {
-      const { kind, ...narrowing } = given;
-      const isNarrow = Object.keys(narrowing).length > 0;
-      if ((ids === undefined) !== isNarrow) throw fieldFault('ids', 'or conditions have to say which rules are meant, not both');
-      await context.untilLanded();
-      const conditions = await readConditions(context, given);
-      const { rules, next } = await meantRules(context, conditions, ids, after);
-      return deleteRules(context, rules, { preview, next }, { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }) });
     },
     show: changeOutcome,
   }),

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind } from '../../rule.ts';
-import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
+import { type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { nearestInstant } from '../columns.ts';
-import { compact, type ResolvedChange } from '../compact.ts';
-import { countOperation, DayCounts } from '../feed-days.ts';
-import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
-import { operate } from '../rule-operations.ts';
+import { compact, type ResolvedChange } from '../rules/compact.ts';
+import { RuleCountChanges, writeRuleCounts } from '../rules/rule-counts.ts';
+import { operate } from '../rules/rule-operations.ts';
+import { countOperation, DayCounts } from '../seen/feed-days.ts';
 import { type Outcome, run, type Work } from '../work.ts';
 import { type Database, drive, driveAtOnce, type Session } from './database.ts';
 import { type BulkStatement, runStatements } from './rule-statements.ts';

@@ -3,14 +3,14 @@ import { EXCEPTIONS_KEY, type KnownRules, type RuleSink, type WorkspaceDirectory
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { gathered } from '../../serial.ts';
-import { CALLER } from '../account-tables.ts';
+import { CALLER } from '../accounts/account-tables.ts';
+import { findNamed, keyOf, type RuleSource, ruleSource } from '../accounts/lists.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
-import { withLevels } from '../list-levels.ts';
-import { findNamed, keyOf, type RuleSource, ruleSource } from '../lists.ts';
 import { pageOf } from '../page.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
-import { takeRules } from '../rule-pages.ts';
+import { withLevels } from '../rules/list-levels.ts';
+import { takeRules } from '../rules/rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive, type Session } from './database.ts';

@@ -3,9 +3,9 @@ import { levelCode } from '../../document/levels.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type Kind } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
-import type { CompactUpsert, RefDelete, Run, Touch, ValueDelete } from '../compact.ts';
-import { ruleTable } from '../rule-columns.ts';
-import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
+import type { CompactUpsert, RefDelete, Run, Touch, ValueDelete } from '../rules/compact.ts';
+import { ruleTable } from '../rules/rule-columns.ts';
+import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rules/rule-tables.ts';
 
 /** Answers with rows (`place`, `rules`, `kept`): how many rules each list or workspace has more, or less, afterwards, and how many are kept as they were. */
 export interface BulkStatement {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { EXPRESSION_KINDS, type Kind, perKind } from '../../rule.ts';
-import { ACCESS_TARGET, ACCESS_VALUES, EXPRESSION_VALUES, ruleTable } from '../rule-columns.ts';
-import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rule-tables.ts';
+import { ACCESS_TARGET, ACCESS_VALUES, EXPRESSION_VALUES, ruleTable } from '../rules/rule-columns.ts';
+import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rules/rule-tables.ts';
 
 /** How rules of one table are found: the target of ON CONFLICT, and a condition with its values, on the index that serves it. */
 interface Identity {

@@ -4,11 +4,11 @@ import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landin
 import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { type NumberedItem, segmentsOf, writeSegments } from '../batches.ts';
+import { type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
-import { countOperation, DayCounts } from '../feed-days.ts';
-import { RuleCountChanges, writeRuleCounts } from '../rule-counts.ts';
-import { operate } from '../rule-operations.ts';
+import { RuleCountChanges, writeRuleCounts } from '../rules/rule-counts.ts';
+import { operate } from '../rules/rule-operations.ts';
+import { countOperation, DayCounts } from '../seen/feed-days.ts';
 import type { Value } from '../work.ts';
 import { drive, transaction } from './database.ts';
 import { type DeleteStatements, type LandingStatements, landingStatements, type UpsertStatements } from './landing-statements.ts';

@@ -1,0 +1,88 @@
+/** An import that makes a list equal to its file (SPEC D11.4, D15.41). */
+
+import { type ForecastFields, forecastFields } from '../../document/watch/forecast-fields.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Message } from '../../ports/stream.ts';
+import type { AccessRule } from '../../rule.ts';
+import { encodeMessage } from '../../signal/message/encode.ts';
+import { writeTarget } from '../../signal/target.ts';
+import { type EqualPlan, type EqualTask, planEqual } from '../../source/equal.ts';
+import { findList } from '../find.ts';
+import type { RuleManagement } from '../rules/rule-ports.ts';
+import type { ImportContent, ImportRequest } from './import-content.ts';
+import { equalPorts, giveUp, openReplacement, planReplacement, type ReplacementPorts, runReplacement } from './replacements.ts';
+
+/** What it works with. */
+export interface ImportReplacePorts extends ReplacementPorts, Pick<RuleManagement, 'forecast'> {
+  readonly store: ReplacementPorts['store'] & Pick<StoreReads, 'findNamed' | 'defaultList'>;
+}
+
+/** What it did, or would do. */
+export interface ReplacedBy {
+  readonly plan: EqualPlan;
+  readonly batches: readonly string[];
+  /** What all of it is undone by; undefined in a preview. */
+  readonly id?: string;
+  readonly feeds?: ForecastFields;
+}
+
+/** Why a large replacement is not done that nobody is sure of; `how` is how to say that one is. */
+export const notSure = (list: string, { present, added, removed }: EqualPlan, how: string): string =>
+  `of the ${present} rules of the list "${list}" ${removed} would go, and ${added} would come: when that is meant, say so with ${how}`;
+
+/** Makes the list equal to what was read. Rejects with USAGE for signals, with REFUSED where nobody is sure. */
+export async function replaceByImport(
+  ports: ImportReplacePorts,
+  { caller, list: ref, defaults: { action }, refused, preview, isSure }: ImportRequest,
+  content: ImportContent,
+): Promise<ReplacedBy> {
+  const { store } = ports;
+  if (content.entries === undefined) throw new WeirError('USAGE', 'replace is for plain lists, and this file holds signals');
+  const list = await findList(store, caller.workspaceId, ref ?? (await store.defaultList(caller.workspaceId))!);
+  if (preview) return previewed(ports, { caller, listId: list.id, action, refused }, content);
+  const id = await openReplacement(ports, caller, list, { action, refused }, 'planning');
+  const before = { list: list.name, action, refused, steps: 0, batches: [] };
+  const head = await planReplacement(ports, equalPorts(ports, caller), { id, caller, listId: list.id, isSure }, before, all(content));
+  if (head.plan!.isLarge && !isSure) {
+    const why = new WeirError('REFUSED', notSure(list.name, head.plan!, 'confirmed'));
+    await giveUp(ports, id, 'planned', head, why);
+    throw why;
+  }
+  await runReplacement(ports, caller.workspaceId, id);
+  return { plan: head.plan!, batches: head.batches, id };
+}
+
+/** Rules that a preview looks up, to tell what becomes of feeds without them. */
+const MOST_GONE = 50_000;
+
+async function previewed(ports: ImportReplacePorts, task: EqualTask, content: ImportContent): Promise<ReplacedBy> {
+  const { store, forecast, now, pause } = ports;
+  const { workspaceId, organizationId } = task.caller;
+  await ports.untilLanded();
+  const messages: Message[] = [];
+  let isTooMuch = false;
+  const plan = await planEqual(equalPorts(ports, task.caller), task, all(content), async (step) => {
+    for (const message of step) {
+      const ids = (JSON.parse(message.value) as { rule_ids?: number[] }).rule_ids;
+      if (ids === undefined) messages.push(message);
+      else if (messages.length + ids.length > MOST_GONE) isTooMuch = true;
+      else {
+        for (const { rule } of await store.rulesById(workspaceId, 'access_rule', ids)) {
+          const { target, action } = rule as AccessRule;
+          const envelope = { schema_version: 2, kind: 'access_rule', op: 'delete', rule: { target: writeTarget(target), action } } as const;
+          const context = { workspaceId, organizationId, listId: task.listId, receivedAt: now(), signalId: '' };
+          messages.push(encodeMessage({ version: 2, envelope }, context));
+        }
+        await pause();
+      }
+    }
+  });
+  if (messages.length === 0) return { plan, batches: [], feeds: { feeds: [] } };
+  if (isTooMuch) return { plan, batches: [], feeds: { feeds: 'unknown', feeds_reason: 'too much would go to count it' } };
+  return { plan, batches: [], feeds: await forecastFields(forecast, { workspaceId, listId: task.listId, messages }, false) };
+}
+
+async function* all({ found }: ImportContent): AsyncGenerator<ImportContent['found'][number]> {
+  yield* found;
+}

@@ -1,0 +1,200 @@
+import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
+import { WeirError } from '../../errors.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { Accept, Batch, Refused } from '../../signal/accept.ts';
+import { entryErrors } from '../../signal/faults.ts';
+import { LIMITS } from '../../signal/limits.ts';
+import type { Refusal } from '../../signal/refusal.ts';
+import { entrySignals, type LeftOut } from '../../source/readers/content.ts';
+import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
+import { type Wide, wideOf, wideText } from '../../source/wide.ts';
+import { type BatchResult, previewBatches } from '../preview.ts';
+import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
+import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
+
+/** Faults that are told at most. */
+const MOST_TOLD = 1000;
+
+/** What an import works with. */
+export interface ImportPorts extends ImportReplacePorts {
+  readonly isGone: () => boolean;
+  readonly geo: () => GeoDatabase;
+}
+
+/** What an import that replaces does to the rules that the file does not have. */
+export interface Replaced {
+  /** Undoes all of it in place of its batches; null in a preview. */
+  readonly id: string | null;
+  /** Rules of the list that are removed: none where an entry failed. */
+  readonly removed: number;
+  readonly added: number;
+  /** Rules that are given what the file says of them, or another expiry. */
+  readonly changed: number;
+  readonly unchanged: number;
+  /** Rules with a `rule_ref` that the file does not have, which stay. */
+  readonly kept: number;
+  /** Entries that guard rails refuse. */
+  readonly refused: number;
+  /** Whether more than half of the list would go, or come, which has to be confirmed. */
+  readonly needs_confirmation: boolean;
+}
+
+/** What is wrong with an entry, and where it stands, such as `line 7`. */
+export interface ImportFault {
+  readonly place: string;
+  readonly message: string;
+}
+
+export interface Imported extends ForecastFields {
+  readonly refused?: undefined;
+  readonly accepted: number;
+  readonly failed: number;
+  /** Entries that have expired, which are left out. */
+  readonly expired: number;
+  /** Rows that were passed over, by the reason. */
+  readonly passed: readonly { readonly reason: string; readonly rows: number }[];
+  /** Countries and ASNs among the entries, which has to be confirmed; absent without any. */
+  readonly wide?: Wide;
+  readonly errors: readonly ImportFault[];
+  readonly errors_left_out: number;
+  /** What agents would silently ignore; previews only. */
+  readonly warnings: readonly string[];
+  readonly batches: readonly string[];
+  readonly replaced?: Replaced;
+}
+
+/**
+ * Reads a file and sends its entries in batches; those that are good are taken whatever is wrong with others. Where it replaces a list, only
+ * what differs is sent. Rejects with REFUSED when nobody is sure of what much depends on.
+ */
+export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | Refused> {
+  // What nobody waits for any more is not read to its end, nor judged.
+  const pause = async () => {
+    if (ports.isGone()) throw new WeirError('REFUSED', 'the client has gone');
+    await ports.pause();
+  };
+  const content = await readImport(request.bytes, request.reading, request.defaults, pause);
+  const wide = await wideOf(content.entries ?? [], ports.geo(), pause);
+  if (wide !== undefined && !request.isSure && !request.preview)
+    throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
+  const done = await (request.replace ? replaced({ ...ports, pause }, request, content) : sent({ ...ports, pause }, request, content));
+  return done.refused === undefined && wide !== undefined ? { ...done, wide } : done;
+}
+
+/** Makes the list equal to the file. */
+async function replaced(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported> {
+  const { plan, batches, id, feeds } = await replaceByImport(ports, request, content);
+  const { added, changed, unchanged, removed, kept, refused, failed, expired, passed, faults, isLarge } = plan;
+  const all = failed + (request.refused === 'keep' ? refused : 0);
+  return {
+    accepted: added + changed + unchanged,
+    failed: all,
+    expired,
+    passed: Object.entries(passed).map(([reason, rows]) => ({ reason, rows })),
+    errors: faults,
+    errors_left_out: failed + refused - faults.length,
+    warnings: [],
+    batches,
+    replaced: { id: id ?? null, removed, added, changed, unchanged, kept, refused, needs_confirmation: isLarge },
+    ...feeds,
+  };
+}
+
+/** Sends what the file holds. */
+async function sent(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported | Refused> {
+  const { accept, pause } = ports;
+  const { batches, faults, left } = await inBatches(content, pause);
+  const entries = await written(batches, request, pause);
+  const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries) };
+  const { results } = done;
+  const [first] = results;
+  // The list, the key or the limits are at fault: nothing was taken.
+  if (first?.refused !== undefined && isOfAll(first.refused)) return first;
+  const failed = results.reduce((sum, result, i) => sum + failedOf(result, batches[i]!.length), faults.length);
+  const errors = [...faults, ...results.flatMap((result, i) => faultsOf(result, batches[i]!))];
+  const read = batches.reduce((sum, { length }) => sum + length, faults.length);
+  return {
+    accepted: read - failed,
+    failed,
+    expired: left.expired,
+    passed: [...left.passed].map(([reason, rows]) => ({ reason, rows })),
+    errors: errors.slice(0, MOST_TOLD),
+    errors_left_out: Math.max(0, errors.length - MOST_TOLD),
+    warnings: results.flatMap((result) => (result.refused === undefined ? result.warnings : [])).slice(0, MOST_TOLD),
+    batches: results.flatMap((result) => result.batchId ?? []),
+    ...done.feeds,
+  };
+}
+
+/** What became of batches that were sent or tried. */
+interface Sent {
+  readonly results: readonly BatchResult[];
+  readonly feeds?: ForecastFields;
+}
+
+type WrittenBatch = Omit<Batch, 'dryRun'>;
+
+/** The batches as they are sent. */
+async function written(
+  batches: readonly (readonly FileSignal[])[],
+  { caller, list }: ImportRequest,
+  pause: () => Promise<void>,
+): Promise<WrittenBatch[]> {
+  const sent: WrittenBatch[] = [];
+  for (const signals of batches) {
+    sent.push({ version: signals[0]!.version, caller, list, entries: arrayOf(signals) });
+    await pause();
+  }
+  return sent;
+}
+
+/** One batch after the other; those behind one that is not taken because of the service are not sent. */
+async function submitAll(accept: Accept, batches: readonly WrittenBatch[]): Promise<BatchResult[]> {
+  const results: BatchResult[] = [];
+  for (const batch of batches) {
+    const last = results.at(-1)?.refused;
+    const isOver = last !== undefined && isOfAll(last);
+    results.push(isOver ? { refused: { ...last, message: `not sent: ${last.message}` } } : await accept({ ...batch, dryRun: false }));
+  }
+  return results;
+}
+
+/** Whether a refusal is for what no other batch of the file could do better. */
+const isOfAll = ({ code }: Refusal) => code !== 'USAGE';
+
+const failedOf = (result: BatchResult, entries: number) => result.failed ?? entries;
+
+/** What is wrong with the entries of a batch, by their places. */
+function faultsOf({ refused, faults = [] }: BatchResult, signals: readonly FileSignal[]): ImportFault[] {
+  if (refused === undefined) return entryErrors(faults).map(({ entry, message }) => ({ place: signals[entry]!.place!, message }));
+  const [first, last] = [signals[0]!.place!, signals.at(-1)!.place!];
+  return [{ place: first === last ? first : `${first} to ${last}`, message: refused.message }];
+}
+
+/** What of a file can be sent, in batches of one version, and what cannot. */
+async function inBatches(
+  { found, signals }: ImportContent,
+  pause: () => Promise<void>,
+): Promise<{ readonly batches: readonly (readonly FileSignal[])[]; readonly faults: readonly ImportFault[]; readonly left: LeftOut }> {
+  const batches: FileSignal[][] = [];
+  const faults: ImportFault[] = [];
+  let left: LeftOut = { expired: 0, passed: new Map() };
+  let count = 0;
+  for await (const each of signals === undefined ? entrySignals(streamed(found), (told) => (left = told)) : streamed(signals)) {
+    count += 1;
+    if (count % LIMITS.batchEntries === 0) await pause();
+    if ('fault' in each) faults.push({ place: each.place, message: each.fault });
+    else add(batches, each);
+  }
+  return { batches, faults, left };
+}
+
+async function* streamed<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+function add(batches: FileSignal[][], signal: FileSignal): void {
+  const last = batches.at(-1);
+  if (last === undefined || last.length === LIMITS.batchEntries || last[0]!.version !== signal.version) batches.push([signal]);
+  else last.push(signal);
+}

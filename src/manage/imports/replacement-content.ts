@@ -1,0 +1,77 @@
+/** The content of a replacement as it is sent: one JSON object a line, each an entry, what is wrong at its place, or why a row asks for nothing. */
+import { WeirError } from '../../errors.ts';
+import type { Replacement } from '../../ports/replacement-store.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import { isObject } from '../../signal/normalize.ts';
+import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
+import { type ListDefaults, readRow } from '../../source/readers/entry.ts';
+import type { LineFault } from '../../source/readers/items.ts';
+import { readLines, readUtf8 } from '../../source/readers/lines.ts';
+import { rowOf } from '../../source/readers/row.ts';
+import { pack, unpack } from './pack.ts';
+
+/** Lines of one part at most, and parts of a content. */
+export const MOST_LINES = 10_000;
+export const MOST_PARTS = 400;
+
+/** Keeps a part of one whose content comes in. Rejects with USAGE for a part that is none, with REFUSED where it is too late. Returns its lines. */
+export async function keepPart(
+  store: Pick<StoreWrites, 'keepReplacementPiece'>,
+  { id }: Pick<Replacement, 'id'>,
+  n: number,
+  bytes: Uint8Array,
+  now: number,
+): Promise<number> {
+  let lines = 0;
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) lines += 1;
+  if (bytes.at(-1) !== LF) throw new WeirError('USAGE', 'the part does not end with a line feed: it is cut');
+  if (lines > MOST_LINES) throw new WeirError('USAGE', `a part has ${MOST_LINES} lines at most`);
+  if (!(await store.keepReplacementPiece(id, 'part', n, await pack(bytes), now)))
+    throw new WeirError('REFUSED', 'the content is whole already, or was given up');
+  return lines;
+}
+const LF = 0x0a;
+
+/** Whether all parts are there, and as many lines as were counted. Rejects with REFUSED where not. */
+export async function* partsOf(
+  store: Pick<StoreReads, 'replacementPiece'>,
+  { id }: Pick<Replacement, 'id'>,
+  counted: { readonly parts: number; readonly lines: number },
+  defaults: ListDefaults,
+): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
+  let lines = 0;
+  for (let n = 0; n < counted.parts; n += 1) {
+    const body = await store.replacementPiece(id, 'part', n);
+    if (body === undefined) throw new WeirError('REFUSED', `part ${n} of the content is missing`);
+    for await (const { bytes } of readLines(once(await unpack(body)))) {
+      lines += 1;
+      yield* readPartLine(bytes, lines, defaults);
+    }
+  }
+  if (lines !== counted.lines) throw new WeirError('REFUSED', `the content has ${lines} lines, and was said to have ${counted.lines}`);
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+function* readPartLine(bytes: Buffer, number: number, defaults: ListDefaults): Generator<PlacedEntry | LineFault | PassedRow> {
+  const value = parsed(bytes);
+  const place = isObject(value) && typeof value.place === 'string' ? value.place.slice(0, 200) : `line ${number}`;
+  if (!isObject(value)) yield { fault: 'this is no JSON object', place };
+  else if (typeof value.fault === 'string') yield { fault: value.fault.slice(0, 1000), place };
+  else if (typeof value.passed === 'string') yield { passed: value.passed.slice(0, 200), place };
+  else {
+    const read = readRow(rowOf(value), defaults);
+    if ('entries' in read) for (const entry of read.entries) yield { entry, place };
+    else yield { ...read, place };
+  }
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(readUtf8(bytes) ?? '');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Making a list equal to a content, kept durably before any of it goes onto the stream (SPEC D11.4): what a process that ends leaves behind,
+ * another goes on with, so that the list has the old content or the new.
+ */
+import { v7 } from 'uuid';
+import type { Caller } from '../../account/caller.ts';
+import type { AccessList } from '../../account/list.ts';
+import { WeirError } from '../../errors.ts';
+import type { Replacement } from '../../ports/replacement-store.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { Message } from '../../ports/stream.ts';
+import { batchReader } from '../../signal/message/signal-id.ts';
+import { type EqualPlan, type EqualPorts, type EqualTask, planEqual } from '../../source/equal.ts';
+import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
+import type { LineFault } from '../../source/readers/items.ts';
+import type { RuleManagement } from '../rules/rule-ports.ts';
+import { pack, unpack } from './pack.ts';
+
+/** How long a process may be silent before another takes its work, ms. */
+const HOLD = 10_000;
+/** Lists of a workspace that are being replaced at once. */
+const MOST = 4;
+
+/** What replacing works with. */
+export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'publish' | 'untilLanded'> {
+  /** Lets others get on. */
+  pause(): Promise<void>;
+  readonly store: Pick<StoreReads, 'rules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
+    Pick<StoreWrites, 'openReplacement' | 'keepReplacementPiece' | 'moveReplacement'>;
+  readonly now: () => number;
+}
+
+/** What is kept of a replacement as JSON. */
+export interface ReplacementHead {
+  readonly list: string;
+  readonly action: EqualTask['action'];
+  readonly refused: EqualTask['refused'];
+  readonly plan?: EqualPlan;
+  /** Steps that go onto the stream, and the batches that they are. */
+  readonly steps: number;
+  readonly batches: readonly string[];
+  /** Why it failed. */
+  readonly reason?: string;
+}
+
+export const headOf = ({ head }: Pick<Replacement, 'head'>): ReplacementHead => JSON.parse(head) as ReplacementHead;
+
+type Asked = Pick<ReplacementHead, 'action' | 'refused'>;
+
+/** Begins one: its content comes in pieces (`open`), or is compared at once (`planning`). Returns its id. */
+export async function openReplacement(
+  { store, now }: ReplacementPorts,
+  { workspaceId }: Caller,
+  list: Pick<AccessList, 'id' | 'name'>,
+  { action, refused }: Asked,
+  state: 'open' | 'planning',
+): Promise<string> {
+  const at = now();
+  const id = v7({ msecs: at });
+  const head: ReplacementHead = { list: list.name, action, refused, steps: 0, batches: [] };
+  const heldUntil = state === 'open' ? 0 : at + HOLD;
+  await store.openReplacement({ id, workspaceId, listId: list.id, state, createdAt: at, heldUntil, head: JSON.stringify(head) }, MOST);
+  return id;
+}
+
+/** What the comparing of a caller's content works with. */
+export const equalPorts = (ports: ReplacementPorts, caller: Caller, wait?: EqualPorts['wait']): EqualPorts => ({
+  reads: ports.store,
+  accept: ports.accept,
+  blockFaults: ports.blockFaults(caller),
+  now: ports.now,
+  pause: ports.pause,
+  ...(wait !== undefined && { wait }),
+});
+
+/**
+ * Compares one that is `planning` and keeps its steps. It is `running` afterwards, or `planned` where somebody has to be sure who is not;
+ * `failed` where it could not be compared, which is what this rejects with.
+ */
+export async function planReplacement(
+  ports: ReplacementPorts,
+  equal: EqualPorts,
+  { id, caller, listId, isSure }: { readonly id: string; readonly caller: Caller; readonly listId: string; readonly isSure: boolean },
+  before: ReplacementHead,
+  entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
+): Promise<ReplacementHead> {
+  const { store, now } = ports;
+  const batches: string[] = [];
+  const batchOf = batchReader();
+  let [steps, held] = [0, now()];
+  const { action, refused } = before;
+  try {
+    const left = await ports.untilLanded();
+    if (left > 0) throw new WeirError('REFUSED', `${left} messages that were accepted before have not landed: try again`);
+    const hold = async () => {
+      await equal.pause();
+      if (now() - held < HOLD / 4) return;
+      held = now();
+      if (!(await store.moveReplacement(id, { from: 'planning', to: 'planning', now: held, heldUntil: held + HOLD }))) throw takenAway();
+    };
+    const plan = await planEqual({ ...equal, pause: hold }, { caller, listId, action, refused }, entries, async (messages) => {
+      const body = await pack(JSON.stringify(messages));
+      if (!(await store.keepReplacementPiece(id, 'step', steps, body, now()))) throw takenAway();
+      steps += 1;
+      const batch = batchOf(messages[0]?.headers.signal_id);
+      if (batch !== null && !batches.includes(batch, -1)) batches.push(batch);
+    });
+    const head: ReplacementHead = { ...before, plan, steps, batches };
+    const to = plan.isLarge && !isSure ? 'planned' : 'running';
+    const heldUntil = to === 'running' ? now() + HOLD : 0;
+    if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), heldUntil }))) throw takenAway();
+    return head;
+  } catch (error) {
+    await giveUp(ports, id, 'planning', before, error).catch(() => undefined);
+    throw error;
+  }
+}
+
+const takenAway = () => new WeirError('REFUSED', 'this took too long, and was given up: try again');
+
+/** Ends one that changes nothing. */
+export async function giveUp(
+  { store, now }: ReplacementPorts,
+  id: string,
+  from: 'open' | 'planning' | 'planned',
+  head: ReplacementHead,
+  error: unknown,
+): Promise<void> {
+  const reason = error instanceof WeirError ? error.message : 'the service could not compare it';
+  await store.moveReplacement(id, { from, to: 'failed', head: JSON.stringify({ ...head, reason }), now: now(), heldUntil: 0 });
+}
+
+/** Puts the steps of one that is `running` onto the stream, from the first that is not. Does nothing that another process does. */
+export async function runReplacement(ports: ReplacementPorts, workspaceId: string, id: string): Promise<void> {
+  const { store, now, publish, untilLanded } = ports;
+  const found = await store.replacement(workspaceId, id);
+  if (found?.state !== 'running') return;
+  const { steps } = headOf(found);
+  let { published, heldUntil: heldBefore } = found;
+  const move = async (to: 'running' | 'done', next: number): Promise<boolean> => {
+    const heldUntil = to === 'done' ? 0 : now() + HOLD;
+    const isOurs = await store.moveReplacement(id, {
+      from: 'running',
+      to,
+      published: next,
+      expected: published,
+      heldBefore,
+      now: now(),
+      heldUntil,
+    });
+    [published, heldBefore] = [next, heldUntil];
+    return isOurs;
+  };
+  if (!(await move('running', published))) return;
+  // Whoever ended may have put the next step onto the stream and not have said so.
+  if (published > 0 || found.touchedAt < now() - HOLD) await untilLanded();
+  for (let isFirst = true; published < steps; isFirst = false) {
+    const body = await store.replacementPiece(id, 'step', published);
+    if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is gone`);
+    const messages = JSON.parse((await unpack(body)).toString()) as Message[];
+    const batch = batchReader()(messages[0]?.headers.signal_id);
+    const isThere = isFirst && batch !== null && (await store.batch(workspaceId, batch)) !== undefined;
+    if (!isThere) await publish(messages);
+    if (!(await move('running', published + 1))) return;
+  }
+  await move('done', published);
+}
+
+/** Goes on with what processes have left behind that ended: what was being compared has failed, what was running runs on. */
+export async function resumeReplacements(ports: ReplacementPorts): Promise<void> {
+  for (const each of await ports.store.abandonedReplacements(ports.now(), 10)) {
+    if (each.state === 'running') await runReplacement(ports, each.workspaceId, each.id);
+    else
+      await giveUp(
+        ports,
+        each.id,
+        'planning',
+        headOf(each),
+        new WeirError('REFUSED', 'the service ended while it was compared; nothing was changed'),
+      );
+  }
+}

@@ -1,0 +1,188 @@
+/** What rules would have done to recorded requests, as jobs (SPEC D19.16 to D19.18). */
+import { faultLine } from '@weir/expression/fault.ts';
+import type { TestedRule } from '../../backtest/rule.ts';
+import { isoTime } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import { nullable, Type } from '../../json-schema.ts';
+import type { StepPlace } from '../../ports/rule-store.ts';
+import { VIEWS, type View } from '../../recording/view.ts';
+import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
+import { BACKTEST_STATES, type BacktestJob } from '../backtests.ts';
+import type { ManageContext } from '../context.ts';
+import { judgeExpression } from '../expressions.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
+import { rulePage } from '../rules/rule-search.ts';
+
+/** Bytes of a recording as it is sent. */
+const MOST_BYTES = 16 * 1024 * 1024;
+/** Rules of a workspace that are tested. */
+const MOST_RULES = 500;
+
+const JOB = {
+  id: Type.String({ format: 'uuid' }),
+  state: Type.Enum([...BACKTEST_STATES]),
+  kind: Type.Enum([...EXPRESSION_KINDS]),
+  as: Type.Enum([...VIEWS]),
+  rules: Type.Integer({ description: 'How many rules are tested.' }),
+  bytes: Type.Integer({ description: 'Of the recording as it was sent.' }),
+  read_bytes: Type.Integer({ description: 'How many of them have been read.' }),
+  requests: Type.Integer({ description: 'Requests that were judged so far.' }),
+  started_at: Type.String({ format: 'date-time' }),
+  ended_at: nullable(Type.String({ format: 'date-time' })),
+  fault: nullable(Type.String({ description: 'Why it failed.' })),
+};
+
+const EXAMPLE = {
+  id: '0f8fad5b-d9cb-469f-a165-70867728950e',
+  state: 'running',
+  kind: 'waf_rule',
+  as: 'recorded',
+  rules: 12,
+  bytes: 4_812_331,
+  read_bytes: 1_048_576,
+  requests: 8120,
+  started_at: '2026-11-20T10:00:00.000Z',
+  ended_at: null,
+  fault: null,
+};
+
+const Job = Type.Object(JOB, { title: 'Backtest', examples: [EXAMPLE] });
+
+const JobWithResult = Type.Object(
+  {
+    ...JOB,
+    result: nullable(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description:
+            'What `weir backtest --json` tells; null until it is done: requests, unread, first, last, view, rules, actions, histogram.',
+        },
+      ),
+    ),
+  },
+  { title: 'BacktestResult', examples: [{ ...EXAMPLE, result: null }] },
+);
+
+const jobJson = (job: BacktestJob) => ({
+  id: job.id,
+  state: job.state,
+  kind: job.kind,
+  as: job.view,
+  rules: job.rules,
+  bytes: job.bytes,
+  read_bytes: job.readBytes,
+  requests: job.requests,
+  started_at: isoTime(job.startedAt),
+  ended_at: job.endedAt === null ? null : isoTime(job.endedAt),
+  fault: job.fault,
+});
+
+const NONE = 'there is no such backtest: it may have ended over an hour ago, or this process was started since';
+
+function known({ backtests, workspaceId }: ManageContext, id: string): BacktestJob {
+  const job = backtests.find(workspaceId, id.toLowerCase());
+  if (job === undefined) throw new WeirError('NOT_FOUND', NONE);
+  return job;
+}
+
+/** The rules of the workspace in the order of enforcement. */
+async function storedRules({ store, workspaceId, now, pause }: ManageContext, kind: ExpressionKind): Promise<TestedRule[]> {
+  const rules: TestedRule[] = [];
+  let after: StepPlace | undefined;
+  do {
+    const page = await rulePage(store, workspaceId, { kind }, { now: now(), after, limit: MOST_RULES + 1 - rules.length, pause });
+    for (const { rule } of page.rules) {
+      const { ruleRef, name, expression, action } = rule as ExpressionRule;
+      rules.push({ name: name ?? ruleRef, expression, action });
+    }
+    after = page.next ?? undefined;
+  } while (after !== undefined && rules.length <= MOST_RULES);
+  if (rules.length === 0) throw new WeirError('REFUSED', `there is no rule of the kind ${kind}`);
+  if (rules.length > MOST_RULES)
+    throw new WeirError('REFUSED', `the workspace has more than ${MOST_RULES} rules of the kind ${kind}: weir backtest takes them all`);
+  return rules;
+}
+
+interface Asked {
+  readonly as?: View;
+  readonly kind?: ExpressionKind;
+  readonly expression?: string;
+}
+
+async function start(context: ManageContext, { as: view = 'recorded', kind = 'waf_rule', expression }: Asked, recording: Uint8Array) {
+  if (recording.length === 0) throw fieldFault('body', 'must be a recording');
+  if (expression !== undefined) {
+    const { fault } = judgeExpression(expression, context.schemes[kind]);
+    if (fault !== null) throw fieldFault('expression', faultLine(fault));
+  }
+  const rules = expression === undefined ? await storedRules(context, kind) : [{ name: 'expression', expression, action: 'block' }];
+  return jobJson(context.backtests.start(context.workspaceId, { kind, view, rules, recording }));
+}
+
+export const BACKTEST_OPERATIONS: readonly Operation[] = [
+  operation({
+    name: 'startBacktest',
+    summary: 'Tell what rules would have done to recorded requests',
+    description:
+      'The body is a recording: a log of nginx, Apache, Envoy, Caddy or the agent, a HAR, or lines of fields; gzip or not. Nothing of it is kept. The rules are those of the workspace, or one expression. One backtest of a workspace runs at a time.',
+    method: 'POST',
+    path: '/backtests',
+    permission: 'rules:read',
+    query: Type.Object({
+      as: Type.Optional(Type.Enum([...VIEWS], { description: 'As recorded, or as the agent sees requests; recorded when absent.' })),
+      kind: Type.Optional(Type.Enum([...EXPRESSION_KINDS], { description: 'waf_rule when absent.' })),
+      expression: Type.Optional(Type.String({ maxLength: 4096, description: 'Instead of the rules of the workspace.' })),
+    }),
+    rawBody: { type: 'text/plain', example: '192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /login HTTP/1.1" 200 512 "-" "curl/8"\n' },
+    bodyBytes: MOST_BYTES,
+    answer: Job,
+    audit: null,
+    refusals: { 409: 'a backtest of the workspace runs already: 0f8fad5b-d9cb-469f-a165-70867728950e' },
+    run: (context, { query, bytes }) => start(context, query as Asked, bytes),
+    show: (body) => ({ status: 202, body, location: `/backtests/${body.id}` }),
+  }),
+  operation({
+    name: 'listBacktests',
+    summary: 'The backtests of the last hour, newest first',
+    method: 'GET',
+    path: '/backtests',
+    permission: 'rules:read',
+    answer: Type.Object({ backtests: Type.Array(Job) }, { title: 'Backtests', examples: [{ backtests: [EXAMPLE] }] }),
+    audit: null,
+    run: async ({ backtests, workspaceId }) => ({ backtests: backtests.of(workspaceId).map(jobJson) }),
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'getBacktest',
+    summary: 'How far a backtest is, and what came of it',
+    method: 'GET',
+    path: '/backtests/{backtest}',
+    permission: 'rules:read',
+    answer: JobWithResult,
+    audit: null,
+    refusals: { 404: NONE },
+    run: async (context, { params }) => {
+      const job = known(context, params.backtest!);
+      return { ...jobJson(job), result: context.backtests.result(context.workspaceId, job.id) ?? null };
+    },
+    show: (body) => ({ body }),
+  }),
+  operation({
+    name: 'deleteBacktest',
+    summary: 'Cancel a backtest that runs; forget one that has ended',
+    method: 'DELETE',
+    path: '/backtests/{backtest}',
+    permission: 'rules:read',
+    answer: Job,
+    audit: null,
+    refusals: { 404: NONE },
+    run: async (context, { params }) => {
+      const job = known(context, params.backtest!);
+      context.backtests.remove(context.workspaceId, job.id);
+      return jobJson(job);
+    },
+    show: (body) => ({ body }),
+  }),
+];

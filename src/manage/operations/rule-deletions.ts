@@ -1,0 +1,122 @@
+import { nullable, Type } from '../../json-schema.ts';
+import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { ManageContext } from '../context.ts';
+import { operate } from '../operate.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
+import { PAGE_QUERY } from '../page.ts';
+import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
+import { deletions } from '../rules/rule-deletion.ts';
+import { originRuleJson } from '../rules/rule-json.ts';
+import { placeText, type RuleConditions, withOrigins } from '../rules/rule-search.ts';
+import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+import { ruleById, searchRules } from './rules.ts';
+
+/** Rules that one request deletes at most. */
+const MOST_DELETED = 5000;
+const MOST_IDS = 1000;
+const SAMPLE = 10;
+
+interface Deleted extends Change {
+  readonly deleted: number;
+  readonly preview: boolean;
+  readonly sample: readonly object[];
+  /** Where the search for more goes on; null: there are no more. */
+  readonly next: string | null;
+}
+
+async function meantRules(
+  context: ManageContext,
+  conditions: RuleConditions,
+  ids: readonly number[] | undefined,
+  after: string | undefined,
+): Promise<{ readonly rules: readonly StoredRule[]; readonly next: string | null }> {
+  if (ids !== undefined) {
+    return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, [...new Set(ids)]), next: null };
+  }
+  const rules: StoredRule[] = [];
+  let next = after ?? null;
+  do {
+    const page = await searchRules(context, conditions, next ?? undefined, Math.min(1000, MOST_DELETED - rules.length));
+    rules.push(...page.rules);
+    next = page.next && placeText(page.next);
+    // A page that is short has looked at all that one request may.
+    if (page.rules.length < 1000) break;
+  } while (next !== null && rules.length < MOST_DELETED);
+  return { rules, next };
+}
+
+async function deleteRules(
+  context: ManageContext,
+  rules: readonly StoredRule[],
+  { preview, next }: { readonly preview: boolean; readonly next: string | null },
+  asked: Readonly<Record<string, unknown>>,
+): Promise<Deleted> {
+  const sampled = await withOrigins(context.store, context.workspaceId, rules.slice(0, SAMPLE));
+  const sample = sampled.map(originRuleJson);
+  const shown = { deleted: rules.length, preview, sample, next };
+  if (preview || rules.length === 0) return { ...shown, batches: [], landed: true };
+  const { batches } = await operate({ ...portsOf(context), untilLanded: async () => 0 }, operatorOf(context), deletions(rules));
+  return { ...shown, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
+}
+
+const DELETED = Type.Object(
+  {
+    deleted: Type.Integer({ description: `Rules, ${MOST_DELETED} at most.` }),
+    preview: Type.Boolean(),
+    sample: Type.Array(Rule, { description: 'Some of them.' }),
+    next: nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' })),
+    ...CHANGE,
+  },
+  {
+    title: 'DeletedRules',
+    examples: [{ deleted: 1, preview: false, sample: [RULE_EXAMPLE], next: null, batches: [RULE_EXAMPLE.batch_id], landed: true }],
+  },
+);
+
+export const RULE_DELETIONS: readonly Operation[] = [
+  operation({
+    name: 'deleteRule',
+    summary: 'Delete one rule by its id',
+    method: 'DELETE',
+    path: '/rules/{kind}/{rule}',
+    permission: 'rules:write',
+    answer: DELETED,
+    audit: 'rules deleted',
+    refusals: { 404: 'there is no rule "7" of this kind' },
+    async run(context, { params }) {
+      await context.untilLanded();
+      const rule = await ruleById(context, params);
+      return deleteRules(context, [rule], { preview: false, next: null }, { kind: rule.kind, id: rule.id });
+    },
+    show: changeOutcome,
+  }),
+  operation({
+    name: 'deleteRules',
+    summary: 'Delete rules by their ids, or the active ones that meet every given condition',
+    description: `Waits for what was accepted before. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
+    method: 'POST',
+    path: '/rules/delete',
+    permission: 'rules:write',
+    body: Type.Object({
+      ...CONDITIONS,
+      ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: MOST_IDS })),
+      after: PAGE_QUERY.after,
+      preview: PREVIEW,
+    }),
+    answer: DELETED,
+    audit: 'rules deleted',
+    creates: 'elsewhere',
+    refusals: { 404: 'there is no list "edge"' },
+    examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
+    async run(context, { body: { ids, after, preview = false, ...given } }) {
+      const { kind, ...narrowing } = given;
+      const isNarrow = Object.keys(narrowing).length > 0;
+      if ((ids === undefined) !== isNarrow) throw fieldFault('ids', 'or conditions have to say which rules are meant, not both');
+      await context.untilLanded();
+      const conditions = await readConditions(context, given);
+      const { rules, next } = await meantRules(context, conditions, ids, after);
+      return deleteRules(context, rules, { preview, next }, { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }) });
+    },
+    show: changeOutcome,
+  }),
+];

@@ -1,0 +1,50 @@
+/** How management shows rules to programs: their fields, who wrote them last, and what agents ignore of them. */
+import type { RuleOrigin } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { StoredRule } from '../../ports/stored-rule.ts';
+import { warningOf } from '../../signal/rate-limit.ts';
+import { ruleJson } from '../../signal/rule-json.ts';
+import type { OriginRule } from './rule-search.ts';
+
+/** Who wrote a rule last (SPEC D9.5). */
+export const originJson = (origin: RuleOrigin | undefined) => ({ batch_id: origin?.batchId ?? null, key_id: origin?.keyId ?? null });
+
+/** A rule with its origin, and a `warning` where agents would ignore something of it. */
+export const originRuleJson = ({ stored, origin }: OriginRule): Record<string, unknown> => ({
+  ...warnedJson(stored),
+  ...originJson(origin),
+});
+
+function warnedJson(stored: StoredRule): Record<string, unknown> {
+  const warning = 'expression' in stored.rule ? warningOf(stored.rule) : null;
+  return warning === null ? ruleJson(stored) : { ...ruleJson(stored), warning };
+}
+
+/** Names of what rules belong to, by id. */
+export interface Names {
+  readonly lists: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, string>;
+}
+
+/** The same with what else a feed may be. */
+export interface FeedNames extends Names {
+  /** Lists, and feeds made of lists. */
+  readonly feeds: ReadonlyMap<string, string>;
+}
+
+/** The names of lists, feeds and keys of a workspace. */
+export async function feedNamesIn(reads: Pick<StoreReads, 'directory' | 'keys' | 'feeds'>, workspaceId: string): Promise<FeedNames> {
+  const names = await namesIn(reads, workspaceId);
+  const composed = (await reads.feeds(workspaceId)).map(({ id, name }) => [id, name] as const);
+  return { ...names, feeds: new Map([...names.lists, ...composed]) };
+}
+
+/** The names of lists and keys of a workspace; a key without a name is told by its first characters. */
+export async function namesIn(reads: Pick<StoreReads, 'directory' | 'keys'>, workspaceId: string): Promise<Names> {
+  const lists = (await reads.directory(workspaceId))?.lists ?? [];
+  const keys = await reads.keys(workspaceId);
+  return {
+    lists: new Map(lists.map(({ id, name }) => [id, name])),
+    keys: new Map(keys.map(({ id, name, prefix }) => [id, name ?? prefix])),
+  };
+}

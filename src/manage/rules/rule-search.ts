@@ -1,0 +1,159 @@
+/** Which rules meet conditions, and pages of those that do (SPEC D9.6, D10.6). */
+import type { RuleMatch, RuleOrigin, StepPlace } from '../../ports/rule-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { StoredRule } from '../../ports/stored-rule.ts';
+import { hasLabel, type Kind, type Level, type RuleType, type Target } from '../../rule.ts';
+
+/** Which rules are meant; a condition that is not given holds for every rule. */
+export interface RuleConditions {
+  readonly kind: Kind;
+  readonly listId?: string | undefined;
+  /** Of access rules: by their target. */
+  readonly match?: RuleMatch | undefined;
+  readonly targetKind?: Target['kind'] | undefined;
+  readonly confidence?: Level | undefined;
+  readonly severity?: Level | undefined;
+  /** Of expression rules. */
+  readonly type?: RuleType | undefined;
+  readonly action?: string | undefined;
+  readonly labels?: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly reason?: string | undefined;
+  /** Made or changed at this instant or later, ms. */
+  readonly since?: number | undefined;
+  /** Expiring before this instant, or at it or later (also never), ms. */
+  readonly expiresBefore?: number | undefined;
+  readonly expiresFrom?: number | undefined;
+  /** The key and the batch that wrote the rule last. */
+  readonly key?: string | undefined;
+  readonly batch?: string | undefined;
+}
+
+/** A rule with the batch and the key that wrote it last. */
+export interface OriginRule {
+  readonly stored: StoredRule;
+  readonly origin: RuleOrigin | undefined;
+}
+
+/** Rules with their origins, which are read in one go. */
+export async function withOrigins(
+  reads: Pick<StoreReads, 'origins'>,
+  workspaceId: string,
+  rules: readonly StoredRule[],
+): Promise<OriginRule[]> {
+  const origins = await reads.origins(
+    workspaceId,
+    rules.map(({ seq }) => seq),
+  );
+  return rules.map((stored) => ({ stored, origin: origins.get(stored.seq) }));
+}
+
+/** Those of a few rules that meet the conditions which the store does not look at: all but kind, list and match. */
+export async function meeting(
+  reads: Pick<StoreReads, 'origins'>,
+  workspaceId: string,
+  conditions: RuleConditions,
+  rules: readonly StoredRule[],
+): Promise<StoredRule[]> {
+  const { key } = conditions;
+  const batch = conditions.batch?.toLowerCase();
+  const found = rules.filter((rule) => meets(rule, conditions));
+  if ((key === undefined && batch === undefined) || found.length === 0) return found;
+  return (await withOrigins(reads, workspaceId, found))
+    .filter(({ origin }) => origin !== undefined && (key ?? origin.keyId) === origin.keyId && (batch ?? origin.batchId) === origin.batchId)
+    .map(({ stored }) => stored);
+}
+
+function meets({ rule, updatedAt }: StoredRule, conditions: RuleConditions): boolean {
+  const { action, reason, since, labels = [], targetKind, confidence, severity, type, expiresBefore, expiresFrom } = conditions;
+  const expires = rule.expiresAt ?? Number.POSITIVE_INFINITY;
+  if (action !== undefined && rule.action !== action) return false;
+  if (reason !== undefined && rule.reason !== reason) return false;
+  if (since !== undefined && updatedAt < since) return false;
+  if (expiresBefore !== undefined && expires >= expiresBefore) return false;
+  if (expiresFrom !== undefined && expires < expiresFrom) return false;
+  if (!labels.every(([name, value]) => hasLabel(rule.labels, name, value))) return false;
+  if ('expression' in rule) return type === undefined || rule.type === type;
+  return (
+    (targetKind ?? rule.target.kind) === rule.target.kind &&
+    (confidence ?? rule.confidence) === rule.confidence &&
+    (severity ?? rule.severity) === rule.severity
+  );
+}
+
+/** Rules that are looked at in one step, and how many steps a page takes at most. */
+const STEP = 500;
+const MOST_STEPS = 60;
+
+/** What a page of rules is read with. */
+export interface PageOptions {
+  /** ms since 1970 */
+  readonly now: number;
+  readonly after: StepPlace | undefined;
+  /** Rules of the page at most, 1,000 at most. */
+  readonly limit: number;
+  /** Gives other work its turn between two steps. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Rules that meet conditions. `next` is where the rest begins; null: there are no more. */
+export interface RulePage {
+  readonly rules: readonly StoredRule[];
+  readonly next: StepPlace | null;
+}
+
+/**
+ * A page of the rules that meet the conditions. Its work is bounded, so it may have fewer than were asked for,
+ * or none, although others follow: only `next` tells.
+ */
+export async function rulePage(
+  reads: Pick<StoreReads, 'origins' | 'ruleStep'>,
+  workspaceId: string,
+  conditions: RuleConditions,
+  { now, after, limit, pause }: PageOptions,
+): Promise<RulePage> {
+  const { kind, listId, match } = conditions;
+  const isPlain = !isNarrowing(conditions);
+  const rules: StoredRule[] = [];
+  let place = after;
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    if (step > 0) await pause();
+    const wanted = isPlain ? limit - rules.length : STEP;
+    const {
+      rules: looked,
+      places,
+      next,
+    } = await reads.ruleStep(workspaceId, {
+      kind,
+      now,
+      limit: wanted,
+      ...(listId !== undefined && { listId }),
+      ...(match !== undefined && { match }),
+      ...(place !== undefined && { after: place }),
+    });
+    const found = await meeting(reads, workspaceId, conditions, looked);
+    const taken = found.slice(0, limit - rules.length);
+    rules.push(...taken);
+    if (taken.length < found.length) return { rules, next: places[looked.indexOf(rules[rules.length - 1]!)]! };
+    if (next === null) return { rules, next: null };
+    place = next;
+    if (rules.length === limit) break;
+  }
+  return { rules, next: place ?? null };
+}
+
+/** Whether a condition remains that the store does not look at. */
+const isNarrowing = ({ kind: _kind, listId: _listId, match: _match, ...rest }: RuleConditions): boolean =>
+  Object.values(rest).some((given) => given !== undefined);
+
+/** A place as a page names it, and back; undefined for a text that names none of this kind. */
+export const placeText = (place: StepPlace): string =>
+  'list' in place ? `${place.list}/${place.id}` : `${place.order ?? ''}:${place.ruleRef}`;
+
+export function readPlace(kind: Kind, text: string): StepPlace | undefined {
+  if (kind === 'access_rule') {
+    const [, list, id] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? [];
+    return list === undefined ? undefined : { list: Number(list), id: Number(id) };
+  }
+  const [, order, ruleRef] = /^(-?\d{1,16})?:(.{1,128})$/.exec(text) ?? [];
+  return ruleRef === undefined ? undefined : { order: order === undefined ? null : Number(order), ruleRef };
+}

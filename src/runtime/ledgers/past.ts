@@ -1,0 +1,130 @@
+/** Writes once a minute what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
+import type { SeenDevice } from '../../account/device.ts';
+import { DAY, dayOf, within } from '../../clock.ts';
+import type { FeedSizes } from '../../document/watch/feed-sizes.ts';
+import type { Device, SeenDevices } from '../../ports/devices.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Store } from '../../ports/store.ts';
+import { oneByOne } from '../../serial.ts';
+import { everyMinute } from './every-minute.ts';
+
+/** How long the last write may take, ms. */
+const LAST = 3_000;
+/** Devices that one transaction writes. */
+const SLICE = 500;
+/** Lines of one kind that a minute writes; a last one sums up the others. */
+const LINES = 20;
+
+export interface PastParts {
+  readonly store: Pick<Store, 'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'endingKeys' | 'noteFeedSizes'>;
+  readonly devices: { take(): SeenDevices };
+  readonly sizes: Pick<FeedSizes, 'take'>;
+  readonly log: Log;
+  /** ms since 1970. */
+  readonly now: () => number;
+}
+
+export interface Past {
+  /** How many devices pull regularly, and how many have stopped within a day, when that was last looked at. */
+  counts(): { readonly pulling: number; readonly stopped: number } | undefined;
+  /** How many keys are in use and end soon, when that was last looked at. */
+  endingKeys(): number | undefined;
+  /** Writes before its time. */
+  write(): Promise<void>;
+  /** Ends with a last write. */
+  stop(): Promise<void>;
+}
+
+/** Begins to write. What cannot be written is lost, and logged once until it can be again. */
+export function startPast({ store, devices, sizes, log, now }: PastParts): Past {
+  const startedAt = now();
+  let counts: ReturnType<Past['counts']>;
+  let ending: number | undefined;
+  let failed = false;
+  const inTurn = oneByOne();
+
+  async function writeNow(isLast: boolean): Promise<void> {
+    try {
+      const at = now();
+      await store.noteFeedSizes(sizes.take(dayOf(at)));
+      const seen = await withRefused();
+      const back: Device[] = [];
+      for (let from = 0; from < seen.length; from += SLICE) back.push(...(await store.noteDevices(seen.slice(from, from + SLICE))));
+      for (const line of backLines(back, at)) log('info', line);
+      // What pulls meanwhile from a process that ends is told by another.
+      if (isLast) return;
+      for (const line of stoppedLines(await store.markStopped({ now: at, running: at - startedAt }))) log('warn', line);
+      counts = await store.deviceCounts(at - DAY);
+      ending = await store.endingKeys(at);
+      failed = false;
+    } catch (error) {
+      if (!failed) log('warn', `what devices have pulled could not be written: ${(error as Error).message}`);
+      failed = true;
+    }
+  }
+
+  /** What was seen, with the devices of those invalid keys that the store knows. */
+  async function withRefused(): Promise<readonly SeenDevice[]> {
+    const taken = devices.take();
+    if (taken.refused.length === 0) return taken.devices;
+    const keys = await store.keysByHash(taken.refused.map(({ hash }) => hash));
+    return [...taken.devices, ...[...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }))];
+  }
+
+  const write = (isLast = false) => inTurn(() => writeNow(isLast));
+  store.deviceCounts(startedAt - DAY).then(
+    (found) => {
+      counts ??= found;
+    },
+    () => {},
+  );
+  store.endingKeys(startedAt).then(
+    (found) => {
+      ending ??= found;
+    },
+    () => {},
+  );
+  let stopping = false;
+  const stop = everyMinute(() => write(stopping));
+  return {
+    counts: () => counts,
+    endingKeys: () => ending,
+    write: () => write(),
+    stop() {
+      stopping = true;
+      return within(stop(), LAST, 'the store').catch(() => {});
+    },
+  };
+}
+
+/** What is said of devices that have stopped pulling. */
+export const stoppedLines = (stopped: readonly Device[]): string[] =>
+  limited(
+    stopped.map(
+      (device) => `device stopped pulling: ${nameOf(device)}, last at ${iso(device.lastPull)}, usually every ${spell(device.interval!)}`,
+    ),
+    (others) => `${others} other devices stopped pulling`,
+  );
+
+/** What is said of devices that are back, as they were before; `now` in ms since 1970. */
+export const backLines = (back: readonly Device[], now: number): string[] =>
+  limited(
+    back.map((device) => `device pulls again: ${nameOf(device)}, after ${spell(now - device.lastPull)}`),
+    (others) => `${others} other devices pull again`,
+  );
+
+function limited(lines: string[], rest: (others: number) => string): string[] {
+  return lines.length <= LINES ? lines : [...lines.slice(0, LINES), rest(lines.length - LINES)];
+}
+
+const nameOf = ({ userAgent, address, keyId, workspaceId }: Device) =>
+  `${JSON.stringify(userAgent)} at ${address}, key ${keyId}, workspace ${workspaceId}`;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** A duration in ms, in the largest unit of which it has two. */
+function spell(ms: number): string {
+  const [minutes, hours, days] = [60_000, 3_600_000, DAY].map((unit) => Math.round(ms / unit)) as [number, number, number];
+  if (days >= 2) return `${days} days`;
+  if (hours >= 2) return `${hours} hours`;
+  return minutes >= 2 ? `${minutes} minutes` : `${Math.round(ms / 1000)} s`;
+}

@@ -1,0 +1,122 @@
+/** What a running process knows and no store does, written into DATA_DIR for `weir status` (SPEC D10.15). */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessStatus } from '../../manage/status.ts';
+import type { Log } from '../../ports/log.ts';
+import { oneByOne } from '../../serial.ts';
+
+/** How often it is written, ms, and for how long a process that has stopped writing counts as running. */
+const EVERY = 10_000;
+const RUNNING = 3 * EVERY;
+
+/** How long `soon` waits for more that has changed, ms. */
+const GATHER = 200;
+
+const NAME = /^status-\d+\.json$/;
+
+export interface StatusFile {
+  /** Writes it before its time; nothing once it has stopped. */
+  soon(): void;
+  /** Stops writing and deletes the file. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Writes the status now and every 10 seconds; where nothing has changed, only the file's time. A folder that cannot be written to is logged
+ * once: `weir status` then does not know of this process.
+ */
+export function startStatusFile(dataDir: string, collect: () => Promise<ProcessStatus>, log: Log): StatusFile {
+  const file = join(dataDir, `status-${process.pid}.json`);
+  let early: NodeJS.Timeout | undefined;
+  let written = '';
+  let failed = false;
+  let over = false;
+  const inTurn = oneByOne();
+
+  async function write(): Promise<void> {
+    const text = JSON.stringify(await collect());
+    try {
+      if (text === written) return utimesSync(file, new Date(), new Date());
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      writeFileSync(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+      written = text;
+      failed = false;
+    } catch (error) {
+      if (!failed) log('info', `weir status will not know of this process: ${(error as Error).message}`);
+      failed = true;
+      written = '';
+    }
+  }
+  const next = () => {
+    early = undefined;
+    inTurn(write).catch((error: Error) => log('error', `the status could not be written: ${error.message}`));
+  };
+  dropStopped(dataDir);
+  next();
+  const timer = setInterval(next, EVERY).unref();
+  return {
+    soon() {
+      // What closes behind this still tells of changes, and nobody would delete the file again.
+      if (!over) early ??= setTimeout(next, GATHER).unref();
+    },
+    async stop() {
+      over = true;
+      clearInterval(timer);
+      clearTimeout(early);
+      await inTurn(async () => {});
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+/** The status of each process that runs on this DATA_DIR and has written it lately; `now` in ms since 1970. */
+export function readStatusFiles(dataDir: string, now: number): ProcessStatus[] {
+  return statusFiles(dataDir)
+    .filter(({ writtenAt }) => now - writtenAt < RUNNING)
+    .flatMap(({ path }) => {
+      try {
+        return [JSON.parse(readFileSync(path, 'utf8')) as ProcessStatus];
+      } catch {
+        // It has just stopped.
+        return [];
+      }
+    });
+}
+
+/** How long what other processes have written is taken as it was read, ms. */
+const READ_EVERY = 2_000;
+
+/** Tells the status of the processes on a DATA_DIR: that of this process, then the others'. */
+export function processesOn(dataDir: string, own: () => Promise<ProcessStatus>): () => Promise<readonly ProcessStatus[]> {
+  let others: readonly ProcessStatus[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - readAt > READ_EVERY) {
+      readAt = performance.now();
+      others = readStatusFiles(dataDir, Date.now()).filter(({ pid }) => pid !== process.pid);
+    }
+    return [await own(), ...others];
+  };
+}
+
+/** Deletes what processes left behind that were killed. */
+function dropStopped(dataDir: string): void {
+  const now = Date.now();
+  for (const { path, writtenAt } of statusFiles(dataDir)) if (now - writtenAt >= RUNNING) rmSync(path, { force: true });
+}
+
+function statusFiles(dataDir: string): { path: string; writtenAt: number }[] {
+  try {
+    return readdirSync(dataDir)
+      .filter((name) => NAME.test(name))
+      .sort()
+      .flatMap((name) => {
+        const path = join(dataDir, name);
+        const found = statSync(path, { throwIfNoEntry: false });
+        return found === undefined ? [] : [{ path, writtenAt: found.mtimeMs }];
+      });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,69 @@
+/** A thread that runs one backtest, from the bytes of a recording to the report. */
+import { constants, setPriority } from 'node:os';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { reportOf } from '../../backtest/report.ts';
+import { tallyOf } from '../../backtest/tally.ts';
+import { decompressed, pieces } from '../../recording/bytes.ts';
+import { readSchemes } from '../schemes.ts';
+import { geoFields } from './backtest-geo.ts';
+import type { JobData, JobMessage } from './backtest-jobs.ts';
+
+const PIECE = 64 * 1024;
+/** ms between two words about how far it is. */
+const TELL = 200;
+
+const { rules, kind, view, schemesFile, geo, recording, unpackedBytes, resultBytes } = workerData as JobData;
+const port = parentPort as MessagePort;
+const tell = (message: JobMessage) => port.postMessage(message);
+
+let readBytes = 0;
+async function* chunks(): AsyncGenerator<Buffer> {
+  while (readBytes < recording.length) {
+    const chunk = recording.subarray(readBytes, readBytes + PIECE);
+    readBytes += chunk.length;
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  }
+}
+
+/** Something that whoever sent the recording can act on. */
+class Unfit extends Error {}
+
+async function* unpacked(): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const chunk of decompressed(chunks())) {
+    length += chunk.length;
+    if (length > unpackedBytes) throw new Unfit(`the recording is larger than ${unpackedBytes / 1024 / 1024} MiB when it is unpacked`);
+    yield chunk;
+  }
+}
+
+async function run(): Promise<JobMessage> {
+  const scheme = readSchemes(schemesFile)[kind];
+  const tally = tallyOf(rules, scheme, { view, geoOf: geo === undefined ? undefined : geoFields(geo) });
+  let at = 0;
+  let told = performance.now();
+  for await (const found of pieces(unpacked())) {
+    tally.take(found, at);
+    at += found.length;
+    if (performance.now() - told < TELL) continue;
+    told = performance.now();
+    tell({ readBytes, requests: tally.count.requests });
+  }
+  const { count } = tally;
+  if (count.requests === 0)
+    throw new Unfit(`there is no request in the recording${count.unreadReason === null ? '' : `: ${count.unreadReason}`}`);
+  const result = JSON.stringify(reportOf(rules, scheme, view, count));
+  if (result.length > resultBytes)
+    throw new Unfit(`the result is larger than ${resultBytes / 1024 / 1024} MiB: test fewer rules at a time`);
+  return { readBytes, requests: count.requests, result };
+}
+
+// Where a thread has a priority of its own, those that answer go first.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+try {
+  tell(await run());
+} catch (error) {
+  const { code, message } = error as Error & { code?: string };
+  if (!(error instanceof Unfit) && code?.startsWith('Z_') !== true) throw error;
+  tell({ fault: code?.startsWith('Z_') === true ? `the recording cannot be unpacked: ${message}` : message });
+}

@@ -1,0 +1,14 @@
+/** A thread that tests expressions on requests, one after the other: how long that takes is their authors' doing. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type TestInput, testExpression } from '../../manage/expression-test.ts';
+import { readSchemes } from '../schemes.ts';
+import type { ExpressionTestMethods } from './expression-test.ts';
+import { serveCalls } from './rpc.ts';
+
+const schemes = readSchemes((workerData as { readonly schemesFile: string | undefined }).schemesFile);
+
+serveCalls(parentPort as MessagePort, {
+  async test({ kind, expression, request }: TestInput) {
+    return testExpression(expression, schemes[kind], request);
+  },
+} satisfies ExpressionTestMethods);

@@ -1,0 +1,62 @@
+/** Tests expressions off the main thread, within a bound of time and memory (SPEC D19.15). */
+import { Worker } from 'node:worker_threads';
+import { WeirError } from '../../errors.ts';
+import type { ExpressionTester, Tested, TestInput } from '../../manage/expression-test.ts';
+import { oneByOne } from '../../serial.ts';
+import { remoteCalls } from './rpc.ts';
+
+/** The methods that the thread serves. */
+export interface ExpressionTestMethods {
+  test(input: TestInput): Promise<Tested | string>;
+}
+
+/** How long one test may take, the start of the thread included, ms. */
+const LIMIT = 5000;
+/** What the thread may hold, MiB. */
+const MEMORY = 128;
+/** How long the thread waits for the next test, ms. */
+const IDLE = 60_000;
+
+/** `schemesFile` is SCHEMES_FILE. All tests share one thread, which is started when it is asked for, and again after one that was too much. */
+export function expressionTester(schemesFile: string | undefined): ExpressionTester {
+  const inTurn = oneByOne();
+  let running: { readonly worker: Worker; readonly calls: ExpressionTestMethods } | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  function start() {
+    const worker = new Worker(new URL('./expression-test.thread.ts', import.meta.url), {
+      name: 'expression test',
+      workerData: { schemesFile },
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY },
+    });
+    worker.once('exit', () => {
+      if (running?.worker === worker) running = undefined;
+    });
+    return { worker, calls: remoteCalls<ExpressionTestMethods>(worker) };
+  }
+
+  async function test(input: TestInput): Promise<Tested | string> {
+    clearTimeout(idle);
+    running ??= start();
+    const { worker, calls } = running;
+    worker.ref();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(tooMuch()), LIMIT);
+    });
+    try {
+      return await Promise.race([calls.test(input), late]);
+    } catch (error) {
+      await worker.terminate();
+      throw (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch() : error;
+    } finally {
+      clearTimeout(timer);
+      worker.unref();
+      idle = setTimeout(() => void worker.terminate(), IDLE).unref();
+    }
+  }
+
+  return (input) => inTurn(() => test(input));
+}
+
+const tooMuch = () => new WeirError('REFUSED', 'the expression takes too long or too much memory on this request');

@@ -1,0 +1,78 @@
+/**
+ * The feed thread: reads snapshots, expands countries and ASNs, coalesces and renders, so that no request waits for a rebuild of
+ * another feed.
+ */
+import { parentPort } from 'node:worker_threads';
+import { blockGuards } from '../../account/guard-rails.ts';
+import { instantOf, systemClock } from '../../clock.ts';
+import type { FeedPreviewer } from '../../document/builder.ts';
+import { documentBuilder } from '../../document/make/document-builder.ts';
+import { feedMeasurer } from '../../document/make/measure.ts';
+import { geoDatabase } from '../../geo/database.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import { openSqliteReads } from '../../store/sqlite/store.ts';
+import type { FeedSource } from '../engines.ts';
+import { phaseDetector } from '../phases.ts';
+import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
+import { remoteCalls, serveCalls } from './rpc.ts';
+import { beginning } from './waiting-thread.ts';
+
+/** What feeds write. */
+type FeedWrites = Pick<StoreWrites, 'recordTold'>;
+
+/** Connections to PostgreSQL. */
+const CONNECTIONS = 4;
+
+const { source, geo, rules } = await beginning<FeedThreadData>();
+const port = parentPort!;
+const store = await openSource(source);
+let database = geoDatabase(geo);
+
+const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
+// Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
+let previewer: Promise<FeedPreviewer> | undefined;
+const explaining = async () => {
+  const { EXPLAIN_RULES: mostRules } = await import('../../document/explain/explain.ts');
+  return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules };
+};
+const methods: FeedThreadMethods = {
+  ...documentBuilder({ ...shared, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
+  async preview(request) {
+    previewer ??= import('../../document/make/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
+    return (await previewer).preview(request);
+  },
+  async explain(asked) {
+    const { EXPLAIN_TOLD, explain } = await import('../../document/explain/explain.ts');
+    return explain(asked, { ...(await explaining()), mostTold: EXPLAIN_TOLD });
+  },
+  async keptBlocked(asked) {
+    const { keptBlocked } = await import('../../document/explain/kept-blocked.ts');
+    return keptBlocked(asked, await explaining());
+  },
+  ...feedMeasurer(shared),
+  async useGeo(data) {
+    database = geoDatabase(data);
+  },
+  async ping() {},
+  async shutdown() {
+    await store.close();
+    setImmediate(() => port.close());
+  },
+};
+const body = (value: unknown) => (value as { bytes?: Uint8Array<ArrayBuffer> } | undefined)?.bytes;
+serveCalls(port, methods, (value) => [body(value)?.buffer ?? []].flat());
+
+async function openSource(from: FeedSource): Promise<StoreReads & FeedWrites & { close(): Promise<void> }> {
+  if ('databaseUrl' in from)
+    return (await import('../../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
+  const reads = openSqliteReads(from.dataDir);
+  const writes = remoteCalls<FeedWrites>(from.writes);
+  return {
+    ...reads,
+    recordTold: writes.recordTold,
+    async close() {
+      await reads.close();
+      from.writes.close();
+    },
+  };
+}

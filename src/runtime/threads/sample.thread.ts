@@ -1,0 +1,103 @@
+/** The sample thread: tries rules on samples of good traffic (SPEC D21), a rule at a time, so that batches of several workspaces take turns. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parentPort } from 'node:worker_threads';
+import { layoutOf } from '@weir/expression/evaluate/value.ts';
+import { systemClock } from '../../clock.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Recorded } from '../../recording/exchange.ts';
+import { sampledRequests } from '../../sample/content.ts';
+import type { Trial } from '../../sample/judge.ts';
+import { type Sample, sampleOf, type Tried } from '../../sample/try-rule.ts';
+import { openSqliteReads } from '../../store/sqlite/store.ts';
+import { readSchemes } from '../schemes.ts';
+import { serveCalls } from './rpc.ts';
+import type { SampleThreadData, SampleThreadMethods } from './sample.ts';
+import { beginning } from './waiting-thread.ts';
+
+/** Text of the samples that are kept ready, bytes; those of the longest unused workspaces go first. */
+const KEPT_BYTES = 128 * 1024 * 1024;
+/** How long a rule, and all rules of a batch, may take, ms. */
+const RULE_MS = 500;
+const BATCH_MS = 25_000;
+/** Requests that are read between two turns. */
+const BETWEEN_TURNS = 100;
+
+interface Ready {
+  readonly revision: number;
+  readonly bytes: number;
+  readonly sample: Sample;
+}
+
+const { databaseUrl, dataDir, schemesFile } = await beginning<SampleThreadData>();
+const port = parentPort!;
+const schemes = readSchemes(schemesFile);
+const layout = layoutOf(schemes.waf_rule);
+const store: StoreReads & { close(): Promise<void> } =
+  databaseUrl === undefined
+    ? openSqliteReads(dataDir)
+    : await (await import('../../store/postgres/store.ts')).openPostgresStore(databaseUrl, { connections: 1 });
+/** By workspace, the longest unused first. */
+const kept = new Map<string, Ready>();
+const { monotonic } = systemClock;
+
+const methods: SampleThreadMethods = {
+  async tryRules({ workspaceId, revision, rules }: Trial) {
+    const ready = await sampleFor(workspaceId, revision);
+    if (ready === undefined) return undefined;
+    const tried: Tried[] = [];
+    let spent = 0;
+    for (const rule of rules) {
+      if (spent > BATCH_MS) {
+        tried.push({ untried: `the rules of its batch take longer than ${BATCH_MS / 1000} s: send fewer at once`, tooSlow: true });
+        continue;
+      }
+      const from = monotonic();
+      tried.push(ready.sample.tryRule(rule, { most: RULE_MS, monotonic }));
+      spent += monotonic() - from;
+      await nextTurn();
+    }
+    return tried;
+  },
+  async shutdown() {
+    await store.close();
+    setImmediate(() => port.close());
+  },
+};
+serveCalls(port, methods);
+
+/** The sample of a workspace, of at least this revision where there is one by now. */
+async function sampleFor(workspaceId: string, revision: number): Promise<Ready | undefined> {
+  const known = kept.get(workspaceId);
+  if (known !== undefined && known.revision >= revision) {
+    kept.delete(workspaceId);
+    kept.set(workspaceId, known);
+    return known;
+  }
+  const read = await readSample(workspaceId);
+  kept.delete(workspaceId);
+  if (read === undefined) return undefined;
+  kept.set(workspaceId, read);
+  let bytes = kept.values().reduce((sum, each) => sum + each.bytes, 0);
+  for (const [id, each] of kept) {
+    if (bytes <= KEPT_BYTES || id === workspaceId) break;
+    kept.delete(id);
+    bytes -= each.bytes;
+  }
+  return read;
+}
+
+/** Reads a sample whole: where it is replaced meanwhile, again. */
+async function readSample(workspaceId: string): Promise<Ready | undefined> {
+  for (;;) {
+    const info = await store.sample(workspaceId);
+    if (info === undefined) return undefined;
+    const parts: Uint8Array[] = [];
+    for (let part = await store.samplePart(workspaceId, 0); part !== undefined; part = await store.samplePart(workspaceId, parts.length)) {
+      parts.push(part);
+    }
+    if ((await store.sample(workspaceId))?.revision !== info.revision) continue;
+    const requests: Recorded[] = [];
+    for (const request of sampledRequests(parts, layout)) if (requests.push(request) % BETWEEN_TURNS === 0) await nextTurn();
+    return { revision: info.revision, bytes: info.bytes, sample: sampleOf(requests, schemes) };
+  }
+}

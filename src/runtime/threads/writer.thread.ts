@@ -1,0 +1,47 @@
+/**
+ * The writer thread: the one place that writes the embedded store while a server runs, and the consumer, whatever the engines are. So
+ * messages go from stream to store without crossing a thread, and no poll waits for them.
+ */
+import { parentPort } from 'node:worker_threads';
+import type { Log } from '../../ports/log.ts';
+import { startConsumerRole } from '../consumer-role.ts';
+import { openStore, openStream } from '../engines.ts';
+import { serveCalls } from './rpc.ts';
+import { beginning } from './waiting-thread.ts';
+import type { WriterControl, WriterData, WriterNews } from './writer.ts';
+
+const { config, appended } = await beginning<WriterData>();
+const MEBIBYTE = 1024 * 1024;
+const port = parentPort!;
+const tell = (news: WriterNews) => port.postMessage(news);
+const log: Log = (level, message) => tell({ log: { level, message } });
+const store = await openStore(config, { onMigrate: (sentence) => log('info', sentence) });
+/** The consumer role with its stream, once it is started. */
+let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
+
+async function startLanding() {
+  const stream = await openStream(config, appended);
+  const { streamRetentionHours: streamHours, streamRetentionMb, maxAuditMb, logLevel } = config;
+  const keeping = { streamHours, streamBytes: streamRetentionMb * MEBIBYTE, auditBytes: maxAuditMb * MEBIBYTE };
+  const debug = logLevel === 'debug' || logLevel === 'trace';
+  return { stream, role: startConsumerRole({ stream, store, keeping, log, debug, onTraced: (traced) => tell({ traced }) }) };
+}
+
+const control: WriterControl = {
+  async connect(other) {
+    serveCalls(other, store);
+  },
+  async startConsumer() {
+    landing = await startLanding();
+  },
+  async landing() {
+    return landing?.role.status() ?? { state: 'running' };
+  },
+  async shutdown() {
+    await landing?.role.stop();
+    await landing?.stream.close();
+    await store.close();
+    setImmediate(() => port.close());
+  },
+};
+serveCalls(port, { ...store, ...control });

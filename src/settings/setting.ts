@@ -1,0 +1,164 @@
+/** What can be set of the service, and how the text of a setting is read. */
+import { isIP } from 'node:net';
+import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
+
+/** The parts of the service that a process may run. */
+export const ROLES = ['signals', 'consumer', 'feeds', 'manage'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
+/** The settings of a process, checked and frozen. Durations say their unit. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
+  readonly metricsToken: string | undefined;
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
+  readonly tlsClientCaFile: string | undefined;
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly kafkaBrokers: readonly string[] | undefined;
+  readonly kafkaTopic: string;
+  readonly kafkaGroup: string | undefined;
+  readonly kafkaPartitions: number;
+  readonly kafkaReplication: number | undefined;
+  readonly kafkaTls: boolean;
+  readonly kafkaCaFile: string | undefined;
+  readonly kafkaCertFile: string | undefined;
+  readonly kafkaKeyFile: string | undefined;
+  readonly kafkaSaslMechanism: (typeof SASL_MECHANISMS)[number] | undefined;
+  readonly kafkaSaslUsername: string | undefined;
+  readonly kafkaSaslPassword: string | undefined;
+  readonly roles: readonly Role[];
+  readonly bootstrapApiKey: string | undefined;
+  readonly feedRebuildSeconds: number;
+  readonly feedCacheMb: number;
+  readonly geoCountryFile: string | undefined;
+  readonly geoAsnFile: string | undefined;
+  readonly geoUpdateHours: number | undefined;
+  readonly geoUpdateUrl: string;
+  readonly schemesFile: string | undefined;
+  readonly rateLimitSignals: number;
+  readonly rateLimitEntries: number;
+  readonly maxRules: number;
+  readonly maxLists: number;
+  readonly maxFeeds: number;
+  readonly maxKeys: number;
+  readonly maxAuditMb: number;
+  readonly maxAnswersMb: number;
+  /** Networks in their canonical form, and names of sets. */
+  readonly protectedNetworks: readonly string[];
+  readonly minPrefixV4: number;
+  readonly minPrefixV6: number;
+  readonly rateLimitFeeds: number;
+  readonly rateLimitManage: number;
+  readonly bodyBudgetMb: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly trustProxy: readonly string[];
+  readonly baseUrl: string | undefined;
+  readonly console: boolean;
+  readonly accessLog: boolean;
+  readonly otelEndpoint: string | undefined;
+  readonly logLevel: string;
+  readonly drainSeconds: number;
+  readonly streamRetentionHours: number;
+  readonly streamRetentionMb: number;
+}
+
+/** Reads one value; throws an error whose message says what is allowed. */
+export type Parse<T> = (text: string) => T;
+
+/**
+ * One setting: its variable, its default as text (undefined = unset), how it is read, and what it means, which docs/settings.md
+ * repeats.
+ */
+export interface Setting<T> {
+  readonly variable: string;
+  readonly fallback: string | undefined;
+  readonly parse: Parse<T>;
+  readonly meaning: string;
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+export const text: Parse<string> = (value) => value;
+
+export const integer =
+  (least: number, most: number): Parse<number> =>
+  (value) => {
+    const number = Number(value);
+    if (!/^\d{1,10}$/.test(value) || number < least || number > most) throw new Error(`must be a whole number from ${least} to ${most}`);
+    return number;
+  };
+
+export const oneOf =
+  <T extends string>(allowed: readonly T[]): Parse<T> =>
+  (value) => {
+    const found = allowed.find((one) => one === value);
+    if (found === undefined) throw new Error(`must be one of: ${allowed.join(', ')}`);
+    return found;
+  };
+
+export const onOff: Parse<boolean> = (value) => oneOf(['on', 'off'])(value) === 'on';
+
+export const commaList =
+  <T>(item: Parse<T>): Parse<readonly T[]> =>
+  (value) =>
+    value.split(',').map((part) => item(part.trim()));
+
+export const url =
+  (protocols: readonly string[]): Parse<string> =>
+  (value) => {
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      throw new Error(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    }
+    return value;
+  };
+
+export const folderUrl: Parse<string> = (value) => {
+  const { username, search, hash } = new URL(url(['http:', 'https:'])(value));
+  if (username + search + hash !== '') throw new Error('must be an address without user, query and fragment');
+  return value.replace(/\/+$/, '');
+};
+
+export const broker: Parse<string> = (value) => {
+  const port = Number(value.slice(value.lastIndexOf(':') + 1));
+  if (!/^(\[[0-9a-fA-F:]+\]|[^\s:,[\]]+):\d{1,5}$/.test(value) || port < 1 || port > 65535) {
+    throw new Error('must be a list of host:port, separated by commas');
+  }
+  return value;
+};
+
+export const cidr: Parse<string> = (value) => {
+  const [address, prefix, more] = value.split('/');
+  const family = isIP(address);
+  const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+  if (family === 0 || !fits || more !== undefined)
+    throw new Error('must be a list of addresses or networks such as 10.0.0.0/8, separated by commas');
+  return value;
+};
+
+export const protectedNetwork: Parse<string> = (value) => {
+  const word = protectedWord(value);
+  if (word === undefined) throw new Error(`must be ${PROTECT_RULE}`);
+  return word;
+};
+
+export const secret =
+  (least: number): Parse<string> =>
+  (value) => {
+    if (!/^[\x21-\x7e]{1,64}$/.test(value) || value.length < least) {
+      throw new Error(`must be ${least} to 64 visible ASCII characters without blanks`);
+    }
+    return value;
+  };
+
+export const roles: Parse<readonly Role[]> = (value) => {
+  const given = value.split(',').map((part) => part.trim());
+  if (given.some((role) => !ROLES.includes(role as Role))) throw new Error(`must be a list of: ${ROLES.join(', ')}`);
+  return ROLES.filter((role) => given.includes(role));
+};

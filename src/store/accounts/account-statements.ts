@@ -1,0 +1,95 @@
+/** Statements that changes of accounts are made of, the same in both dialects. */
+
+import type { Author } from '../../account/caller.ts';
+import { type AccessList, LIST_SETTINGS, type ListPatch, SETTING_NAMES } from '../../account/list.ts';
+import { stateTag } from '../../account/tag.ts';
+import { WeirError } from '../../errors.ts';
+import type { Row } from '../rows.ts';
+import { all, one, run, type Value, type Work } from '../work.ts';
+import { audit } from './audit.ts';
+
+/** Moves a workspace's revision and holds its row until the commit: landings and other changes of its lists wait. Returns its pk. */
+export function* changeWorkspace(id: string): Work<number> {
+  const row = yield* one('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
+  if (row === undefined) throw noSuch('workspace', id);
+  return Number(row.pk);
+}
+
+export function* findWorkspace(id: string): Work<number> {
+  const row = yield* one('SELECT pk FROM workspaces WHERE id = $1', id);
+  if (row === undefined) throw noSuch('workspace', id);
+  return Number(row.pk);
+}
+
+export function* feedRow(workspacePk: number, id: string): Work<Row> {
+  const row = yield* one('SELECT * FROM feeds WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+  if (row === undefined) throw noSuch('feed', id);
+  return row;
+}
+
+/** Throws CHANGED unless the state is one of those that the caller expects. */
+export function requireState(state: object, ifMatch: readonly string[] | undefined): void {
+  if (ifMatch !== undefined && !ifMatch.includes(stateTag(state))) {
+    throw new WeirError('CHANGED', 'it has been changed since: read it again, and change what it is now');
+  }
+}
+
+/** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
+export function* moveKeyRevision(): Work<void> {
+  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
+}
+
+/**
+ * Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. A key
+ * that was revoked with its list or feed comes back with it, unless it is revoked by itself meanwhile.
+ */
+export function* revokeKeys(
+  now: string,
+  column: 'id' | 'list_id' | 'feed_id',
+  value: string,
+  of: { readonly workspacePk: number; readonly by: Author | undefined },
+): Work<void> {
+  const [others, revokedWith] = column === 'id' ? ['OR revoked_with IS NOT NULL', null] : ['', value];
+  const revoked = yield* all(
+    `UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}), revoked_with = $2 WHERE ${column} = $1 AND (revoked_at IS NULL ${others}) RETURNING id`,
+    value,
+    revokedWith,
+  );
+  yield* moveKeyRevision();
+  for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
+}
+
+/** Writes a row that is made now, and returns it. */
+export function* create(now: string, table: string, row: Readonly<Record<string, Value>>): Work<Row> {
+  const columns = Object.keys(row);
+  const values = columns.map((_, i) => `$${i + 1}`);
+  const text = `INSERT INTO ${table} (${columns}, created_at) VALUES (${values}, ${now}) RETURNING *`;
+  return (yield* one(text, ...Object.values(row)))!;
+}
+
+/** The columns of a list that can be set, with their values. */
+export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 'isDefault'>): Record<string, Value> => ({
+  id: list.id,
+  name: list.name,
+  ...Object.fromEntries(patchColumns(list)),
+});
+
+export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
+  const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, ...listColumns(list) };
+  return create(now, 'lists', row);
+}
+
+/** The columns that a change of a list or a composed feed sets, with their values. */
+export function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
+  return SETTING_NAMES.flatMap((name) => {
+    const value = patch[name];
+    return value === undefined ? [] : [[LIST_SETTINGS[name].field, value]];
+  });
+}
+
+export const tooMany = (most: number, what: string, setting: string, remedy = 'delete one') =>
+  new WeirError('REFUSED', `the workspace has ${most} ${what}, as many as it may have: ${remedy}, or raise ${setting}`);
+
+export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
+
+export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

@@ -1,0 +1,52 @@
+/** Answers to requests that are to be done once (SPEC D15.11), the same in both dialects. */
+import { WeirError } from '../../errors.ts';
+import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../../ports/account-store.ts';
+import { WORKSPACE_PK } from '../places.ts';
+import { all, one, run, type Work } from '../work.ts';
+import { bytesOf, giveBack, take } from './taken-bytes.ts';
+
+/** `earlierAnswer` of the port. */
+export function* earlierAnswer(
+  workspaceId: string,
+  { keyId, token }: Omit<OnceOnly, 'fingerprint'>,
+  since: number,
+): Work<EarlierAnswer | undefined> {
+  const row = yield* one(
+    `SELECT fingerprint, answer FROM answers
+     WHERE workspace_pk = ${WORKSPACE_PK} AND key_id = $2 AND token = $3 AND at > $4`,
+    workspaceId,
+    keyId,
+    token,
+    since,
+  );
+  return row && { fingerprint: String(row.fingerprint), answer: String(row.answer) };
+}
+
+/** Remembers an answer, unless one is known; says whether it did. */
+export function* remember(now: string, workspacePk: number, { keyId, token, fingerprint }: OnceOnly, answer: string): Work<boolean> {
+  const old = yield* all(
+    `DELETE FROM answers WHERE workspace_pk = $1 AND key_id = $2 AND token = $3 AND at <= ${now} - ${ANSWER_KEPT} RETURNING workspace_pk, bytes`,
+    workspacePk,
+    keyId,
+    token,
+  );
+  const bytes = bytesOf(answer);
+  const count = yield* run(
+    `INSERT INTO answers (workspace_pk, key_id, token, fingerprint, answer, at, bytes) VALUES ($1, $2, $3, $4, $5, ${now}, $6) ON CONFLICT DO NOTHING`,
+    workspacePk,
+    keyId,
+    token,
+    fingerprint,
+    answer,
+    bytes,
+  );
+  yield* giveBack('answers', old);
+  if (count > 0) yield* take('answers', workspacePk, bytes);
+  return count > 0;
+}
+
+/** Remembers what the transaction made. Throws ANSWERED_BEFORE, and so undoes it, when the request was done before. */
+export function* doneOnce(now: string, workspacePk: number, once: OnceOnly | undefined, made: object): Work<void> {
+  if (once === undefined || (yield* remember(now, workspacePk, once, JSON.stringify(made)))) return;
+  throw new WeirError('ANSWERED_BEFORE', 'a request with this Idempotency-Key was done before');
+}

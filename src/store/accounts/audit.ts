@@ -1,0 +1,79 @@
+/** The audit log: a row for each change, in the change's own transaction; the same in both dialects. */
+import type { Author } from '../../account/caller.ts';
+import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/account-store.ts';
+import type { AuditEvent } from '../../ports/audit.ts';
+import { pageOf } from '../page.ts';
+import { WORKSPACE_PK } from '../places.ts';
+import { type Row, textOrNull } from '../rows.ts';
+import { all, run, type Work } from '../work.ts';
+import { bytesOf, take } from './taken-bytes.ts';
+
+/** What a row says besides the event and its object. */
+interface Audited {
+  /** null: no workspace's. */
+  readonly workspacePk?: number | null;
+  readonly by?: Author | undefined;
+  readonly change?: AuditedChange | undefined;
+}
+
+/** A longer change is not kept, characters of its JSON. */
+const LONGEST = 4096;
+
+/** Writes a row. */
+export function* audit(now: string, event: string, object: string, { workspacePk = null, by, change }: Audited = {}): Work<void> {
+  const whole = change === undefined ? null : JSON.stringify(change);
+  const text = whole !== null && whole.length > LONGEST ? null : whole;
+  const bytes = bytesOf(text, by?.actor ?? null);
+  yield* run(
+    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, change, bytes) VALUES (${now}, $1, $2, $3, $4, $5, $6, $7)`,
+    event,
+    object,
+    workspacePk,
+    by?.keyId ?? null,
+    by?.actor ?? null,
+    text,
+    bytes,
+  );
+  if (workspacePk !== null) yield* take('audit', workspacePk, bytes);
+}
+
+type State = Readonly<Record<string, unknown>>;
+
+/** What differs between two states. */
+export function changed(before: State, after: State): AuditedChange {
+  const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const those = (state: State) => Object.fromEntries(names.map((name) => [name, state[name] ?? null]));
+  return { before: those(before), after: those(after) };
+}
+
+const PAGE = `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.id < $2
+  ORDER BY a.id DESC LIMIT $3`;
+const PAGE_OF_NONE = 'SELECT a.* FROM audit a WHERE a.workspace_pk IS NULL AND a.id < $1 ORDER BY a.id DESC LIMIT $2';
+
+/** `auditPage` of the port. */
+export function* auditPage(workspaceId: string | null, { after, limit }: PageRequest): Work<Page<AuditRow>> {
+  const from = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
+  const rows = yield* workspaceId === null ? all(PAGE_OF_NONE, from, limit + 1) : all(PAGE, workspaceId, from, limit + 1);
+  return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
+}
+
+const auditRowOf = (row: Row): AuditRow => ({
+  id: Number(row.id),
+  at: Number(row.at),
+  event: String(row.event),
+  object: String(row.object),
+  by: { keyId: textOrNull(row.key_id), actor: textOrNull(row.actor) },
+  change: row.change === null ? null : (JSON.parse(String(row.change)) as AuditedChange),
+});
+
+/** `auditSince` of the port. */
+export function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
+  const rows = yield* all('SELECT id, event, object, key_id, actor FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
+  return rows.map((row) => ({
+    id: Number(row.id),
+    event: String(row.event),
+    object: String(row.object),
+    keyId: textOrNull(row.key_id),
+    actor: textOrNull(row.actor),
+  }));
+}

@@ -1,0 +1,42 @@
+/** Lists and composed feeds that were deleted are kept for a while as they were, and then given up (SPEC D15.50 to D15.52). */
+import { DELETED_KEPT, MOST_DELETED } from '../../ports/account-store.ts';
+import type { Row } from '../rows.ts';
+import { one, run, type Work } from '../work.ts';
+
+/** What is deleted: a row of `lists`, or of `feeds`. */
+export type Table = 'lists' | 'feeds';
+
+/** The number under which what was deleted of a table is kept. */
+const numberOf = (table: Table, pk: number) => (table === 'lists' ? pk : -pk);
+
+/** Notes a list or feed as deleted, beside the transaction that deletes its row; of a workspace only the newest can be brought back. */
+export function* keepDeleted(now: string, workspacePk: number, table: Table, row: Row, isForGood: boolean): Work<void> {
+  const pk = Number(row.pk);
+  yield* run(
+    `INSERT INTO deleted_lists (list_pk, workspace_pk, id, name, deleted_at, until, was)
+     VALUES ($1, $2, $3, $4, ${now}, ${isForGood ? '0' : `${now} + ${DELETED_KEPT}`}, $5)`,
+    numberOf(table, pk),
+    workspacePk,
+    String(row.id),
+    String(row.name),
+    JSON.stringify(row),
+  );
+  const column = table === 'lists' ? 'list_pk' : 'feed_pk';
+  yield* run(`INSERT INTO deleted_members (feed_pk, list_pk) SELECT feed_pk, list_pk FROM feed_lists WHERE ${column} = $1`, pk);
+  yield* run(
+    `UPDATE deleted_lists SET until = 0 WHERE workspace_pk = $1 AND until > 0 AND list_pk NOT IN
+       (SELECT list_pk FROM deleted_lists WHERE workspace_pk = $1 AND until > 0 ORDER BY until DESC, list_pk DESC LIMIT ${MOST_DELETED})`,
+    workspacePk,
+  );
+}
+
+/** The next list or feed (by its number, a feed's negative) that cannot be brought back any more. */
+export function* nextGivenUp(now: number): Work<number | undefined> {
+  const row = yield* one('SELECT list_pk FROM deleted_lists WHERE until <= $1 ORDER BY until, list_pk LIMIT 1', now);
+  return row && Number(row.list_pk);
+}
+
+/** Forgets what it belonged to. */
+export function* forgetMembers(kept: number): Work<void> {
+  yield* run(`DELETE FROM deleted_members WHERE ${kept > 0 ? 'list_pk' : 'feed_pk'} = $1`, Math.abs(kept));
+}

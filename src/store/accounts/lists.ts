@@ -1,0 +1,200 @@
+/** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
+import { feedRevision, type ProposedFeed } from '../../account/feed.ts';
+import { type ListSettings, settingsOf } from '../../account/list.ts';
+import { levelCode } from '../../document/levels.ts';
+import type { NamedDirectory, SnapshotHead } from '../../ports/snapshot.ts';
+import { isStorableText } from '../../signal/storable-text.ts';
+import { WORKSPACE_PK } from '../places.ts';
+import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from '../rows.ts';
+import { all, allByKey, one, oneByKey, type Work } from '../work.ts';
+
+/** A list that rules are read from. */
+interface SourceList {
+  readonly pk: number;
+  readonly id: string;
+  readonly name: string;
+  /** `levelCode` of what its rules have where they say nothing. */
+  readonly levels: number;
+  /** Whether it is known to have no rules: then nobody needs to look for them. */
+  readonly isEmpty: boolean;
+}
+
+/** What the rules of a feed are read from. */
+export interface RuleSource {
+  readonly workspacePk: number;
+  readonly head: SnapshotHead;
+  readonly lists: readonly SourceList[];
+}
+
+/**
+ * Composed feeds with `feed_revision`, which moves with everything that the feed shows: its own revision and those of its lists, or
+ * that of the workspace, in which its lists move. A condition on `f` follows.
+ */
+export const FEEDS = `SELECT f.*, f.revision + CASE WHEN f.all_lists = 1 THEN w.revision
+    ELSE coalesce((SELECT sum(l.revision) FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = f.pk), 0) END AS feed_revision
+  FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
+
+/** A workspace, and its lists with the UUID or the name: at once, so that the revision is that of the lists. */
+const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
+    w.expression_revision, ${now} AS taken_at, l.*
+  FROM workspaces w LEFT JOIN (
+    SELECT * FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}
+    UNION ALL SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE_PK} AND name = $3 AND id <> $2
+  ) l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
+
+const FIND_FEED = `SELECT pk, id FROM feeds WHERE id = $2 AND workspace_pk = $1
+  UNION ALL SELECT pk, id FROM feeds WHERE workspace_pk = $1 AND name = $3 AND id <> $2`;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** `findNamed` of the port. A feed is read after the revision: a change that comes between moves it past the one that is returned. */
+export function* findNamed(now: string, workspaceId: string, ref: string): Work<NamedDirectory | undefined> {
+  // Nothing has an empty name.
+  const name = isStorableText(ref) ? ref : '';
+  const rows = yield* allByKey(find(now), workspaceId, name.toLowerCase(), name);
+  if (rows.length === 0) return undefined;
+  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at }] = rows as [Row];
+  const found = rows.filter(({ pk }) => pk !== null);
+  const { lists, feed } = yield* named(Number(workspace), name, found);
+  return {
+    id: workspaceId,
+    name: String(workspace_name),
+    revision: Number(workspace_revision),
+    expressionRevision: Number(expression_revision),
+    takenAt: Number(taken_at),
+    lists: lists.map((row) => listOf(row, workspaceId)),
+    feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
+  };
+}
+
+interface NamedRows {
+  readonly lists: readonly Row[];
+  readonly feed: Row | undefined;
+}
+
+/** A UUID wins, then the name of lists, then that of a feed. */
+function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<NamedRows> {
+  const id = ref.toLowerCase();
+  const hasId = (row: Row) => row.id === id;
+  if (lists.some(hasId)) return { lists: lists.filter(hasId), feed: undefined };
+  if (lists.length > 0 && !UUID.test(id)) return { lists, feed: undefined };
+  const feed = yield* findFeed(workspacePk, id, ref);
+  return feed !== undefined && (hasId(feed) || lists.length === 0) ? { lists: [], feed } : { lists, feed: undefined };
+}
+
+/** The row of FEEDS of the feed with the UUID, else of the one with the name. */
+export function* findFeed(workspacePk: number, id: string, name: string): Work<Row | undefined> {
+  // Most names are of no feed: this costs less than FEEDS.
+  const found = yield* allByKey(FIND_FEED, workspacePk, id, name);
+  const row = found.find((each) => each.id === id) ?? found[0];
+  return row && (yield* one(`${FEEDS} f.pk = $1`, Number(row.pk)));
+}
+
+/** `defaultList` of the port. */
+export function* defaultList(workspaceId: string): Work<string | undefined> {
+  const row = yield* one(
+    'SELECT l.id FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk AND l.is_default = 1 WHERE w.id = $1',
+    workspaceId,
+  );
+  return row && String(row.id);
+}
+
+/** `listCount` of the port. */
+export function* listCount(workspaceId: string): Work<number> {
+  const row = yield* one('SELECT count(*) AS lists FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1', workspaceId);
+  return Number(row?.lists);
+}
+
+/** A workspace, the last change that landed in it, and its list with the UUID: most feeds are of one list. */
+const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) AS has_rules,
+    w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision, w.expression_revision,
+    w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.subtract_allow AS workspace_subtract_allow,
+    ${now} AS taken_at,
+    (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
+  FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1`;
+
+/** The source of the feed with that UUID, of the workspace's (null), or of one that is not stored. Undefined when there is no such workspace, list or feed. */
+export function* ruleSource(now: string, workspaceId: string, feed: string | null | ProposedFeed): Work<RuleSource | undefined> {
+  const id = typeof feed === 'string' ? feed : '';
+  const row = yield* oneByKey(sourceQuery(now), workspaceId, id);
+  if (row === undefined) return undefined;
+  const workspacePk = Number(row.workspace);
+  const workspaceRevision = Number(row.workspace_revision);
+  const source =
+    feed === null
+      ? yield* workspaceSource(workspacePk, { ...row, name: row.workspace_name, subtract_allow: row.workspace_subtract_allow })
+      : typeof feed === 'object'
+        ? yield* proposedSource(workspacePk, feed)
+        : row.id === id
+          ? listSource(row)
+          : yield* composedSource(workspacePk, id);
+  if (source === undefined) return undefined;
+  const { lists, ...own } = source;
+  const revision = feedRevision(own.profile, own.revision, workspaceRevision);
+  const head = {
+    ...own,
+    revision,
+    expressionRevision: Number(row.expression_revision),
+    workspaceCreatedAt: Number(row.workspace_created_at),
+    change: Number(row.last_seq ?? 0),
+    guardRails: guardRailsOf(row),
+    lists: lists.map(({ pk, id, name, levels }) => ({ id, name, key: keyOf(pk), levels })),
+    takenAt: Number(row.taken_at),
+  };
+  return { workspacePk, head, lists };
+}
+
+const LISTS = 'SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = $1';
+const MEMBERS =
+  'SELECT l.pk, l.id, l.name, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
+
+type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision'> & Pick<RuleSource, 'lists'>;
+
+function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
+  const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
+  const lists = rows.map((list) => ({ ...placeOf(list), levels: 0 }));
+  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), lists };
+}
+
+// The feed's profile has the list's levels.
+const listSource = (row: Row): Source => ({
+  kind: 'list',
+  profile: profileOf(row),
+  revision: Number(row.revision),
+  lists: [{ ...placeOf(row), levels: 0 }],
+});
+
+function* composedSource(workspacePk: number, id: string): Work<Source | undefined> {
+  const row = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, id, workspacePk);
+  if (row === undefined) return undefined;
+  const lists =
+    Number(row.all_lists) === 1 ? yield* all(`${LISTS} ORDER BY pk`, workspacePk) : yield* all(`${MEMBERS} ORDER BY l.pk`, Number(row.pk));
+  return {
+    kind: 'composed',
+    profile: profileOf(row),
+    revision: Number(row.feed_revision),
+    lists: lists.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) })),
+  };
+}
+
+/** Lists that are not the workspace's, or are gone, are passed over. */
+function* proposedSource(workspacePk: number, { profile, lists: members }: ProposedFeed): Work<Source> {
+  const rows =
+    members === null
+      ? yield* all(`${LISTS} ORDER BY pk`, workspacePk)
+      : members.length === 0
+        ? []
+        : yield* all(`${LISTS} AND id IN (${members.map((_, i) => `$${i + 2}`)}) ORDER BY pk`, workspacePk, ...members);
+  const lists = rows.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) }));
+  return { kind: 'composed', profile, revision: 0, lists };
+}
+
+/** `SnapshotList.key`. */
+export const keyOf = (pk: number): string => String(pk);
+
+const placeOf = (row: Row) => ({
+  pk: Number(row.pk),
+  id: String(row.id),
+  name: String(row.name),
+  isEmpty: Number(row.has_rules ?? 1) === 0,
+});
+const levelsOfList = ({ confidence, severity }: ListSettings) => levelCode(confidence, severity);

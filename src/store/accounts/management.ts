@@ -1,0 +1,295 @@
+/** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
+import { randomUUID } from 'node:crypto';
+import type { Author } from '../../account/caller.ts';
+import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../../account/key.ts';
+import { listState, NO_SETTINGS } from '../../account/list.ts';
+import type { Organization, Subscription } from '../../account/organization.ts';
+import { PERMISSIONS } from '../../account/permission.ts';
+import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
+import { isoTime } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { AccountWrites, ChangeOptions } from '../../ports/account-store.ts';
+import type { RuleWrites } from '../../ports/rule-store.ts';
+import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
+import { one, run, type Transact, type Work } from '../work.ts';
+import {
+  changeWorkspace,
+  create,
+  feedRow,
+  findWorkspace,
+  insertList,
+  moveKeyRevision,
+  noSuch,
+  patchColumns,
+  requireState,
+  revokeKeys,
+  tooMany,
+  tooManyLists,
+} from './account-statements.ts';
+import { WORKSPACES } from './account-tables.ts';
+import { doneOnce, remember } from './answers.ts';
+import { audit, changed } from './audit.ts';
+import { keepDeleted } from './deleted.ts';
+import { forgetMember, refuseName } from './feed-lists.ts';
+import { listCount } from './lists.ts';
+
+export type Management = Omit<
+  AccountWrites,
+  'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
+> &
+  Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
+
+/** Who makes the first key. */
+const THE_SERVICE: Author = { keyId: null, actor: 'weir serve' };
+
+/** Keys that one statement marks as used. */
+const TOUCHED = 100;
+
+export function management(transact: Transact): Management {
+  return {
+    bootstrap: ({ hash, prefix, onlyWhenEmpty }) =>
+      transact(
+        function* (now) {
+          const first = onlyWhenEmpty ? yield* one('SELECT id FROM workspaces ORDER BY pk LIMIT 1') : undefined;
+          const known = first ?? (yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash = $1', hash));
+          // An older version has stored more of a short key.
+          if (first === undefined) yield* run('UPDATE keys SET prefix = $1 WHERE hash = $2 AND prefix <> $1', prefix, hash);
+          if (known !== undefined) return { workspaceId: String(known.id), created: false };
+          const workspaceId = yield* defaultWorkspace(now);
+          yield* insertKey(
+            now,
+            workspaceId,
+            {
+              name: BOOTSTRAP_KEY_NAME,
+              hash,
+              prefix,
+              permissions: PERMISSIONS,
+              listId: null,
+              feedId: null,
+              expiresAt: null,
+            },
+            { by: THE_SERVICE },
+          );
+          return { workspaceId, created: true };
+        },
+        { alone: true },
+      ),
+    createOrganization: (name, subscription, by) => transact((now) => insertOrganization(now, name, subscription, by)),
+    setSubscription: (organizationId, subscription, by) =>
+      transact(
+        function* (now) {
+          const count = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
+          if (count === 0) throw noSuch('organization', organizationId);
+          yield* moveKeyRevision();
+          yield* audit(now, `subscription set to ${subscription}`, organizationId, { by });
+        },
+        { repeatable: true },
+      ),
+    createWorkspace: (organizationId, name, by) => transact((now) => insertWorkspace(now, organizationId, name, by)),
+    updateWorkspace: (workspaceId, patch, { by, ifMatch } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const before = workspaceSettingsJson(workspaceOf((yield* one(WORKSPACE, workspacePk))!));
+        requireState(before, ifMatch);
+        const values = workspaceColumns(patch);
+        const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
+        if (values.length > 0) yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
+        yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+        yield* moveKeyRevision();
+        const workspace = workspaceOf((yield* one(WORKSPACE, workspacePk))!);
+        const change = changed(before, workspaceSettingsJson(workspace));
+        yield* audit(now, 'workspace changed', workspaceId, { workspacePk, by, change });
+        return workspace;
+      }),
+    createKey: (workspaceId, key, change) => transact((now) => insertKey(now, workspaceId, key, change)),
+    revokeKey: (id, { by } = {}) =>
+      transact(
+        function* (now) {
+          const row = yield* one('SELECT workspace_pk FROM keys WHERE id = $1', id);
+          if (row === undefined) return false;
+          yield* revokeKeys(now, 'id', id, { workspacePk: Number(row.workspace_pk), by });
+          return true;
+        },
+        { repeatable: true },
+      ),
+    touchKeys: (used) =>
+      transact(
+        function* () {
+          for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
+        },
+        { repeatable: true },
+      ),
+    createList: (workspaceId, name, settings, maxLists = 0, { by, once } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
+        yield* refuseName('feeds', workspacePk, name);
+        const id = randomUUID();
+        const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false });
+        const list = listOf(row, workspaceId);
+        yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
+        yield* doneOnce(now, workspacePk, once, list);
+        return list;
+      }),
+    updateList: (workspaceId, listId, patch, { by, ifMatch } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
+        requireState(before, ifMatch);
+        const values = patchColumns(patch);
+        const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
+        const row = yield* one(
+          `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,
+          listId,
+          workspacePk,
+          ...values.map(([, value]) => value),
+        );
+        const list = listOf(row!, workspaceId);
+        yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
+        return list;
+      }),
+    deleteList: (workspaceId, listId, { by, ifMatch, forGood = false } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const row = yield* listRow(workspacePk, listId);
+        const before = listState(listOf(row, workspaceId));
+        requireState(before, ifMatch);
+        if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
+        yield* keepDeleted(now, workspacePk, 'lists', row, forGood);
+        yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
+        yield* forgetMember(Number(row.pk), Number(row.revision));
+        yield* revokeKeys(now, 'list_id', listId, { workspacePk, by });
+        yield* audit(now, 'list deleted', listId, { workspacePk, by, change: { before, after: null } });
+      }),
+    rememberAnswer: (workspaceId, once, answer) =>
+      transact(
+        function* (now) {
+          yield* remember(now, yield* findWorkspace(workspaceId), once, answer);
+        },
+        { repeatable: true },
+      ),
+    dropDeadLetter: (id, of) =>
+      transact(function* (now) {
+        const count = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
+        const workspacePk = of?.workspaceId === undefined ? null : yield* findWorkspace(of.workspaceId);
+        if (count > 0) yield* audit(now, 'dead letter dropped', String(id), { workspacePk, by: of?.by });
+        return count > 0;
+      }),
+    noteChange: (workspaceId, event, batchId, after, by) =>
+      transact(function* (now) {
+        yield* audit(now, event, batchId, { workspacePk: yield* findWorkspace(workspaceId), by, change: { before: null, after } });
+      }),
+    adoptStream: (streamId, ends = new Map(), by) =>
+      transact(
+        function* (now) {
+          yield* run('DELETE FROM positions');
+          for (const [partition, end] of ends) yield* run('INSERT INTO positions VALUES ($1, $2, $3)', streamId, partition, end);
+          yield* audit(now, 'stream adopted', streamId, { by });
+        },
+        { repeatable: true },
+      ),
+  };
+}
+
+const WORKSPACE = `${WORKSPACES} WHERE w.pk = $1`;
+
+function workspaceColumns({
+  protect,
+  minPrefixV4,
+  minPrefixV6,
+  subtractAllow,
+}: WorkspacePatch): [column: string, value: string | number][] {
+  const all = { protect: protect?.join(','), min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow };
+  return Object.entries(all).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
+}
+
+/** Holds a workspace's row until the commit, so that no list or feed of it is deleted meanwhile. Returns its pk. */
+function* holdWorkspace(id: string): Work<number> {
+  const row = yield* one('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
+  if (row === undefined) throw noSuch('workspace', id);
+  return Number(row.pk);
+}
+
+function* listRow(workspacePk: number, id: string): Work<Row> {
+  const row = yield* one('SELECT * FROM lists WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+  if (row === undefined) throw noSuch('list', id);
+  return row;
+}
+
+function* touchKeys(used: readonly { id: string; at: number }[]): Work<void> {
+  const rows = used.map((_, i) => `(CAST($${2 * i + 1} AS TEXT), CAST($${2 * i + 2} AS BIGINT))`);
+  yield* run(
+    `WITH used (id, at) AS (VALUES ${rows}) UPDATE keys SET last_used_at = used.at FROM used
+     WHERE keys.id = used.id AND coalesce(keys.last_used_at, 0) < used.at`,
+    ...used.flatMap(({ id, at }) => [id, at]),
+  );
+}
+
+function* defaultWorkspace(now: string): Work<string> {
+  const workspace = yield* one("SELECT id FROM workspaces WHERE name = 'default' ORDER BY pk LIMIT 1");
+  if (workspace !== undefined) return String(workspace.id);
+  const organization =
+    (yield* one("SELECT id FROM organizations WHERE name = 'default' ORDER BY pk LIMIT 1")) ??
+    (yield* insertOrganization(now, 'default', 'active', THE_SERVICE));
+  return (yield* insertWorkspace(now, String(organization.id), 'default', THE_SERVICE)).id;
+}
+
+function* insertOrganization(now: string, name: string, subscription: Subscription, by?: Author): Work<Organization> {
+  const organization = organizationOf(yield* create(now, 'organizations', { id: randomUUID(), name, subscription }));
+  yield* audit(now, 'organization created', organization.id, { by });
+  return organization;
+}
+
+function* insertWorkspace(now: string, organizationId: string, name: string, by?: Author): Work<Workspace> {
+  const organization = yield* one('SELECT pk FROM organizations WHERE id = $1', organizationId);
+  if (organization === undefined) throw noSuch('organization', organizationId);
+  const id = randomUUID();
+  const row = yield* create(now, 'workspaces', { id, organization_pk: Number(organization.pk), name });
+  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', isDefault: true };
+  yield* insertList(now, Number(row.pk), defaultList);
+  const workspacePk = Number(row.pk);
+  yield* audit(now, 'list created', defaultList.id, { workspacePk, by });
+  yield* audit(now, 'workspace created', id, { workspacePk, by });
+  return workspaceOf({ ...row, organization_id: organizationId });
+}
+
+/** Makes room for a key: the one that was revoked, or has expired, longest ago is forgotten. Throws REFUSED where there is none. */
+function* makeRoomForKey(now: string, workspacePk: number, most: number): Work<void> {
+  if (most === 0) return;
+  const row = yield* one('SELECT count(*) AS keys FROM keys WHERE workspace_pk = $1', workspacePk);
+  if (Number(row!.keys) < most) return;
+  // A first key stays, or its BOOTSTRAP_API_KEY would be valid again; those that may come back with their list or feed go last.
+  const forgotten = yield* run(
+    `DELETE FROM keys WHERE id = (SELECT id FROM keys WHERE workspace_pk = $1 AND coalesce(name, '') <> $2
+       AND (revoked_at IS NOT NULL OR expires_at <= ${now}) ORDER BY CASE WHEN revoked_with IS NULL THEN 0 ELSE 1 END, coalesce(revoked_at, expires_at), id LIMIT 1)`,
+    workspacePk,
+    BOOTSTRAP_KEY_NAME,
+  );
+  if (forgotten === 0) throw tooMany(most, 'keys', 'MAX_KEYS', 'revoke one');
+}
+
+function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, most = 0 }: ChangeOptions = {}): Work<KeyInfo> {
+  const { hash, prefix, name, permissions, listId, feedId, expiresAt } = key;
+  const id = randomUUID();
+  const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
+  yield* makeRoomForKey(now, workspacePk, most);
+  if (listId !== null) yield* listRow(workspacePk, listId);
+  if (feedId !== null) yield* feedRow(workspacePk, feedId);
+  const row = yield* create(now, 'keys', {
+    id,
+    hash,
+    prefix,
+    workspace_pk: workspacePk,
+    list_id: listId,
+    feed_id: feedId,
+    name,
+    permissions: permissions.join(' '),
+    expires_at: expiresAt,
+  });
+  yield* moveKeyRevision();
+  const made = keyOf(row, workspaceId);
+  const after = { name, permissions, list_id: listId, feed_id: feedId, expires_at: isoTime(expiresAt) };
+  yield* audit(now, 'key created', id, { workspacePk, by, change: { before: null, after } });
+  yield* doneOnce(now, workspacePk, once, made);
+  return made;
+}

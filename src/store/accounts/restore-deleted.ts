@@ -1,0 +1,88 @@
+/** Brings back lists and composed feeds that were deleted (SPEC D15.51). */
+import { listState } from '../../account/list.ts';
+import { DAY } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/account-store.ts';
+import { WORKSPACE_PK } from '../places.ts';
+import { listOf } from '../rows.ts';
+import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { changeWorkspace, moveKeyRevision, tooManyLists } from './account-statements.ts';
+import { audit } from './audit.ts';
+import type { Table } from './deleted.ts';
+import { refuseName } from './feed-lists.ts';
+import { listCount } from './lists.ts';
+
+const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
+
+/** `deletedFeeds` of the port. */
+export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFeed[]> {
+  const rows = yield* all(
+    `SELECT d.*, (SELECT count(*) FROM keys k WHERE k.revoked_with = d.id) AS keys FROM deleted_lists d
+     WHERE d.workspace_pk = ${WORKSPACE_PK} AND d.until > $2 ORDER BY d.until DESC, d.list_pk DESC`,
+    workspaceId,
+    now,
+  );
+  return rows.map((row) => ({
+    kind: Number(row.list_pk) > 0 ? 'list' : 'composed',
+    id: String(row.id),
+    name: String(row.name),
+    deletedAt: Number(row.deleted_at),
+    until: Number(row.until),
+    keys: Number(row.keys),
+  }));
+}
+
+export function deletedManagement(transact: Transact): Pick<AccountWrites, 'restoreDeleted'> {
+  return {
+    restoreDeleted: (workspaceId, id, { name, maxLists = 0 }, { by } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
+        if (found === undefined)
+          throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${DELETED_KEPT / DAY} days`);
+        const kept = Number(found.list_pk);
+        const table: Table = kept > 0 ? 'lists' : 'feeds';
+        const row = { ...(JSON.parse(String(found.was)) as Record<string, Value>), ...(name !== undefined && { name }) };
+        if (table === 'lists' && maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
+        yield* refuseTaken(workspacePk, table, row);
+        yield* bringBack(table, row);
+        yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', kept);
+        yield* rejoin(kept);
+        const keys = yield* all('UPDATE keys SET revoked_at = NULL, revoked_with = NULL WHERE revoked_with = $1 RETURNING id', id);
+        yield* moveKeyRevision();
+        for (const key of keys) yield* audit(now, 'key restored', String(key.id), { workspacePk, by });
+        const after = table === 'lists' ? listState(listOf(row, workspaceId)) : { name: row.name };
+        yield* audit(now, table === 'lists' ? 'list restored' : 'feed restored', id, { workspacePk, by, change: { before: null, after } });
+        return { kind: table === 'lists' ? 'list' : 'composed', id, name: String(row.name), keys: keys.length };
+      }),
+  };
+}
+
+/** Its name or its id may be another's by now. */
+function* refuseTaken(workspacePk: number, table: Table, row: Readonly<Record<string, Value>>): Work<void> {
+  for (const other of ['lists', 'feeds'] as const) {
+    yield* refuseName(other, workspacePk, String(row.name), ': give it another with name');
+  }
+  if ((yield* one(`SELECT id FROM ${table} WHERE id = $1`, row.id!)) !== undefined)
+    throw new WeirError('REFUSED', `another has the id "${row.id}" by now: it came with an import`);
+}
+
+/** Its row as it was, but later than whatever was seen of it. */
+function* bringBack(table: Table, row: Readonly<Record<string, Value>>): Work<void> {
+  const columns = Object.keys(row);
+  const values = columns.map((column) => (column === 'revision' ? Number(row.revision) + 1 : row[column]!));
+  yield* run(`INSERT INTO ${table} (${columns}) VALUES (${columns.map((_, i) => `$${i + 1}`)})`, ...values);
+}
+
+/** Puts the list or feed together again with those it belonged to, so far as these are there. */
+function* rejoin(kept: number): Work<void> {
+  const [own, pk] = kept > 0 ? ['list_pk', kept] : ['feed_pk', -kept];
+  const joined = `SELECT m.feed_pk, m.list_pk FROM deleted_members m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE m.${own} = $1`;
+  const rows = yield* all(joined, pk);
+  for (const row of rows) {
+    const pair = [Number(row.feed_pk), Number(row.list_pk)] as const;
+    yield* run('INSERT INTO feed_lists (feed_pk, list_pk) VALUES ($1, $2) ON CONFLICT (feed_pk, list_pk) DO NOTHING', ...pair);
+    yield* run('DELETE FROM deleted_members WHERE feed_pk = $1 AND list_pk = $2', ...pair);
+    yield* run('UPDATE feeds SET revision = revision + 1 WHERE pk = $1', pair[0]);
+  }
+}

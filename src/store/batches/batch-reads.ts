@@ -1,0 +1,90 @@
+/** What is known of batches, the same in both dialects (D9). */
+import type { BatchInfo, RuleOrigin } from '../../ports/rule-store.ts';
+import { workspacePk } from '../places.ts';
+import { textOrNull } from '../rows.ts';
+import { all, one, type Work } from '../work.ts';
+import { givenUpUntil, rowsOf } from './undo-selections.ts';
+
+/** `batches` of the port. */
+export function* newestBatches(workspaceId: string, { before, limit }: { before?: string; limit: number }): Work<BatchInfo[]> {
+  const workspace = yield* workspacePk(workspaceId);
+  if (workspace === undefined) return [];
+  let below = Number.MAX_SAFE_INTEGER;
+  if (before !== undefined) {
+    const row = yield* one(`SELECT min(b.first_seq) AS seq FROM batches b WHERE ${rowsOf('$1', '$2', 'b')}`, workspace, before);
+    below = Number(row?.seq ?? 0);
+  }
+  const found = new Map<string, BatchInfo>();
+  // A batch has a row for each landing that it was spread over.
+  for (;;) {
+    const rows = yield* all(
+      `SELECT first_seq, batch_id FROM batches WHERE workspace_pk = $1 AND first_seq < $2 AND batch_id IS NOT NULL
+       ORDER BY first_seq DESC LIMIT $3`,
+      workspace,
+      below,
+      limit,
+    );
+    for (const { batch_id } of rows) {
+      const id = String(batch_id);
+      if (found.size < limit && !found.has(id)) found.set(id, (yield* infoOf(workspace, id))!);
+    }
+    if (found.size === limit || rows.length < limit) return [...found.values()];
+    below = Number(rows.at(-1)!.first_seq);
+  }
+}
+
+/** `batch` of the port. */
+export function* batchOf(workspaceId: string, batchId: string): Work<BatchInfo | undefined> {
+  const workspace = yield* workspacePk(workspaceId);
+  return workspace === undefined ? undefined : yield* infoOf(workspace, batchId.toLowerCase());
+}
+
+function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined> {
+  const rows = yield* all(
+    `SELECT b.*, l.id AS list_id FROM batches b LEFT JOIN lists l ON l.pk = b.list_pk WHERE ${rowsOf('$1', '$2', 'b')} ORDER BY b.first_seq`,
+    workspace,
+    batchId,
+  );
+  if (rows.length === 0) return undefined;
+  const undone = yield* one(
+    'SELECT batch_id FROM batches u WHERE u.undoes = $2 AND +u.workspace_pk = $1 AND u.undone = 0 ORDER BY first_seq DESC LIMIT 1',
+    workspace,
+    batchId,
+  );
+  const first = rows[0];
+  return {
+    id: batchId,
+    listId: textOrNull(first.list_id),
+    keyId: textOrNull(first.key_id),
+    receivedAt: Number(first.received_at),
+    landedAt: Math.max(...rows.map((row) => Number(row.landed_at))),
+    entries: rows.reduce((sum, row) => sum + Number(row.last_seq) - Number(row.first_seq) + 1, 0),
+    undoes: textOrNull(first.undoes),
+    undoneBy: textOrNull(undone?.batch_id),
+    undoable: Number(first.first_seq) > (yield* givenUpUntil(workspace)),
+  };
+}
+
+/** Rules that one statement asks for. */
+const ASKED = 500;
+
+/** `origins` of the port. */
+export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<Map<number, RuleOrigin>> {
+  const found = new Map<number, RuleOrigin>();
+  const workspace = yield* workspacePk(workspaceId);
+  if (workspace === undefined) return found;
+  const wanted = [...new Set(seqs)];
+  for (let at = 0; at < wanted.length; at += ASKED) {
+    const slice = wanted.slice(at, at + ASKED);
+    const values = slice.map((_, i) => (i === 0 ? '(CAST($2 AS BIGINT))' : `($${i + 2})`));
+    const rows = yield* all(
+      `WITH wanted (seq) AS (VALUES ${values})
+       SELECT w.seq, b.batch_id, b.key_id FROM wanted w JOIN batches b ON b.workspace_pk = $1
+       AND b.first_seq = (SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = $1 AND x.first_seq <= w.seq) AND b.last_seq >= w.seq`,
+      workspace,
+      ...slice,
+    );
+    for (const row of rows) found.set(Number(row.seq), { batchId: textOrNull(row.batch_id), keyId: textOrNull(row.key_id) });
+  }
+  return found;
+}

@@ -1,0 +1,54 @@
+/** Which numbers each batch took as it landed (D9): the rows of `batches`, the same in both dialects. */
+import type { LandingBatch, LandingItem } from '../../ports/landing.ts';
+import { run, type Value, type Work } from '../work.ts';
+
+/** An item of a landing whose workspace and list are known, under its number. */
+export interface NumberedItem {
+  readonly item: LandingItem;
+  readonly seq: number;
+  /** The store's own numbers. */
+  readonly workspace: number;
+  readonly list: number;
+}
+
+/** Items behind one another that are of the same batch, workspace and list. */
+export interface Segment {
+  readonly first: NumberedItem;
+  readonly last: number;
+}
+
+/** The items of a landing in segments, in order. */
+export function segmentsOf(items: readonly NumberedItem[]): Segment[] {
+  const segments: { first: NumberedItem; last: number }[] = [];
+  for (const each of items) {
+    const open = segments.at(-1);
+    if (open !== undefined && isSameSegment(open.first, each)) open.last = each.seq;
+    else segments.push({ first: each, last: each.seq });
+  }
+  return segments;
+}
+
+const isSameSegment = (a: NumberedItem, b: NumberedItem) =>
+  a.workspace === b.workspace &&
+  a.list === b.list &&
+  a.item.batchId === b.item.batchId &&
+  a.item.keyId === b.item.keyId &&
+  a.item.change.change !== 'undo' &&
+  b.item.change.change !== 'undo';
+
+const COLUMNS = 'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, undoes, received_at, landed_at';
+const WIDTH = COLUMNS.split(', ').length;
+/** Rows of one statement: databases take so many values. */
+const ROWS = 100;
+
+/** Writes the segments of a landing. Belongs into its transaction, before the items take effect. */
+export function* writeSegments(segments: readonly Segment[], { now }: Pick<LandingBatch, 'now'>): Work<void> {
+  for (let i = 0; i < segments.length; i += ROWS) {
+    const rows = segments.slice(i, i + ROWS).map(({ first: { item, seq, workspace, list }, last }): Value[] => {
+      const undoes = item.change.change === 'undo' ? item.change.batchId : null;
+      return [workspace, seq, last, list, item.batchId, item.keyId, undoes, item.receivedAt, now];
+    });
+    const values = rows.map((_, row) => `(${Array.from({ length: WIDTH }, (_, n) => `$${row * WIDTH + n + 1}`)})`);
+    yield* run(`INSERT INTO batches (${COLUMNS}) VALUES ${values}`, ...rows.flat());
+  }
+}

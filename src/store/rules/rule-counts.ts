@@ -1,0 +1,42 @@
+/**
+ * How many rules each workspace has (`rule_counts`), and how many it keeps as they were before a change (`kept_counts`), the same in both
+ * dialects: every change is a row, and the sum of a workspace's rows counts.
+ */
+import { all, one, run, type Work } from '../work.ts';
+
+/** By how much the number of rules of workspaces (pk) has changed. */
+export class RuleCountChanges extends Map<number, number> {
+  add(workspacePk: number, rules: number): void {
+    this.set(workspacePk, (this.get(workspacePk) ?? 0) + rules);
+  }
+}
+
+/** `ruleCount` of the port. */
+export function* ruleCount(workspaceId: string): Work<number> {
+  const row = yield* one(
+    'SELECT sum(c.rules) AS rules FROM workspaces w JOIN rule_counts c ON c.workspace_pk = w.pk WHERE w.id = $1',
+    workspaceId,
+  );
+  return Number(row?.rules ?? 0);
+}
+
+type Counts = 'rule_counts' | 'kept_counts';
+
+/** Belongs into the transaction that makes or deletes the rules. */
+export function* writeRuleCounts(changes: RuleCountChanges, table: Counts = 'rule_counts'): Work<void> {
+  const rows = [...changes].filter(([, rules]) => rules !== 0);
+  if (rows.length === 0) return;
+  const values = rows.map((_, i) => `($${2 * i + 1}, $${2 * i + 2})`);
+  yield* run(`INSERT INTO ${table} (workspace_pk, rules) VALUES ${values}`, ...rows.flat());
+}
+
+/** Makes one row of each workspace's rows. */
+export function* foldRuleCounts(table: Counts): Work<void> {
+  const rows = yield* all(
+    `DELETE FROM ${table} WHERE workspace_pk IN (SELECT workspace_pk FROM ${table} GROUP BY workspace_pk HAVING count(*) > 1)
+     RETURNING workspace_pk, rules`,
+  );
+  const sums = new RuleCountChanges();
+  for (const row of rows) sums.add(Number(row.workspace_pk), Number(row.rules));
+  yield* writeRuleCounts(sums, table);
+}

@@ -1,0 +1,289 @@
+/** Rules with all that is known of them, page by page, the same in both dialects. */
+import { lastHost, networksAround } from '@weir/network/nesting.ts';
+import type { Network } from '@weir/network/network.ts';
+import type { RuleFilter, RuleMatch, RuleStep, StepFilter, StepPlace } from '../../ports/rule-store.ts';
+import type { WholeRules } from '../../ports/snapshot.ts';
+import type { StoredRule } from '../../ports/stored-rule.ts';
+import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';
+import { formatTarget } from '../../signal/target.ts';
+import { type RuleSource, ruleSource } from '../accounts/lists.ts';
+import { packV4, packV6 } from '../columns.ts';
+import { type Row, ruleOf } from '../rows.ts';
+import { all, one, type Value, type Work } from '../work.ts';
+
+/** Rules fetched at a time. */
+const PAGE = 1000;
+/** Pages of one step at most: those of lists without any rule, and of rules that a search without an index does not find. */
+const STEP_PAGES = 25;
+const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
+
+/** How a dialect is told which index to use; empty where it finds that out by itself. */
+export type IndexedBy = (index: string) => string;
+
+/** What a row comes behind: values of the columns that its stretch is ordered by. */
+type Key = readonly Value[];
+
+/** Rows, and what the next ones come behind; undefined where there are no more. */
+interface Page {
+  readonly rows: readonly Row[];
+  readonly next: Key | undefined;
+}
+
+/** Rules that stand behind one another: of a list, or of a kind in a workspace. */
+interface Stretch {
+  /** What the first page comes behind. */
+  readonly first: Key;
+  page(after: Key, limit: number): Work<Page>;
+  rule(row: Row): StoredRule;
+}
+
+/** A stretch whose places have names. */
+interface NamedStretch extends Stretch {
+  /** The columns that it is ordered by. */
+  readonly key: readonly string[];
+  place(after: Key): StepPlace;
+}
+
+/** `rules` of the port; `read` runs statements. */
+export async function* ruleRows(
+  read: <T>(work: Work<T>) => Promise<T>,
+  indexedBy: IndexedBy,
+  workspaceId: string,
+  filter: RuleFilter,
+): AsyncGenerator<StoredRule> {
+  const source = await read(sourceOf(workspaceId, filter));
+  if (source === undefined) return;
+  for (const { first, page, rule } of stretchesOf(source, filter, indexedBy)) {
+    for (let after: Key | undefined = first; after !== undefined; ) {
+      const { rows, next }: Page = await read(page(after, PAGE));
+      for (const row of rows) yield rule(row);
+      after = next;
+    }
+  }
+}
+
+/** `ruleStep` of the port. */
+export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: StepFilter): Work<RuleStep> {
+  const source = yield* sourceOf(workspaceId, filter);
+  const rules: StoredRule[] = [];
+  const places: StepPlace[] = [];
+  let pages = 0;
+  for (const { first, key, page, rule, place } of source === undefined ? [] : stepStretches(source, filter, indexedBy)) {
+    for (let after: Key | undefined = first; after !== undefined; ) {
+      if (rules.length >= filter.limit || pages === STEP_PAGES) return { rules, places, next: place(after) };
+      const { rows, next }: Page = yield* page(after, Math.min(PAGE, filter.limit - rules.length));
+      pages += 1;
+      for (const row of rows) {
+        rules.push(rule(row));
+        places.push(place(keyOf(key, row)));
+      }
+      after = next;
+    }
+  }
+  return { rules, places, next: null };
+}
+
+/** Hands over the rules of a source, of these kinds, that are active at `now` (ms). */
+export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now: number): Work<void> {
+  for (const { first, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
+    for (let after: Key | undefined = first; after !== undefined; ) {
+      const { rows, next }: Page = yield* page(after, PAGE);
+      for (const row of rows) take(rule(row));
+      after = next;
+    }
+  }
+}
+
+const sourceOf = (workspaceId: string, { kind, listId }: Pick<RuleFilter, 'kind' | 'listId'>) =>
+  ruleSource('0', workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
+
+function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedBy): Stretch[] {
+  const { kind, after, now } = filter;
+  if (!isExpressionKind(kind)) {
+    const lists = after?.listId ? listsFrom(source.lists, after.listId) : source.lists;
+    return listStretches(lists, filter, after && lists[0] && { list: lists[0].pk, id: after.id }, indexedBy);
+  }
+  const { table } = RULE_KINDS[kind];
+  return [
+    {
+      first: [after?.ruleRef ?? ''],
+      page: (last, limit) =>
+        wholePage(
+          BY_REF,
+          `SELECT * FROM ${table} WHERE workspace_pk = $1 AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
+          [source.workspacePk, ...last, now],
+          limit,
+        ),
+      rule: (row) => ruleOf(kind, row),
+    },
+  ];
+}
+
+function stepStretches(source: RuleSource, { after, ...filter }: StepFilter, indexedBy: IndexedBy): NamedStretch[] {
+  const { kind } = filter;
+  if (!isExpressionKind(kind)) {
+    const from = after && 'list' in after ? after : undefined;
+    return listStretches(
+      source.lists.filter(({ pk }) => pk >= (from?.list ?? pk)),
+      filter,
+      from,
+      indexedBy,
+    );
+  }
+  const place = after && 'order' in after ? after : undefined;
+  const [ordered, unordered] = enforcementStretches(kind, source.workspacePk, filter.now);
+  if (place === undefined) return [ordered, unordered];
+  return place.order === null
+    ? [{ ...unordered, first: [place.ruleRef] }]
+    : [{ ...ordered, first: [place.order, place.ruleRef] }, unordered];
+}
+
+/** The rules of a kind in the order of enforcement: those with `order`, then those without. */
+function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: number): [NamedStretch, NamedStretch] {
+  const { table } = RULE_KINDS[kind];
+  const rule = (row: Row) => ruleOf(kind, row);
+  const from = `SELECT * FROM ${table} WHERE workspace_pk = $1`;
+  return [
+    {
+      first: [Number.MIN_SAFE_INTEGER - 1, ''],
+      key: BY_ORDER,
+      page: (after, limit) =>
+        wholePage(
+          BY_ORDER,
+          `${from} AND ("order", rule_ref) > ($2, $4) AND ${ACTIVE} ORDER BY "order", rule_ref LIMIT ${limit}`,
+          [workspacePk, after[0], now, after[1]],
+          limit,
+        ),
+      rule,
+      place: ([order, ruleRef]) => ({ order: Number(order), ruleRef: String(ruleRef) }),
+    },
+    {
+      first: [''],
+      key: BY_REF,
+      page: (after, limit) =>
+        wholePage(
+          BY_REF,
+          `${from} AND "order" IS NULL AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
+          [workspacePk, ...after, now],
+          limit,
+        ),
+      rule,
+      place: ([ruleRef]) => ({ order: null, ruleRef: String(ruleRef) }),
+    },
+  ];
+}
+
+/** A place in the list with this number. */
+interface ListPlace {
+  readonly list: number;
+  readonly id: number;
+}
+
+function listStretches(
+  lists: RuleSource['lists'],
+  { now, match }: Pick<RuleFilter, 'now' | 'match'>,
+  after: ListPlace | undefined,
+  indexedBy: IndexedBy,
+): NamedStretch[] {
+  const search = searchOf(match);
+  return lists.map(({ pk, id }) => ({
+    first: [after?.list === pk ? after.id : -1],
+    key: BY_ID,
+    page: ([last], limit) =>
+      search.indexed === 'no' ? windowPage(search, pk, last, now, limit) : accessPage(search, pk, last, now, limit, indexedBy),
+    rule: (row) => ruleOf('access_rule', { ...row, list_id: id }),
+    place: ([last]) => ({ list: pk, id: Math.max(0, Number(last)) }),
+  }));
+}
+
+/** The list with an id and those behind it; none when it is gone. */
+function listsFrom(lists: RuleSource['lists'], listId: string): RuleSource['lists'] {
+  const at = lists.findIndex(({ id }) => id === listId);
+  return at < 0 ? [] : lists.slice(at);
+}
+
+/** The columns that rules are read in the order of. */
+const BY_ID = ['id'];
+const BY_REF = ['rule_ref'];
+const BY_ORDER = ['order', 'rule_ref'];
+
+const keyOf = (columns: readonly string[], row: Row): Key => columns.map((column) => row[column] as Value);
+
+/** The rows of a statement with this limit; fewer of them are the last. */
+function* wholePage(key: readonly string[], text: string, values: readonly Value[], limit: number): Work<Page> {
+  const rows = yield* all(text, ...values);
+  const last = rows[limit - 1];
+  return { rows, next: last && keyOf(key, last) };
+}
+
+/** A condition on access rules, with its values from `$4` on. */
+interface Search {
+  readonly condition: string;
+  readonly values: readonly Value[];
+  /** Whether the condition names targets, which have indexes; `all`: there is no condition. */
+  readonly indexed: 'yes' | 'no' | 'all';
+}
+
+/** The indexes that have the rules of a list by action and target: those without a rule_ref, and those with one. */
+const BY_TARGET = { access_rules_value: 'IS NULL', access_rules_ref_value: 'IS NOT NULL' };
+
+function accessPage(search: Search, listPk: number, after: Value, now: number, limit: number, indexedBy: IndexedBy): Work<Page> {
+  const { condition, values, indexed } = search;
+  const byTarget = Object.entries(BY_TARGET).map(
+    ([index, ref]) => `SELECT * FROM access_rules ${indexedBy(index)}
+    WHERE list_pk = $1 AND action IN (0, 1) AND ${condition} AND rule_ref ${ref} AND +id > $2 AND ${ACTIVE}`,
+  );
+  const from = indexed === 'yes' ? `(${byTarget.join(' UNION ALL ')}) found` : `access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE}`;
+  // The sign keeps PostgreSQL from walking through the list in the order of its ids until it has found so many.
+  const order = indexed === 'yes' ? '+id' : 'id';
+  return wholePage(BY_ID, `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
+}
+
+/** Those of the next rules of a list that meet the condition; none of them may. */
+function* windowPage({ condition, values }: Search, listPk: number, after: Value, now: number, limit: number): Work<Page> {
+  const end = yield* one(
+    `SELECT max(id) AS last, count(*) AS rules FROM (SELECT id FROM access_rules WHERE list_pk = $1 AND id > $2 ORDER BY id LIMIT ${PAGE}) found`,
+    listPk,
+    Number(after),
+  );
+  const { last, rules } = end as Row;
+  if (last === null) return { rows: [], next: undefined };
+  const rows = yield* all(
+    `SELECT * FROM access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE} AND ${condition} AND id <= $6 ORDER BY id LIMIT ${limit}`,
+    listPk,
+    Number(after),
+    now,
+    ...values,
+    Number(last),
+  );
+  if (rows.length === limit) return { rows, next: [Number(rows[limit - 1].id)] };
+  return { rows, next: Number(rules) < PAGE ? undefined : [Number(last)] };
+}
+
+function searchOf(match: RuleMatch | undefined): Search {
+  if (match === undefined) return { condition: '', values: [], indexed: 'all' };
+  switch (match.how) {
+    case 'exact':
+      return targetSearch([formatTarget(match.target)]);
+    case 'covering':
+      return targetSearch(networksAround(match.network).map((network) => formatTarget({ kind: 'ip', network })));
+    case 'geo':
+      // Countries and ASNs begin with a capital, addresses with a digit, a small letter or a colon.
+      return { condition: "target >= 'A' AND target < '['", values: [], indexed: 'yes' };
+    case 'covered':
+      return insideSearch(match.network);
+  }
+}
+
+const targetSearch = (targets: readonly string[]): Search => ({
+  condition: `target IN (${targets.map((_, i) => `$${i + 4}`)})`,
+  values: targets,
+  indexed: 'yes',
+});
+
+/** The networks inside one lie between it and its last address, as they are packed. */
+function insideSearch(network: Network): Search {
+  const [column, pack] = network.family === 4 ? (['v4', packV4] as const) : (['v6', packV6] as const);
+  const ends = [network, lastHost(network)].map((each) => pack({ kind: 'ip', network: each }));
+  return { condition: `${column} BETWEEN $4 AND $5`, values: ends, indexed: 'no' };
+}

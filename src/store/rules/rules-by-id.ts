@@ -1,0 +1,56 @@
+/** Whole rules by their ids, the same in both dialects. */
+import type { StoredRule } from '../../ports/stored-rule.ts';
+import { type Kind, RULE_KINDS } from '../../rule.ts';
+import { WORKSPACE_PK } from '../places.ts';
+import { ruleOf } from '../rows.ts';
+import { all, type Work } from '../work.ts';
+import { ruleTable } from './rule-columns.ts';
+
+/** Rules that one statement asks for. */
+const ASKED = 400;
+
+/** `rulesById` of the port. */
+export function* rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Work<StoredRule[]> {
+  const found: StoredRule[] = [];
+  for (let at = 0; at < ids.length; at += ASKED) {
+    const slice = ids.slice(at, at + ASKED);
+    const rows = yield* all(
+      `${SELECT[RULE_KINDS[kind].scope](RULE_KINDS[kind].table)} r.id IN (${slice.map((_, i) => `$${i + 2}`)})`,
+      workspaceId,
+      ...slice,
+    );
+    found.push(...rows.map((row) => ruleOf(kind, row)));
+  }
+  return found;
+}
+
+/** The condition on the workspace is no search: rules are found by their ids. */
+const SELECT = {
+  list: (table: string) => `SELECT r.*, (SELECT l.id FROM lists l WHERE l.pk = r.list_pk) AS list_id FROM ${table} r
+    WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1 AND`,
+  workspace: (table: string) => `SELECT r.* FROM ${table} r WHERE (SELECT w.id FROM workspaces w WHERE w.pk = r.workspace_pk) = $1 AND`,
+} as const;
+
+/** `rulesBefore` of the port. */
+export function* rulesBefore(
+  workspaceId: string,
+  { kind, listId }: { readonly kind: Kind; readonly listId: string | null },
+  rules: readonly { readonly id: number; readonly seq: number }[],
+): Work<StoredRule[]> {
+  const { before, place } = ruleTable(kind);
+  const at = place === 'list_pk' ? `(SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK})` : WORKSPACE_PK;
+  const found: StoredRule[] = [];
+  for (let from = 0; from < rules.length; from += ASKED) {
+    const slice = rules.slice(from, from + ASKED);
+    const values = slice.map((_, i) => `(CAST($${2 * i + 3} AS BIGINT), CAST($${2 * i + 4} AS BIGINT))`);
+    const rows = yield* all(
+      `WITH wanted (changed, id) AS (VALUES ${values}) SELECT c.*, CAST($2 AS TEXT) AS list_id FROM wanted w
+       JOIN ${before} c ON c.${place} = ${at} AND c.changed = w.changed AND c.id = w.id WHERE c.existed = 1`,
+      workspaceId,
+      listId,
+      ...slice.flatMap(({ id, seq }) => [seq, id]),
+    );
+    found.push(...rows.map((row) => ruleOf(kind, row)));
+  }
+  return found;
+}

@@ -1,0 +1,173 @@
+/** Bouncers and what they were told, the same in both dialects (D14). */
+import type { Page, PageRequest } from '../../ports/account-store.ts';
+import {
+  type Bouncer,
+  type BouncerReads,
+  type BouncerWrites,
+  MOST_BOUNCERS,
+  type NewToldRow,
+  type ToldRow,
+} from '../../ports/bouncer-store.ts';
+import { pageOf } from '../page.ts';
+import { WORKSPACE_PK, workspacePk } from '../places.ts';
+import { numberOrNull, type Row } from '../rows.ts';
+import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+
+const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
+const REPLACED = `DELETE FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq <= $3`;
+const LAST = `SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2`;
+const ADD = `INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) SELECT pk, $2, $3, $4, $5 FROM workspaces WHERE id = $1`;
+
+/** A list's or composed feed's UUID, or '' for the workspace's feed: a key has no NULL. */
+const feedKey = (feedId: string | null) => feedId ?? '';
+
+/** `told` of the port. */
+export function* toldRows(workspaceId: string, feedId: string | null, after: number): Work<ToldRow[]> {
+  const rows = yield* all(TOLD, workspaceId, feedKey(feedId), after);
+  return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
+}
+
+function* addTold(workspaceId: string, feedId: string | null, { bytes, isWhole, through, at }: NewToldRow): Work<number> {
+  const feed = feedKey(feedId);
+  const seq = Math.max(through, Number((yield* one(LAST, workspaceId, feed))?.seq ?? 0)) + 1;
+  if (isWhole) yield* run(REPLACED, workspaceId, feed, through);
+  yield* run(ADD, workspaceId, feed, seq, at, bytes);
+  return seq;
+}
+
+const COLUMNS = [
+  'key_id',
+  'user_agent',
+  'address',
+  'feed_id',
+  'first_seen',
+  'last_pull',
+  'decisions',
+  'networks',
+  'left_out_networks',
+  'left_out_addresses',
+  'metrics',
+  'metrics_at',
+  'last_stream',
+] as const;
+const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
+  ORDER BY key_id, user_agent, address LIMIT $5`;
+
+/** The place behind a bouncer: its key and address, which have no space in them, and its name. */
+const placeOf = ({ keyId, address, userAgent }: Bouncer) => `${keyId} ${address} ${userAgent}`;
+
+/** `bouncerPage` of the port. */
+export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<Bouncer>> {
+  const [keyId, address, ...name] = after === null ? ['', ''] : after.split(' ');
+  const rows = yield* all(BOUNCERS, workspaceId, keyId, name.join(' '), address, limit + 1);
+  const bouncers = rows.map((row) => ({
+    workspaceId,
+    keyId: String(row.key_id),
+    userAgent: String(row.user_agent),
+    address: String(row.address),
+    feedId: row.feed_id === null ? null : String(row.feed_id),
+    firstSeen: Number(row.first_seen),
+    lastPull: Number(row.last_pull),
+    decisions: Number(row.decisions),
+    networks: Number(row.networks),
+    leftOutNetworks: Number(row.left_out_networks),
+    leftOutAddresses: Number(row.left_out_addresses),
+    metrics: row.metrics === null ? null : String(row.metrics),
+    metricsAt: numberOrNull(row.metrics_at),
+    lastStream: numberOrNull(row.last_stream),
+  }));
+  return pageOf(bouncers, limit, placeOf);
+}
+
+const valuesOf = (bouncer: Bouncer): Value[] => [
+  bouncer.keyId,
+  bouncer.userAgent,
+  bouncer.address,
+  bouncer.feedId,
+  bouncer.firstSeen,
+  bouncer.lastPull,
+  bouncer.decisions,
+  bouncer.networks,
+  bouncer.leftOutNetworks,
+  bouncer.leftOutAddresses,
+  bouncer.metrics,
+  bouncer.metricsAt,
+  bouncer.lastStream,
+];
+
+/** Rows of one statement: databases take so many values. */
+const ROWS = 40;
+const CHANGED = COLUMNS.filter(
+  (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
+);
+const WIDTH = COLUMNS.length + 1;
+// A process that has not got their metrics or pulls leaves those that another one got.
+const note = (rows: number) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES
+  ${Array.from({ length: rows }, (_, row) => `(${Array.from({ length: WIDTH }, (_, n) => `$${row * WIDTH + n + 1}`)})`)}
+  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map((column) => `${column} = excluded.${column}`)},
+    metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
+    last_stream = coalesce(excluded.last_stream, known.last_stream)
+  WHERE excluded.last_pull >= known.last_pull`;
+
+/** Processes that write the same rows take them in one order, so that none waits for another that waits for it. */
+const byName = (a: Bouncer, b: Bouncer) => (placeOf(a) < placeOf(b) ? -1 : 1);
+
+function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST_BOUNCERS): Work<void> {
+  for (const [workspaceId, its] of Map.groupBy(bouncers.toSorted(byName), (bouncer) => bouncer.workspaceId)) {
+    const workspace = yield* workspacePk(workspaceId);
+    if (workspace === undefined) continue;
+    for (let at = 0; at < its.length; at += ROWS) {
+      const rows = its.slice(at, at + ROWS);
+      yield* run(note(rows.length), ...rows.flatMap((bouncer) => [workspace, ...valuesOf(bouncer)]));
+    }
+    yield* forgetBouncers(workspace, most.ofWorkspace);
+  }
+  yield* run('DELETE FROM bouncers WHERE last_pull < $1', before);
+  if (Number((yield* one('SELECT count(*) AS count FROM bouncers'))!.count) <= most.inAll) return;
+  const counts = yield* all('SELECT workspace_pk, count(*) AS count FROM bouncers GROUP BY workspace_pk');
+  const share = fairShare(counts, most.inAll);
+  for (const { workspace_pk, count } of counts) if (Number(count) > share) yield* forgetBouncers(Number(workspace_pk), share);
+}
+
+/** Forgets what a workspace has beyond so many bouncers, of the keys with most. */
+function* forgetBouncers(workspace: number, most: number): Work<void> {
+  const counts = yield* all('SELECT key_id, count(*) AS count FROM bouncers WHERE workspace_pk = $1 GROUP BY key_id', workspace);
+  const share = fairShare(counts, most);
+  let left = 0;
+  for (const { key_id, count } of counts) {
+    const over = Math.max(0, Number(count) - share);
+    if (over > 0) yield* run(OLDEST_OF_KEY, workspace, over, String(key_id));
+    left += Number(count) - over;
+  }
+  // More keys than there may be bouncers.
+  if (left > most) yield* run(OLDEST, workspace, left - most);
+}
+
+const oldest = (which: string) => `DELETE FROM bouncers WHERE workspace_pk = $1 AND (key_id, user_agent, address) IN
+  (SELECT key_id, user_agent, address FROM bouncers WHERE workspace_pk = $1${which} ORDER BY last_pull, key_id, user_agent, address LIMIT $2)`;
+const OLDEST = oldest('');
+const OLDEST_OF_KEY = oldest(' AND key_id = $3');
+
+/** How many each may have, so that all together have at most `most` and who has fewer keeps them; Infinity where that holds. At least one. */
+function fairShare(rows: readonly Row[], most: number): number {
+  const counts = rows.map(({ count }) => Number(count)).sort((a, b) => a - b);
+  let left = most;
+  for (const [place, count] of counts.entries()) {
+    const share = Math.floor(left / (counts.length - place));
+    if (count > share) return Math.max(1, share);
+    left -= count;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** The reads of the port; `read` runs their statements. */
+export const bouncerReads = (read: <T>(work: Work<T>) => Promise<T>): BouncerReads => ({
+  told: (...args) => read(toldRows(...args)),
+  bouncerPage: (...args) => read(bouncerPage(...args)),
+});
+
+/** The writes of the port. */
+export const bouncerWrites = (transact: Transact): BouncerWrites => ({
+  recordTold: (...args) => transact(() => addTold(...args)),
+  recordBouncers: (...args) => transact(() => noteBouncers(...args), { repeatable: true }),
+});
