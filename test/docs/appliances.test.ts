@@ -30,8 +30,11 @@ suite('appliances', () => {
   const folder = temporaryFolder({ after });
   const settings = { DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY };
   let weir: Weir;
-  /** Answers 200 with what is no feed. */
-  const proxy = createServer((_, answer) => answer.end('<html>Please sign in</html>\n'));
+  /** Answers 200 with what is no feed, or with half of one. */
+  const proxy = createServer(({ url }, answer) => {
+    if (!url!.endsWith('?half')) return void answer.end('<html>Please sign in</html>\n');
+    answer.setHeader('x-feed-entry-count', '2').end('192.0.2.0/24\n');
+  });
   before(async () => {
     weir = await startWeir({ ...settings, HOST: '0.0.0.0', PORT: String(await freePort()), FEED_REBUILD_SECONDS: '0' });
     proxy.listen(0);
@@ -121,7 +124,11 @@ suite('appliances', () => {
     await refused(/no feed/, (text) => text.replace(/^url=http:..[^/]*/m, 'url=http://127.0.0.1:9'));
     await refused(/no feed/, (text) => text.replace('--config curl.conf', ''));
     const elsewhere = `url=http://${new URL(page.here('https://weir.example.com')).hostname}:${(proxy.address() as AddressInfo).port}`;
-    await refused(/not a whole feed/, (text) => text.replace(/^url=http:..[^/]*/m, elsewhere).replace('--etag-compare etag', ''));
+    for (const query of ['', '?half']) {
+      const instead = (text: string) =>
+        text.replace(/^url=http:..[^/]*(.*)$/m, `${elsewhere}$1${query}`).replace('--etag-compare etag', '');
+      await refused(/not a whole feed/, instead);
+    }
     const feedSet = (...options: string[]) => commandText(['feed', 'set', page.feed, '--workspace', 'default', ...options], settings);
     await feedSet('--max-entries', '1');
     await eventually(async () => assert.equal((await getFeed(weir.url, KEY, `/${page.feed}`)).status, 413));
