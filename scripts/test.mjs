@@ -7,7 +7,12 @@ import { run as runTests } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
-const UNIT = ['src/**/*.test.ts', 'packages/*/*.test.ts', 'packages/expression/{literal,regex}/*.test.ts', 'test/document/*.test.ts'];
+const UNIT = [
+  'src/**/*.test.ts',
+  'packages/*/*.test.ts',
+  'packages/expression/{evaluate,hints,literal,regex}/**/*.test.ts',
+  'test/document/*.test.ts',
+];
 /** What else does all its work in its own process. */
 const IN_PROCESS = ['test/in-process/**/*.test.ts', 'packages/*/test/*.test.ts', 'test/geo/*.test.ts'];
 const ALL = ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts'];

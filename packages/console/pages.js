@@ -39,6 +39,14 @@ export const PAGES = [
     load: () => import('./pages/explain.js'),
   },
   {
+    path: '/backtest',
+    title: 'Backtest',
+    icon: 'undo',
+    group: 'Content',
+    permission: 'rules:read',
+    load: () => import('./pages/backtest.js'),
+  },
+  {
     path: '/devices',
     title: 'Devices',
     icon: 'devices',

@@ -6,7 +6,7 @@ import type { Stream } from '../ports/stream.ts';
 import type { Config } from '../settings/setting.ts';
 import { pick } from './usage.ts';
 
-/** What a command works with; engines are opened at first use and closed after the command. A command takes `reads` or `store`, not both. */
+/** What a command works with; engines are opened at first use and closed after the command. A command takes `reads` or `store`; both only to note in the audit log what it did. */
 export interface Context {
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;

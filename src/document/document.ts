@@ -25,7 +25,7 @@ export interface ConfigVariant {
   readonly expand: boolean;
 }
 
-/** What bouncers are told (SPEC D14). Its bytes are empty: bodies are made for what each bouncer knows already (`decisions.ts`). */
+/** What bouncers are told (SPEC D14). Its bytes are empty: bodies are made for what each bouncer knows already (`bouncers/make/`). */
 export interface DecisionsVariant {
   readonly document: 'decisions';
 }

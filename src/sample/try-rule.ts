@@ -3,6 +3,7 @@ import { formatAddress } from '@weir/expression/address.ts';
 import { type ByteString, decodeText } from '@weir/expression/bytes.ts';
 import { compileExpression } from '@weir/expression/evaluate/compile.ts';
 import { CannotRun, EvaluationError, type Layout, layoutOf, type Request } from '@weir/expression/evaluate/value.ts';
+import { hintsOf } from '@weir/expression/hints/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import type { Schemes } from '@weir/expression/scheme.ts';
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
@@ -21,9 +22,9 @@ export type TriedRule =
 /** What came of trying a rule. */
 export type Tried =
   /** `first`: the first request that it blocks, as it is told to people; null where there is none. */
-  | { readonly matches: number; readonly first: string | null }
-  /** It cannot be run, or takes longer than it may. */
-  | { readonly untried: string; readonly tooSlow: boolean };
+  | { readonly matches: number; readonly first: string | null; readonly hints?: readonly string[] }
+  /** It cannot be run, or takes longer than it may. `hints`: what its author may not have meant. */
+  | { readonly untried: string; readonly tooSlow: boolean; readonly hints?: readonly string[] };
 
 /** How long a rule may take. */
 export interface Budget {
@@ -42,6 +43,8 @@ export interface Sample {
 
 /** So many requests are tried between two looks at the clock. */
 const BETWEEN_LOOKS = 64;
+/** Hints that are told of a rule, at most. */
+const HINTS = 3;
 
 /** Makes a sample of recorded requests, seen as the agent sees them. */
 export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sample {
@@ -64,7 +67,8 @@ export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sampl
     if (!parsed.ok) return { untried: 'its expression does not parse', tooSlow: false };
     try {
       const run = compileExpression(parsed.ast, layout);
-      return count(requests, (request) => blocks(run, request), budget);
+      const tried = count(requests, (request) => blocks(run, request), budget);
+      return 'matches' in tried && tried.matches === 0 ? tried : { ...tried, hints: hintsOf(parsed.ast, schemes[kind]).slice(0, HINTS) };
     } catch (error) {
       if (error instanceof CannotRun) return { untried: `cannot be run: ${error.message}`, tooSlow: false };
       throw error;

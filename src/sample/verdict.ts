@@ -15,12 +15,15 @@ export function verdictOf(tried: Tried, sample: SampleInfo, limited: boolean): V
   if ('untried' in tried) {
     const text = `was not tried on the sample: ${tried.untried}`;
     // A rule that cannot be run here may still be a good one; one that is too slow is not.
-    return tried.tooSlow && limited && sample.maxShare !== null ? { fault: text } : { warning: text };
+    return tried.tooSlow && limited && sample.maxShare !== null ? { fault: text + hinted(tried) } : { warning: text };
   }
   if (tried.matches === 0) return {};
   const most = mostBlocked(sample);
   const limit = Number.isFinite(most) ? ` (limit ${counted.format(most)})` : '';
   const of = `${counted.format(tried.matches)} of ${counted.format(sample.requests)}`;
   const text = `matches ${of} requests of the sample${limit}, first: ${tried.first}`;
-  return limited && tried.matches > most ? { fault: text } : { warning: text };
+  return limited && tried.matches > most ? { fault: text + hinted(tried) } : { warning: text };
 }
+
+/** What the author of a rule that is refused may not have meant. */
+const hinted = ({ hints = [] }: Tried): string => hints.map((hint) => `; hint: ${hint}`).join('');

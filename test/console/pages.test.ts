@@ -206,6 +206,54 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('/signin');
   });
 
+  test('D18.48 a recording is run through the rules: progress, what each does, over time, with samples', async () => {
+    await page.show('/backtest', 'Backtest');
+    const line = (path: string) =>
+      `192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET ${path} HTTP/1.1" 200 5 "-" "<script>alert(1)</script>"`;
+    const log = [line('/signin?token=hunter2'), line('/signin'), line('/')].join('\n');
+    await page.evaluate(`(() => {
+      const given = new DataTransfer();
+      given.items.add(new File([${JSON.stringify(log)}], 'access.log'));
+      const field = document.querySelector('input[type=file]');
+      field.files = given.files;
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+    await page.fill('Expression', 'http.request.path contains "/signin"');
+    await page.click('Run');
+    await page.sees(/3 requests, .*Decided by: block 2 \(66\.67%\), no rule 1/);
+    await page.sees('Over time');
+    await page.click('Samples of expression');
+    await page.sees('/signin?token=…');
+    await page.seesNot('hunter2');
+    await page.click('Close');
+    await page.fill('Expression', 'http.request.path contains "/never"');
+    await page.click('Run');
+    await page.sees('never true: http.request.path contains "/never"');
+    const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+    await page.evaluate(axe);
+    const faults = await page.evaluate<string[]>(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html).join(' ')))`,
+    );
+    assert.deepEqual(faults, []);
+    await page.fill('Expression', 'http.request.path ==');
+    await page.click('Run');
+    await page.sees(/expression .*1:/);
+  });
+
+  test('D18.49 beside an expression stands a request: true or false as one types', async () => {
+    await page.show('/rules?kind=waf_rule', 'Rules');
+    await page.click('WAF');
+    await page.click('Try an expression');
+    await page.fill('Expression', 'http.request.host == "shop.example"');
+    await page.fill('Request to try it on', 'curl https://shop.example/x');
+    await page.sees('For this request the expression is true.');
+    await page.sees('As the agent sees the request, it is false.');
+    await page.fill('Request to try it on', 'hello');
+    await page.sees('cannot be used');
+    await page.click('Close');
+  });
+
   test('D18.44 a batch is undone, with what that does before it is done', async () => {
     const [{ batch_id: id }] = (await read('/rules?address=185.1.1.1')).rules;
     await page.show(`/batches/${id}`, 'Batch');
@@ -268,7 +316,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Sign in');
     await page.signIn(JSON.parse(made.text).key);
     const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
-    assert.equal(pages, 'Overview,Feeds,Rules,Batches,Explain,Devices,Geo data,Keys');
+    assert.equal(pages, 'Overview,Feeds,Rules,Batches,Explain,Backtest,Devices,Geo data,Keys');
     await page.click('Keys');
     await page.sees('bootstrap');
     assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);
@@ -327,6 +375,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       ['/batches', 'Batches'],
       [`/batches/${batches.at(-1).id}`, 'Batch'],
       ['/explain?target=8.8.4.4', 'Explain'],
+      ['/backtest', 'Backtest'],
       ['/dead-letters', 'Dead letters'],
       ['/geo', 'Geo data'],
       ['/keys', 'Keys'],

@@ -1,6 +1,7 @@
 /** What people are told and asked: through the management API and at the command line, on every engine. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PERMISSIONS } from '../../src/account/permission.ts';
@@ -317,5 +318,23 @@ function operatorTests(world: () => World): void {
       assert.equal(code, 2);
       assert.match(stderr, sentence);
     }
+  });
+
+  test('D15.54 weir rule delete and weir undo are in the audit log, batch by batch, with who ran them and what was asked for', async () => {
+    const client = await world().client(...ALL);
+    const inSpace = ['--workspace', client.workspace];
+    const block = (ip: string) => ({ kind: 'access_rule', op: 'upsert', rule: { target: { ip } } });
+    await client.post('/v2/signal', [block('192.0.2.1'), block('192.0.2.2')]);
+    await world().landed();
+    const which = ['--address', '192.0.2.0/24', '--match', 'covered'];
+    const [deleted] = await world().json(['rule', 'delete', ...which, '--yes', '--actor', 'Jana Novák', ...inSpace]);
+    const [undone] = await world().json(['undo', String(deleted.batch_id), '--yes', ...inSpace]);
+    const rows = await world().json(['audit', 'ls', ...inSpace]);
+    const of = (event: string) =>
+      rows.filter((row) => row.event === event).map(({ object, actor, key_id: key, after }) => [object, actor, key, after]);
+    assert.deepEqual(of('rules deleted'), [
+      [deleted.batch_id, 'Jana Novák', null, { kind: 'access_rule', address: '192.0.2.0/24', match: 'covered', rules: 2 }],
+    ]);
+    assert.deepEqual(of('batches undone'), [[undone.batch_id, userInfo().username, null, { undoes: [deleted.batch_id] }]]);
   });
 }

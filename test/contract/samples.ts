@@ -91,6 +91,18 @@ export function sampleTests(world: () => World): void {
     await errorsOf(client, batch, []);
   });
 
+  test('D21.4 the fault of a rule that is refused has the hints on its expression', async () => {
+    const client = await sampled('--max-share', '5%');
+    const { body } = await eventually(async () => {
+      const answer = await client.post('/v2/signal', [waf('lang', 'http.request.headers["accept-language"][0] != "en"')]);
+      assert.equal(answer.status, 206);
+      return answer;
+    });
+    const [line] = body.errors!;
+    assert.ok(line!.startsWith(broad(0, 1000, 50).replace(/, first.*/, '')), line);
+    assert.match(line!, /first: GET .*; hint: .*accept-language/);
+  });
+
   test('D21.2 what a sample keeps is masked: query values, cookies, secrets', async () => {
     const client = await sampled('--max-share', '0');
     await errorsOf(

@@ -10,7 +10,9 @@ import { FORMAT_NAMES, FORMATS } from '../../src/document/formats/table.ts';
 import { OPERATIONS } from '../../src/manage/table.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: ROOT }).sort();
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'src/*/README.md', 'packages/*/README.md', 'test/README.md'], {
+  cwd: ROOT,
+}).sort();
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
 
 /** The anchors of a page, as hosting platforms make them of headings. */
@@ -31,6 +33,16 @@ test('docs: every link between the documents leads to a file and a heading', () 
       if (anchor !== undefined) assert.ok(anchors(target).includes(anchor), `${page} links to ${link}`);
     }
   }
+});
+
+test('docs: every file and folder that the map and the READMEs of folders name is there', () => {
+  const gone = PAGES.filter((page) => page === 'ARCHITECTURE.md' || /^(?:src|packages|test)\//.test(page)).flatMap((page) => {
+    const named = [...read(page).matchAll(/`([\w-][\w./-]*(?:\.(?:ts|js|json|mjs)|\/))`/g)].map(([, name]) => name);
+    const isThere = (name: string) => [dirname(page), '.', 'src', 'packages'].some((folder) => existsSync(join(ROOT, folder, name)));
+    return named.filter((name) => !isThere(name)).map((name) => `${page}: ${name}`);
+  });
+  assert.deepEqual(gone, []);
+  for (const page of PAGES) assert.doesNotMatch(read(page), /^(?:<{7}|>{7}) /m, page);
 });
 
 async function help(...words: string[]): Promise<string> {

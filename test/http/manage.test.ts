@@ -566,7 +566,7 @@ suite('management', () => {
     await getFeed(server.url, stranger);
     const { body } = await get('/status');
     assert.deepEqual(Object.keys(body).sort(), [
-      ...['attention', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'unused_keys'],
+      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'unused_keys', 'urgent'],
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

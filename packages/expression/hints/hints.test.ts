@@ -73,7 +73,7 @@ test('D19.11 good expressions get none', () => {
 });
 
 test('D19.11 of the realistic rules only those with a trap get a hint', () => {
-  const lines = gunzipSync(readFileSync(new URL('test/fixtures/evaluations.jsonl.gz', import.meta.url))).toString('utf8');
+  const lines = gunzipSync(readFileSync(new URL('../test/fixtures/evaluations.jsonl.gz', import.meta.url))).toString('utf8');
   const rules = new Map<string, SchemeKind>();
   for (const line of lines.trimEnd().split('\n')) {
     const { expression, scheme, tags } = JSON.parse(line) as { expression: string; scheme: SchemeKind; tags: string[] };

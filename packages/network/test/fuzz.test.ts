@@ -4,7 +4,7 @@ import { needs } from '../../../test/support/programs.ts';
 import { seededRandom } from '../../../test/support/random.ts';
 import { fuzzSets, fuzzStrings } from './fuzz.ts';
 
-// The same with 100,000 strings and 10,000 sets: `node test/fuzz/networks.ts`.
+// The same with 100,000 strings and 10,000 sets: `node packages/network/test/fuzz.ts`.
 const JUDGES = [
   { name: 'a slow reference', python: false, skip: false },
   { name: 'Python’s ipaddress', python: true, skip: needs('python3') },

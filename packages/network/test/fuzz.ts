@@ -1,5 +1,5 @@
 /**
- * Parsing and coalescing compared with independent judges, seeded: `node test/fuzz/networks.ts [--strings N] [--sets N] [--seed S]`.
+ * Parsing and coalescing compared with independent judges, seeded: `node packages/network/test/fuzz.ts [--strings N] [--sets N] [--seed S]`.
  * The judges are a slow reference in BigInt and, when python3 is here, Python's ipaddress module. Ends with 1 when one differs.
  */
 import { spawnSync } from 'node:child_process';

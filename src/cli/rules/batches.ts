@@ -12,7 +12,7 @@ import { confirm } from '../confirm.ts';
 import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace, pick, wholeNumber } from '../usage.ts';
 import { sinceOf } from './conditions.ts';
-import { asOperator, rulePorts, waiting } from './rule-operations.ts';
+import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
 
 export function batchCommands(add: AddCommand): void {
   add(
@@ -81,7 +81,10 @@ export function batchCommands(add: AddCommand): void {
         const planned = await planUndo(ports.reads, workspace.id, ids);
         const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');
         await confirm(context, question, options.yes);
+        const note = await noting(context, workspace);
         const { batches, unlanded } = await undoBatches(ports, asOperator(workspace), planned);
+        const undoes = planned.filter((_, i) => batches[i] !== null).map(({ batch }) => batch.id);
+        await note('batches undone', batches, { undoes });
         const undone = planned.map(({ batch, preview }, i) => ({
           undone: batch.id,
           ...previewJson(preview),

@@ -1,5 +1,6 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
+import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { operate } from '../../manage/operate.ts';
 import { deletions } from '../../manage/rules/rule-deletion.ts';
@@ -7,8 +8,8 @@ import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { pick } from '../usage.ts';
 import { operatedJson } from './batches.ts';
-import { conditionOptions, isNarrowed, matchingRules, readConditions } from './conditions.ts';
-import { asOperator, rulePorts, waiting } from './rule-operations.ts';
+import { type ConditionOptions, conditionOptions, isNarrowed, matchingRules, readConditions } from './conditions.ts';
+import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
 import { ruleLine } from './rules.ts';
 
 const SAMPLE = 10;
@@ -31,7 +32,9 @@ export function ruleDeleteCommand(add: AddCommand): void {
         if (rules.length === 0) return { deleted: 0, unlanded: 0, batch_id: null };
         const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
         await confirm(context, [`deleting ${rules.length} rules`, ...sample].join('\n'), options.yes);
+        const note = await noting(context, workspace);
         const done = await operate(ports, asOperator(workspace), deletions(rules));
+        await note('rules deleted', done.batches, { ...asked(options), rules: rules.length });
         return { deleted: rules.length, ...operatedJson(done) };
       },
       show: ({ deleted, batch_id, unlanded }) =>
@@ -39,3 +42,15 @@ export function ruleDeleteCommand(add: AddCommand): void {
     },
   );
 }
+
+/** The conditions as they were given, for the audit log. */
+const asked = ({ kind, list, address, match, label = [], reason, since, key, batch }: ConditionOptions) => ({
+  kind,
+  ...(list !== undefined && { list }),
+  ...(address !== undefined && { address, match }),
+  ...(label.length > 0 && { labels: Object.fromEntries(label) }),
+  ...(reason !== undefined && { reason }),
+  ...(since !== undefined && { since: isoTime(since) }),
+  ...(key !== undefined && { key }),
+  ...(batch !== undefined && { batch }),
+});

@@ -16,6 +16,17 @@ export async function rulePorts(context: Context, advice: string): Promise<RuleP
   };
 }
 
+/** Writes into the audit log what a command did to rules, a row for each of its batches; to be opened before anything is on the stream. */
+export type Note = (event: string, batches: readonly (string | null)[], asked: Readonly<Record<string, unknown>>) => Promise<void>;
+
+/** Opens the store for `Note` (SPEC D15.54). Rejects where it cannot be written to: then nothing has changed. */
+export async function noting(context: Context, { id }: Workspace): Promise<Note> {
+  const store = await context.store();
+  return async (event, batches, asked) => {
+    for (const batch of batches) if (batch !== null) await store.noteChange(id, event, batch, asked, context.author);
+  };
+}
+
 /** A command as operator: it has no key. */
 export const asOperator = ({ id, organizationId }: Workspace): Operator => ({ workspaceId: id, organizationId });
 

@@ -5,14 +5,7 @@
  */
 
 import type { Instant } from '../../clock.ts';
-import {
-  type ConfigVariant,
-  type DecisionsVariant,
-  type DocumentKind,
-  type DocumentVariant,
-  type RulesVariant,
-  revisionOf,
-} from '../document.ts';
+import { type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type DocumentCacheOptions, ServeContext } from './context.ts';
 import type { Representation, TooLarge } from './representation.ts';
@@ -25,7 +18,7 @@ export interface DocumentQuery {
   /** The UUID or name of a list or a composed feed; null is the workspace's feed. */
   readonly list: string | null;
   /** Of a feed what the request itself says; the stored defaults of the list or feed supply the rest (spec 4.4.3). */
-  readonly variant: Partial<Variant> | RulesVariant | ConfigVariant | DecisionsVariant;
+  readonly variant: Partial<Variant> | Exclude<DocumentVariant, Variant>;
   /** The only list or composed feed that the caller may read, or null. */
   readonly boundTo: string | null;
 }

@@ -15,6 +15,7 @@ import { RULE_TABS } from './tabs.js';
 /** @typedef {{ valid: boolean, phase: string | null, fields: string[], hints: string[], fault: { line: number, column: number, text: string, excerpt: string } | null }} Verdict */
 
 const CHECK = manage('/expressions/check');
+const TEST = manage('/expressions/test');
 
 /**
  * @param {{ kind: string, value: string, onValue: (value: string) => void, onVerdict?: (isValid: boolean) => void, [attribute: string]: any }} props
@@ -22,6 +23,9 @@ const CHECK = manage('/expressions/check');
 export function ExpressionField({ kind, value, onValue, ...rest }) {
   const isGiven = value.trim() !== '';
   const { answer, error } = usePreview(CHECK, isGiven ? { kind, expression: value } : undefined);
+  const [request, setRequest] = useState('');
+  const isTested = answer?.valid === true && request.trim() !== '';
+  const tested = usePreview(TEST, isTested ? { kind, expression: value, request } : undefined);
   return html`
     <${TextField} label="Expression" rows=${5} value=${value} onValue=${onValue} ...${rest}
       aria-invalid=${answer?.valid === false ? 'true' : undefined} />
@@ -29,6 +33,28 @@ export function ExpressionField({ kind, value, onValue, ...rest }) {
       ${error !== undefined && html`<${Notice} kind="bad">${error.message}<//>`}
       ${answer !== undefined && html`<${VerdictText} verdict=${answer} />`}
     </div>
+    <${TextField} label="Request to try it on" rows=${2} value=${request} onValue=${setRequest} fault=${tested.faultOf('request')}
+      hint="A curl command, an entry of a HAR, a line of an access log, or fields by name as JSON." />
+    <div aria-live="polite">
+      ${tested.error !== undefined && tested.faultOf('request') === undefined && html`<${Notice} kind="bad">${tested.error.message}<//>`}
+      ${tested.answer !== undefined && html`<${TestedText} tested=${tested.answer} />`}
+    </div>
+  `;
+}
+
+/** @typedef {{ result: boolean | null, error: string | null }} Outcome */
+
+/** @param {{ tested: Outcome & { lacking: string[], agent: Outcome | null } }} props */
+function TestedText({ tested }) {
+  const { result, error, lacking, agent } = tested;
+  const words = (/** @type {Outcome} */ outcome) => (outcome.result === null ? `fails: ${outcome.error}` : `is ${outcome.result}`);
+  const differs = agent !== null && (agent.result !== result || agent.error !== error);
+  return html`
+    <${Notice} kind=${result === true ? 'good' : 'warn'}>
+      <p>For this request the expression <strong class="text">${words(tested)}</strong>.</p>
+      ${differs && html`<p class="small text">As the agent sees the request, it ${words(/** @type {Outcome} */ (agent))}.</p>`}
+      ${lacking.length > 0 && html`<p class="small text">The request has no ${lacking.join(', ')}: the default of the engine counts.</p>`}
+    <//>
   `;
 }
 

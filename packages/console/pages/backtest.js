@@ -1,0 +1,174 @@
+/** What rules would have done to recorded requests. */
+
+import { html } from 'htm/preact';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { ask, manage } from '../api.js';
+import { curlFile } from '../curl.js';
+import { useWork } from '../data.js';
+import { count, counted, dateTime } from '../format.js';
+import { Button } from '../ui/button.js';
+import { Card } from '../ui/card.js';
+import { SameWithCurl } from '../ui/code.js';
+import { Dialog } from '../ui/dialog.js';
+import { SelectField, TextField } from '../ui/field.js';
+import { PageHead } from '../ui/page-head.js';
+import { Plot } from '../ui/plot.js';
+import { Failed, Notice } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { RULE_TABS } from './rules/tabs.js';
+
+/** @typedef {{ id: string, state: string, bytes: number, read_bytes: number, requests: number, fault: string | null, result: any }} Job */
+
+/** ms between two looks at a job. */
+const LOOK = 500;
+const KINDS = RULE_TABS.filter(({ kind }) => kind !== 'access_rule').map(({ kind, label }) => ({ value: kind, label }));
+const VIEWS = [
+  { value: 'recorded', label: 'As recorded' },
+  { value: 'agent', label: 'As the agent sees it' },
+];
+
+/** @param {import('../pages.js').PageProps} _props */
+export function Page(_props) {
+  const [file, setFile] = useState(/** @type {File | undefined} */ (undefined));
+  const [form, setForm] = useState({ kind: 'waf_rule', as: 'recorded', expression: '' });
+  const [job, setJob] = useState(/** @type {Job | undefined} */ (undefined));
+  const { busy, error, run } = useWork();
+  const fileId = useId();
+  const isRunning = job?.state === 'running';
+  const address = manage('/backtests', { ...form, expression: form.expression.trim() });
+  const addressOf = (/** @type {Job} */ { id }) => manage(`/backtests/${id}`);
+  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
+
+  useEffect(() => {
+    if (job === undefined || !isRunning) return;
+    const timer = setTimeout(
+      () => void run(async () => setJob((await ask(addressOf(job))).body)).then((done) => done || setJob(undefined)),
+      LOOK,
+    );
+    return () => clearTimeout(timer);
+  }, [job]);
+
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    void run(async () => setJob((await ask(address, { method: 'POST', body: file })).body));
+  };
+  const cancel = () => run(async () => setJob((await ask(addressOf(/** @type {Job} */ (job)), { method: 'DELETE' })).body));
+
+  return html`
+    <${PageHead} title="Backtest">What the rules in force, or one expression, would have done to requests that you have recorded: a log of nginx, Apache, Envoy, Caddy or the agent, or a HAR.<//>
+    <form class="stack" onSubmit=${submit}>
+      <div class="form-row">
+        <div class="field">
+          <label for=${fileId}>Recording</label>
+          <input id=${fileId} class="input" type="file" aria-describedby=${`${fileId}-hint`} onChange=${(/** @type {any} */ event) => setFile(event.target.files[0])} />
+          <p class="hint" id=${`${fileId}-hint`}>Up to 16 MiB, gzip or not.</p>
+        </div>
+        <${SelectField} label="Kind of rule" value=${form.kind} onValue=${set('kind')} options=${KINDS} />
+        <${SelectField} label="Requests" value=${form.as} onValue=${set('as')} options=${VIEWS} />
+      </div>
+      <${TextField} label="Expression" rows=${2} maxlength="4096" value=${form.expression} onValue=${set('expression')}
+        hint="Empty: the rules of the workspace, in the order of enforcement." />
+      <div class="row">
+        <${Button} kind="main" type="submit" busy=${busy && !isRunning} disabled=${file === undefined || isRunning}>Run<//>
+        ${isRunning && html`<${Button} onClick=${cancel}>Cancel<//>`}
+      </div>
+    </form>
+    ${error !== undefined && html`<${Failed} error=${error} />`}
+    <div aria-live="polite">
+      ${isRunning && html`<p class="row"><progress aria-label="Progress" max=${job.bytes} value=${job.read_bytes}></progress> ${counted(job.requests, 'request')}</p>`}
+      ${job?.state === 'failed' && html`<${Notice} kind="bad"><span class="text">${job.fault}</span><//>`}
+      ${job?.state === 'cancelled' && html`<${Notice}>The backtest was cancelled.<//>`}
+    </div>
+    ${job?.state === 'done' && html`<${Result} result=${job.result} />`}
+    <${SameWithCurl} text=${curlFile(address, file?.name ?? 'access.log')} />
+  `;
+}
+
+/** `0.02%`: small shares matter here. @param {number} share */
+const shareOf = (share) => (share > 0 && share < 0.00005 ? '<0.01%' : `${(share * 100).toFixed(2)}%`);
+
+/** @param {{ result: any }} props */
+function Result({ result }) {
+  const [shown, setShown] = useState(/** @type {any} */ (undefined));
+  const { requests, first, last, unread, actions, rules, histogram } = result;
+  const span = first === null ? '' : `, ${dateTime(first)} to ${dateTime(last)}`;
+  const decided = Object.entries(actions).map(
+    ([action, number]) => `${action === 'none' ? 'no rule' : action} ${count(number)} (${shareOf(number / requests)})`,
+  );
+  const bars = histogram.bars;
+  return html`
+    <div class="stack">
+      <p>${counted(requests, 'request')}${span}. Decided by: ${decided.join(', ')}.</p>
+      ${unread !== null && html`<${Notice} kind="warn"><span class="text">${counted(unread.lines, 'line')} without a request, first: ${unread.first}</span><//>`}
+      ${
+        bars.length > 0 &&
+        html`
+          <${Card} title="Over time" note=${`In ${histogram.seconds / 60} minutes.`}>
+            <${Plot} days=${histogram.seconds >= 86_400} label="Requests over time" times=${bars.map((/** @type {any} */ { start }) => Date.parse(start) / 1000)} series=${[
+              { label: 'requests', color: '--accent', fill: true, values: bars.map((/** @type {any} */ bar) => bar.requests) },
+              { label: 'decided by a rule', color: '--bad', values: bars.map((/** @type {any} */ bar) => bar.decided) },
+            ]} />
+          <//>
+        `
+      }
+      <${Table} label="Rules" columns=${columns(setShown)} rows=${rules.map((/** @type {any} */ rule, /** @type {number} */ i) => ({ ...rule, i }))}
+        keyOf=${(/** @type {any} */ { i }) => i} />
+    </div>
+    ${shown !== undefined && html`<${RuleDialog} rule=${shown} onClose=${() => setShown(undefined)} />`}
+  `;
+}
+
+/** @param {(rule: any) => void} onShow @returns {import('../ui/table.js').Column<any>[]} */
+const columns = (onShow) => [
+  { label: 'Rule', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
+  { label: 'Action', cell: ({ action }) => action },
+  { label: 'Matches', number: true, cell: ({ matches }) => count(matches) },
+  { label: 'Share', number: true, cell: ({ share }) => shareOf(share) },
+  { label: 'Decides', number: true, cell: ({ decides }) => count(decides) },
+  { label: 'First', cell: ({ first }) => (first === null ? '–' : dateTime(first)) },
+  { label: 'Last', cell: ({ last }) => (last === null ? '–' : dateTime(last)) },
+  { label: 'Why never', cell: ({ never, fault }) => html`<bdi class="text">${fault ?? never.join('; ')}</bdi>` },
+  {
+    label: 'More',
+    cell: (rule) => html`<${Button} tiny aria-label=${`Samples of ${rule.name}`} onClick=${() => onShow(rule)}>Samples<//>`,
+  },
+];
+
+/** @param {{ rule: any, onClose: () => void }} props */
+function RuleDialog({ rule, onClose }) {
+  const { name, expression, fault, never, taken, contains, agent, lacking, errors, hints, samples } = rule;
+  const notes = [
+    ...(fault === null ? [] : [`Cannot be run: ${fault}`]),
+    ...never,
+    ...taken.map((/** @type {any} */ { by, requests }) => `${by} takes ${counted(requests, 'of its requests', 'of its requests')}`),
+    ...(contains.length === 0 ? [] : [`Contains ${contains.join(', ')}`]),
+    ...(errors === null ? [] : [`Fails for ${counted(errors.requests, 'request')}: ${errors.first}`]),
+    ...lacking.map(
+      (/** @type {any} */ { what, requests }) =>
+        `${what} is not recorded in ${counted(requests, 'request')}: the default of the engine counts`,
+    ),
+    ...agent,
+    ...hints.map((/** @type {string} */ hint) => `Hint: ${hint}`),
+  ];
+  return html`
+    <${Dialog} title=${name} wide onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Close<//>`}>
+      <p class="mono text">${expression}</p>
+      ${notes.length > 0 && html`<ul>${notes.map((note, i) => html`<li key=${i} class="text">${note}</li>`)}</ul>`}
+      ${
+        samples.length === 0
+          ? html`<p class="soft">No request matches.</p>`
+          : html`<${Table} label="Samples" columns=${SAMPLE} rows=${samples.map((/** @type {any} */ sample, /** @type {number} */ i) => ({ ...sample, i }))}
+          keyOf=${(/** @type {any} */ { i }) => i} />`
+      }
+    <//>
+  `;
+}
+
+/** @type {import('../ui/table.js').Column<any>[]} */
+const SAMPLE = [
+  { label: 'Request', cell: ({ method, target }) => html`<bdi class="mono text">${method} ${target}</bdi>` },
+  { label: 'Time', cell: ({ time }) => (time === null ? '–' : dateTime(time)) },
+  { label: 'Client', cell: ({ client }) => client ?? '–' },
+  { label: 'Status', cell: ({ status }) => status ?? '–' },
+  { label: 'Browser', cell: ({ userAgent }) => html`<bdi class="text">${userAgent ?? '–'}</bdi>` },
+];
