@@ -221,10 +221,11 @@ test('D4.17 D4.15 the same 5,000 signals leave the same rules, feeds and exports
   await sleep(Math.max(0, lapsed - Date.now()));
 
   /** A rule or a line of an export with its instants as numbers of batches, and its expiry as seconds from acceptance. */
-  const timeless = (i: number, { id: _, batch_id: __, key_id: ___, ...rule }: Json): Json => {
+  const timeless = (i: number, { id: _, batch_id: __, key_id: ___, before, ...rule }: Json): Json => {
     const batchOf = (instant: unknown) => sentAt[i]!.findLastIndex((at) => at <= Date.parse(String(instant)));
     const lifetime = rule.expires_at && Math.floor((Date.parse(String(rule.expires_at)) - Date.parse(String(rule.updated_at))) / 1000);
-    return { ...rule, created_at: batchOf(rule.created_at), updated_at: batchOf(rule.updated_at), expires_at: lifetime };
+    const past = before === undefined ? {} : { before: timeless(i, before as Json) };
+    return { ...rule, created_at: batchOf(rule.created_at), updated_at: batchOf(rule.updated_at), expires_at: lifetime, ...past };
   };
   const [stored, ...otherStored] = await both(async ({ settings }, i) => {
     const rules: Json[] = [];

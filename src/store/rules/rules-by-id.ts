@@ -1,6 +1,7 @@
 /** Whole rules by their ids, the same in both dialects. */
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import { type Kind, RULE_KINDS } from '../../rule.ts';
+import { byId } from '../batches/undo-selections.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { ruleOf } from '../rows.ts';
 import { all, type Work } from '../work.ts';
@@ -31,21 +32,31 @@ const SELECT = {
   workspace: (table: string) => `SELECT r.* FROM ${table} r WHERE (SELECT w.id FROM workspaces w WHERE w.pk = r.workspace_pk) = $1 AND`,
 } as const;
 
-/** `rulesBefore` of the port. */
+/**
+ * `rulesBefore` of the port. A batch keeps a rule once, under the number of its first change of it, and the rule has that of its last: what
+ * it replaced is found by the rule's identity, on its index, under the numbers that the batch took together.
+ */
 export function* rulesBefore(
   workspaceId: string,
   { kind, listId }: { readonly kind: Kind; readonly listId: string | null },
   rules: readonly { readonly id: number; readonly seq: number }[],
 ): Work<StoredRule[]> {
-  const { before, place } = ruleTable(kind);
+  const { table, before, place } = ruleTable(kind);
   const at = place === 'list_pk' ? `(SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK})` : WORKSPACE_PK;
+  const first = `(SELECT max(b.first_seq) FROM batches b WHERE b.workspace_pk = ${WORKSPACE_PK} AND b.first_seq <= w.changed)`;
+  const identities = place === 'list_pk' ? [REF, VALUE] : [REF];
   const found: StoredRule[] = [];
   for (let from = 0; from < rules.length; from += ASKED) {
     const slice = rules.slice(from, from + ASKED);
     const values = slice.map((_, i) => `(CAST($${2 * i + 3} AS BIGINT), CAST($${2 * i + 4} AS BIGINT))`);
+    const parts = identities.map(
+      (same) => `SELECT c.*, CAST($2 AS TEXT) AS list_id FROM wanted w
+       JOIN ${table} r ON ${byId(ruleTable(kind), 'r')} = ${at} AND r.id = w.id
+       JOIN ${before} c ON c.${place} = ${at} AND ${same} AND c.changed BETWEEN ${first} AND w.changed AND c.id = w.id
+       WHERE c.existed = 1`,
+    );
     const rows = yield* all(
-      `WITH wanted (changed, id) AS (VALUES ${values}) SELECT c.*, CAST($2 AS TEXT) AS list_id FROM wanted w
-       JOIN ${before} c ON c.${place} = ${at} AND c.changed = w.changed AND c.id = w.id WHERE c.existed = 1`,
+      `WITH wanted (changed, id) AS (VALUES ${values}) ${parts.join(' UNION ALL ')}`,
       workspaceId,
       listId,
       ...slice.flatMap(({ id, seq }) => [seq, id]),
@@ -54,3 +65,6 @@ export function* rulesBefore(
   }
   return found;
 }
+
+const REF = 'c.rule_ref IS NOT NULL AND c.rule_ref = r.rule_ref';
+const VALUE = 'c.rule_ref IS NULL AND r.rule_ref IS NULL AND c.action = r.action AND c.target = r.target';
