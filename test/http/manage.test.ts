@@ -604,7 +604,7 @@ suite('management', () => {
     assert.equal((await get(`/content?feed=${id}&format=plain`)).body.format, 'plain');
 
     await change('/workspace', { subtract_allow: 'on' });
-    for (const [value, action] of Object.entries({ '203.0.113.0/24': 'block', '203.0.113.7': 'allow' }))
+    for (const [value, action] of Object.entries({ '45.83.64.0/24': 'block', '45.83.64.7': 'allow' }))
       assert.ok((await call('POST', '/rules', admin, { value, action })).status < 300);
     await eventually(async () => {
       const { body } = await call('POST', '/measure', admin, { max_entries: 200_000 });
