@@ -1,6 +1,7 @@
 /** The sample thread as the main thread sees it: rules are tried on samples where no request waits for it. Started when first needed. */
 import type { Worker } from 'node:worker_threads';
 import type { TryRules } from '../../sample/judge.ts';
+import { oneByOne } from '../../serial.ts';
 import type { Config } from '../../settings/setting.ts';
 import { remoteCalls } from './rpc.ts';
 import { startWaiting } from './waiting-thread.ts';
@@ -22,6 +23,7 @@ export interface SampleThread {
 /** Makes the thread available; where it dies, what it was asked rejects, and the next question starts another. */
 export function sampleThread({ databaseUrl, dataDir, schemesFile }: SampleThreadData): SampleThread {
   let running: { readonly worker: Worker; readonly methods: SampleThreadMethods } | undefined;
+  const inTurn = oneByOne();
 
   function thread() {
     if (running !== undefined) return running;
@@ -41,7 +43,8 @@ export function sampleThread({ databaseUrl, dataDir, schemesFile }: SampleThread
   }
 
   return {
-    tryRules: (trial) => thread().methods.tryRules(trial),
+    // A workspace has one trial under way: however many batches it sends, those of others wait for no more than that.
+    tryRules: (trial) => inTurn(() => thread().methods.tryRules(trial), trial.workspaceId),
     async close() {
       await running?.methods.shutdown();
       await running?.worker.terminate();
