@@ -130,7 +130,6 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     permission: 'keys:write',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Keys', 'keys', Key, EXAMPLE),
-    audit: null,
     run: ({ store, workspaceId }, { query }) => store.keyPage(workspaceId, pageRequest(query, BY_TIME)),
     show: (page) => ({ body: pageBody('keys', page, keyJson) }),
   }),
@@ -141,7 +140,6 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     path: '/keys/{key}',
     permission: 'keys:write',
     answer: Key,
-    audit: null,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => findKey(context, params.key!),
     show: (key) => ({ body: keyJson(key) }),
@@ -201,6 +199,5 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     audit: 'key revoked',
     refusals: { 404: UNKNOWN },
     run: (context, { params, query }) => revokeKey(context, params.key!, query.preview),
-    show: (body) => ({ body }),
   }),
 ];

@@ -28,13 +28,11 @@ export const WHO_OPERATIONS: readonly Operation[] = [
       },
       { title: 'Caller', examples: [EXAMPLE] },
     ),
-    audit: null,
     async run({ store, workspaceId, by, permissions }) {
       const workspace = await store.workspace(workspaceId);
       if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
       const { id, name } = workspace;
       return { key_id: by.keyId, actor: by.actor, permissions: permissions ?? PERMISSIONS, workspace: { id, name } };
     },
-    show: (body) => ({ body }),
   }),
 ];
