@@ -63,7 +63,7 @@ export const LIMITS_AND_SOURCES = {
     variable: 'MAX_RULES',
     fallback: '2000000',
     parse: integer(0, 1_000_000_000),
-    meaning: 'rules of a workspace, lapsed ones included for the 7 days that they are kept; beyond it upserts are refused; 0 = no limit',
+    meaning: 'rules of a workspace, expired ones included for the 7 days that they are kept; beyond it upserts are refused; 0 = no limit',
   },
   maxLists: {
     variable: 'MAX_LISTS',
