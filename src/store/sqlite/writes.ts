@@ -8,7 +8,7 @@ import { replacementWrites } from '../accounts/replacements.ts';
 import { deletedManagement } from '../accounts/restore-deleted.ts';
 import { sampleWrites } from '../accounts/samples.ts';
 import { sessionWrites } from '../accounts/sessions.ts';
-import { recordFeed } from '../feed-record.ts';
+import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
 import { ruleTable } from '../rules/rule-columns.ts';
@@ -64,7 +64,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
         for (const size of sizes) drive(db, noteFeedSize(size));
       });
     },
-    recordFeed: async (...args) => drive(db, recordFeed(...args)),
+    recordDocument: async (...args) => drive(db, recordDocument(...args)),
     sweep: async (limits) => transaction(db, () => drive(db, sweep(atMost, limits))),
     shrink: async () => shrinkSlice(db),
   };
