@@ -189,7 +189,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     ...BOTS,
     name: 'googlebot',
     title: 'Google: the crawlers of its search',
-    url: 'https://developers.google.com/search/apis/ipranges/googlebot.json',
+    url: 'https://developers.google.com/static/crawling/ipranges/common-crawlers.json',
     terms: 'Published by Google so that its crawlers can be told from others.',
   },
   {
