@@ -19,26 +19,19 @@ const Row = Type.Object({
 });
 
 /** A row as JSON has it. */
-export const catalogueJson = ({
-  paths = [],
-  condition = null,
-  mayBeEmpty = false,
-  minPrefixV4 = null,
-  note = null,
-  ...row
-}: CatalogueRow) => ({
+export const catalogueJson = (row: CatalogueRow) => ({
   name: row.name,
   title: row.title,
   url: row.url,
   purpose: row.purpose,
-  paths: [...paths],
-  where: condition,
+  paths: [...(row.paths ?? [])],
+  where: row.condition ?? null,
   every: row.every,
   least: row.least,
   terms: row.terms,
-  may_be_empty: mayBeEmpty,
-  min_prefix_v4: minPrefixV4,
-  note,
+  may_be_empty: row.mayBeEmpty ?? false,
+  min_prefix_v4: row.minPrefixV4 ?? null,
+  note: row.note ?? null,
 });
 
 export const CATALOGUE_OPERATIONS: readonly Operation[] = [
