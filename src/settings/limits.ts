@@ -77,6 +77,12 @@ export const LIMITS_AND_SOURCES = {
     parse: integer(0, 1_000_000_000),
     meaning: 'feeds made of lists of a workspace; making one more is refused; 0 = no limit',
   },
+  maxSources: {
+    variable: 'MAX_SOURCES',
+    fallback: '50',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'sources of a workspace; making one more is refused; 0 = no limit',
+  },
   maxKeys: {
     variable: 'MAX_KEYS',
     fallback: '10000',

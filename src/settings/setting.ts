@@ -46,6 +46,7 @@ export interface Config {
   readonly maxRules: number;
   readonly maxLists: number;
   readonly maxFeeds: number;
+  readonly maxSources: number;
   readonly maxKeys: number;
   readonly maxAuditMb: number;
   readonly maxAnswersMb: number;
