@@ -176,7 +176,7 @@ export interface SourceState {
   /** The last replacement that was applied. */
   readonly replacement: string | null;
   /** Its list was emptied because its content was not confirmed for too long. */
-  readonly lapsed: boolean;
+  readonly expired: boolean;
   /** Where a TAXII collection goes on. */
   readonly cursor: string | null;
 }
@@ -196,7 +196,7 @@ export const newState = (now: number): SourceState => ({
   stop: null,
   held: null,
   replacement: null,
-  lapsed: false,
+  expired: false,
   cursor: null,
 });
 
@@ -208,7 +208,7 @@ export const afresh = (state: SourceState, now: number): SourceState => ({
   changedAt: state.changedAt,
   entries: state.entries,
   replacement: state.replacement,
-  lapsed: state.lapsed,
+  expired: state.expired,
 });
 
 /** The state of one that is resumed: it is fetched at once, whatever stopped it. */
@@ -226,7 +226,7 @@ export interface SourceAsk {
 /** One refresh, as it is told afterwards. */
 export interface SourceRun {
   readonly at: number;
-  readonly outcome: 'applied' | 'unchanged' | 'held' | 'failed' | 'stopped' | 'lapsed' | 'discarded';
+  readonly outcome: 'applied' | 'unchanged' | 'held' | 'failed' | 'stopped' | 'expired' | 'discarded';
   readonly ms: number;
   readonly bytes: number;
   readonly entries: number;
@@ -242,22 +242,22 @@ export interface SourceRun {
 export const RUNS_KEPT = 20;
 
 /** How a source is, in a word; the first of these that is so. */
-export const TOLD_STATES = ['paused', 'stopped', 'lapsed', 'held', 'stale', 'failing', 'new', 'ok'] as const;
+export const TOLD_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'failing', 'new', 'ok'] as const;
 export type ToldState = (typeof TOLD_STATES)[number];
 
 /** When the list of a source is emptied unless its content is confirmed before, ms; null: never. */
-export const lapsesAt = ({ purpose, guards }: Pick<Source, 'purpose' | 'guards'>, { confirmedAt }: SourceState): number | null =>
+export const expiresAt = ({ purpose, guards }: Pick<Source, 'purpose' | 'guards'>, { confirmedAt }: SourceState): number | null =>
   purpose === 'allow' || confirmedAt === null ? null : confirmedAt + guards.staleAfter * 1000;
 
 /** How a source is at `now`. */
 export function stateOf(source: Pick<Source, 'purpose' | 'guards' | 'isPaused'>, state: SourceState, now: number): ToldState {
-  const lapse = lapsesAt(source, state);
+  const end = expiresAt(source, state);
   const holds: Readonly<Record<ToldState, boolean>> = {
     paused: source.isPaused,
     stopped: state.stop !== null,
-    lapsed: state.lapsed,
+    expired: state.expired,
     held: state.held !== null,
-    stale: lapse !== null && now >= lapse - source.guards.staleAfter * 500,
+    stale: end !== null && now >= end - source.guards.staleAfter * 500,
     failing: state.failures > 0,
     new: state.fetchedAt === null,
     ok: true,

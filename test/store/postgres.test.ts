@@ -89,7 +89,7 @@ async function landedState(query: (text: string) => Promise<Record<string, unkno
   const tables = {
     access_rules: 'list_pk, id, seq, rule_ref, action, target, reason, expires_at, created_at, updated_at',
     waf_rules: 'workspace_pk, rule_ref, id, seq, "order", created_at, updated_at',
-    feed_days: 'workspace_pk, list_pk, day, came, undone, deleted',
+    feed_days: 'workspace_pk, list_pk, day, added, removed, undone',
     batches: 'workspace_pk, first_seq, last_seq, list_pk, batch_id, undoes, undone',
   };
   const state: Record<string, string[]> = {};
@@ -548,7 +548,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const workspaceId = await makeWorkspace(store);
     const replicas = [store, await again(), await again()];
     const key = { feedId: null, format: 'plain', family: 'both', action: 'block' };
-    const record = (n: number) => replicas[n % 3].recordFeed(workspaceId, key, { hash: `h${n}`, snapshotAt: n, second: 100 });
+    const record = (n: number) => replicas[n % 3].recordDocument(workspaceId, key, { hash: `h${n}`, snapshotAt: n, second: 100 });
     const seen = await Promise.all(Array.from({ length: 30 }, (_, i) => record((i * 7) % 30)));
     assert.equal((await record(29)).hash, 'h29');
     const sinces = new Map<string, number>();
