@@ -60,10 +60,10 @@ const Activity = answerOf('Activity', {
 const sizes = nullable(Type.Object({ last: count, max: count }));
 const DAY = {
   day: '2026-11-20',
-  came: 1200,
-  lapsed: 300,
+  added: 1200,
+  expired: 300,
+  removed: 4,
   undone: 0,
-  deleted: 4,
   v4: [{ last: 1180, max: 1200 }, sizes],
   v6: [null, sizes],
 } as const satisfies Fields;
@@ -107,7 +107,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
   }),
   operation({
     name: 'getHistory',
-    summary: 'What came, lapsed, was undone and deleted day by day, and how large the block feed was',
+    summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
     method: 'GET',
     path: '/history',
     permission: 'rules:read',
