@@ -24,6 +24,7 @@ import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { roomConformance } from '../conformance/room.ts';
+import { senderConformance } from '../conformance/senders.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
@@ -214,6 +215,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
+  senderConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];

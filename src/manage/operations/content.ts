@@ -6,6 +6,7 @@ import { isoTime, within } from '../../clock.ts';
 import type { FeedMeasure } from '../../document/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
 import type { Representation, TooLarge } from '../../document/serve/representation.ts';
+import { sharesText } from '../../document/shares.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
 import { nullable, Type } from '../../json-schema.ts';
@@ -97,7 +98,7 @@ async function readContent(
     if (found.kind !== 'document' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
     if (found.kind === 'too_large') {
       const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
-      return { ...sizeOf(feedId, found, of), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };
+      return { ...sizeOf(feedId, found, of), hint: hintOf(found), bytes: null, md5: null, last_modified: null, lines: [] };
     }
     const [bytes, md5] = await Promise.all([documents.body(found, 'identity'), documents.md5(found)]);
     if (bytes === undefined || md5 === undefined) continue;
@@ -112,6 +113,8 @@ async function readContent(
   }
   throw new WeirError('REFUSED', 'the feed changes too fast; ask again');
 }
+
+const hintOf = ({ hint, shares }: TooLarge): string => (shares === undefined ? hint : `${hint} ${sharesText(shares)}`);
 
 const sizeOf = (
   feedId: string | null,
@@ -128,6 +131,17 @@ const sizeOf = (
   stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
 });
 
+const Shares = (of: string) =>
+  nullable(
+    Type.Object(
+      {
+        largest: Type.Array(Type.Object({ name: Type.String(), entries: Type.Integer() })),
+        others: Type.Object({ count: Type.Integer(), entries: Type.Integer() }),
+      },
+      { description: `${of}; null where the workspace has had as much counted as it may for now.` },
+    ),
+  );
+
 const Size = Type.Object({
   name: Type.String(),
   format: Type.String(),
@@ -142,6 +156,9 @@ const Size = Type.Object({
   costs: Type.Array(Type.Object({ name: Type.String(), networks: Type.Integer() }), {
     description: 'The countries and ASNs that have most networks, ten at most.',
   }),
+  by_list: Shares('The entries by list, before neighbours are put together, ten at most by name, the rest as a sum'),
+  by_key: Shares('The same by the key that wrote them last'),
+  of_rules: nullable(Type.Integer({ description: 'How many rules by_list and by_key are of, where they are not of all.' })),
 });
 const SIZE_EXAMPLE = {
   name: 'perimeter',
@@ -155,13 +172,19 @@ const SIZE_EXAMPLE = {
   over_cap: false,
   address_rules: 1200,
   costs: [{ name: 'country NL', networks: 7900 }],
+  by_list: { largest: [{ name: 'perimeter', entries: 9100 }], others: { count: 0, entries: 0 } },
+  by_key: { largest: [{ name: 'ids', entries: 7900 }], others: { count: 2, entries: 1200 } },
+  of_rules: null,
 };
 
-const measureJson = ({ entryLimit, addressRules, ...measure }: FeedMeasure) => ({
+const measureJson = ({ entryLimit, addressRules, shares, ...measure }: FeedMeasure) => ({
   ...measure,
   entry_limit: entryLimit,
   over_cap: measure.entries > entryLimit,
   address_rules: addressRules,
+  by_list: shares?.lists ?? null,
+  by_key: shares?.keys ?? null,
+  of_rules: shares?.ofRules ?? null,
 });
 
 /** What the workspace's feed (null), that of a list, or one made of lists is made of now. Rejects with NOT_FOUND when it is gone. */
