@@ -86,14 +86,14 @@ const Activity = Type.Object(
 
 const DayAnswer = Type.Object({
   day: Type.String(),
-  came: count,
-  lapsed: count,
+  added: count,
+  expired: count,
+  removed: count,
   undone: count,
-  deleted: count,
   v4: nullable(Type.Object({ last: count, max: count })),
   v6: nullable(Type.Object({ last: count, max: count })),
 });
-const DAY_EXAMPLE = { day: '2026-11-20', came: 1200, lapsed: 300, undone: 0, deleted: 4, v4: { last: 1180, max: 1200 }, v6: null };
+const DAY_EXAMPLE = { day: '2026-11-20', added: 1200, expired: 300, removed: 4, undone: 0, v4: { last: 1180, max: 1200 }, v6: null };
 
 /** Sums of each `step` counts, counted from the last one. */
 function inSteps(minutes: readonly ActivityCounts[], field: keyof ActivityCounts, step: number): number[] {
@@ -117,7 +117,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       step: Type.Optional(Type.Integer({ minimum: 1, maximum: 60, description: 'Minutes that are summed; 1 when absent.' })),
     }),
     answer: Activity,
-    audit: null,
     async run({ activity, workspaceId, now }, { query: { minutes = 60, step = 1 } }) {
       const rows = activity?.of(workspaceId, minutes) ?? [];
       const sums = (field: keyof ActivityCounts) => inSteps(rows, field, step);
@@ -132,11 +131,10 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
         not_modified: sums('notModified'),
       };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getHistory',
-    summary: 'What came, lapsed, was undone and deleted day by day, and how large the block feed was',
+    summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
     method: 'GET',
     path: '/history',
     permission: 'rules:read',
@@ -145,14 +143,12 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEPT_DAYS, description: 'How many, today included; 30 when absent.' })),
     }),
     answer: Type.Object({ days: Type.Array(DayAnswer) }, { title: 'History', examples: [{ days: [DAY_EXAMPLE] }] }),
-    audit: null,
     refusals: { 404: 'there is no list or feed "edge"' },
     async run({ store, workspaceId, now }, { query: { feed, days = 30 } }) {
       const to = dayOf(now());
       const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
       return { days: (await store.feedDays(workspaceId, feedId, { from: to - days + 1, to })).map(dayJson) };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'listDevices',
@@ -165,7 +161,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       key: Type.Optional(Type.String({ maxLength: 36, description: 'Only those with the key of this id.' })),
     }),
     answer: pageSchema('Devices', 'devices', DeviceAnswer, DEVICE_EXAMPLE),
-    audit: null,
     async run({ store, workspaceId }, { query: { key, ...query } }): Promise<Page<Device>> {
       const { after, limit } = pageRequest(query, BY_ID);
       const which = { limit: limit + 1, ...(after !== null && { after }), ...(key !== undefined && { keyId: key }) };

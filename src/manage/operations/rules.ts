@@ -167,29 +167,25 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     permission: 'rules:read',
     query: Type.Object({ ...CONDITIONS, ...PAGE_QUERY }),
     answer: pageSchema('RulePage', 'rules', Rule, RULE_EXAMPLE),
-    audit: null,
     refusals: { 404: 'there is no list "edge"' },
     async run(context, { query: { limit = USUAL, after, ...given } }) {
       const { rules, next } = await searchRules(context, await readConditions(context, given), after, limit);
       const shown = await withOrigins(context.store, context.workspaceId, rules);
       return { rules: shown.map(originRuleJson), next: next && placeText(next) };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getRule',
-    summary: 'One rule, also one that has lapsed and is kept still',
+    summary: 'One rule, also one that has expired and is kept still',
     method: 'GET',
     path: '/rules/{kind}/{rule}',
     permission: 'rules:read',
     answer: Rule,
-    audit: null,
     refusals: { 404: 'there is no rule "7" of this kind' },
     async run(context, { params }) {
       const [shown] = await withOrigins(context.store, context.workspaceId, [await ruleById(context, params)]);
       return originRuleJson(shown!);
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'blockTarget',

@@ -78,12 +78,12 @@ function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed
   return { ...feed, entries: size.entries, max_entries: size.limit, over_cap: size.entries > size.limit };
 }
 
-export const EXPLAIN_OPERATIONS: readonly Operation[] = [
+export const LOOKUP_OPERATIONS: readonly Operation[] = [
   operation({
-    name: 'explain',
+    name: 'lookUp',
     summary: 'Which feeds have an address, network, ASN or country, and why',
     method: 'GET',
-    path: '/explain',
+    path: '/lookup',
     permission: 'rules:read',
     query: Type.Object({
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),
@@ -91,7 +91,6 @@ export const EXPLAIN_OPERATIONS: readonly Operation[] = [
       feed: Type.Optional(Type.String({ maxLength: 200, description: 'Only the feed of this list, or made of lists: UUID or name.' })),
     }),
     answer: EXPLAINED,
-    audit: null,
     refusals: {
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
@@ -120,6 +119,5 @@ export const EXPLAIN_OPERATIONS: readonly Operation[] = [
         })),
       };
     },
-    show: (body) => ({ body }),
   }),
 ];
