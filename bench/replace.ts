@@ -25,7 +25,7 @@ const { values } = parseArgs({
 const [LINES, PART, ROUNDS] = [values.lines, values.part, values.rounds].map(Number);
 /** Lines of a part. */
 const SLICE = 10_000;
-/** The same first round, with everything new, fills the list. */
+/** Lines that come and go in each round; the first round makes all of them. */
 const MOVED = Math.round((LINES * PART) / 2);
 
 const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
@@ -56,7 +56,8 @@ async function feed(): Promise<string> {
 }
 
 const address = (n: number) => [24, 16, 8, 0].map((shift) => (scattered(n) >>> shift) & 255).join('.');
-const lineOf = (n: number, i: number) => `${JSON.stringify({ place: `line ${i + 1}`, value: address(n), action: 'block', expires_in: 604_800 })}\n`;
+const lineOf = (n: number, i: number) =>
+  `${JSON.stringify({ place: `line ${i + 1}`, value: address(n), action: 'block', expires_in: 604_800 })}\n`;
 
 /** Makes the list equal to the lines from the n-th on; ms and seconds of the processor until each step was done. */
 async function replace(from: number): Promise<{ readonly ms: number[]; readonly cpu: number[]; readonly told: Told }> {
