@@ -36,6 +36,11 @@ export const LIMITS_AND_SOURCES = {
     parse: integer(0, 1_000_000_000),
     meaning: 'feeds made of lists of a workspace; making one more is refused; 0 = no limit',
   },
+  maxSources: {
+    fallback: '50',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'sources of a workspace; making one more is refused; 0 = no limit',
+  },
   maxKeys: {
     fallback: '10000',
     parse: integer(0, 1_000_000_000),

@@ -126,7 +126,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   singleAddresses: 1,
   lists: [],
 };
-const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
+const savedList = ({ workspaceId: _w, revision: _r, sourceId: _s, ...list }: AccessList): SavedList => list;
 export const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
 
 /** A store with one workspace, and landing that counts its own offsets. */

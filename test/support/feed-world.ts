@@ -150,7 +150,7 @@ export class MemoryStore
 
   addList(name: string, settings: Partial<ListSettings> & { description?: string } = {}): string {
     const id = `018f0000-0000-7000-8000-10000000${String(this.#lists.length).padStart(4, '0')}`;
-    const list = { id, workspaceId: WORKSPACE, name, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
+    const list = { id, workspaceId: WORKSPACE, name, isDefault: this.#lists.length === 0, sourceId: null, ...NO_SETTINGS, ...settings };
     this.#lists.push({ ...list, revision: ++this.#revision });
     return id;
   }

@@ -5,6 +5,8 @@ import { replacementWrites } from '../accounts/replacements.ts';
 import { deletedManagement } from '../accounts/restore-deleted.ts';
 import { sampleWrites } from '../accounts/samples.ts';
 import { sessionWrites } from '../accounts/sessions.ts';
+import { sourceStates } from '../accounts/source-states.ts';
+import { sourceManagement } from '../accounts/sources.ts';
 import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
@@ -32,6 +34,8 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...sourceManagement(transact),
+    ...sourceStates(transact),
     ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),

@@ -8,6 +8,8 @@ import { replacementWrites } from '../accounts/replacements.ts';
 import { deletedManagement } from '../accounts/restore-deleted.ts';
 import { sampleWrites } from '../accounts/samples.ts';
 import { sessionWrites } from '../accounts/sessions.ts';
+import { sourceStates } from '../accounts/source-states.ts';
+import { sourceManagement } from '../accounts/sources.ts';
 import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
@@ -47,6 +49,8 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...sourceManagement(transact),
+    ...sourceStates(transact),
     ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
