@@ -31,6 +31,7 @@ const GROUPS = {
   geo: 'country and ASN data',
   expression: 'filter expressions',
   audit: 'who changed what',
+  source: 'lists that are fetched by themselves',
   sample: 'good traffic that rules are tried on',
 };
 
@@ -62,6 +63,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['geo'], async () => (await import('./state/geo.ts')).geoCommands],
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
+  [['source'], async () => (await import('./sources/catalogue.ts')).catalogueCommand],
   [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],

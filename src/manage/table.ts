@@ -4,6 +4,7 @@ import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
+import { CATALOGUE_OPERATIONS } from './operations/catalogue.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
@@ -39,6 +40,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
