@@ -10,7 +10,7 @@ import { type TrialFeed, tryRules } from '../../../src/document/trial/trial.ts';
 import { TriedRules } from '../../../src/document/trial/tried-rules.ts';
 import type { AccessAction } from '../../../src/rule.ts';
 import { GEO, ManualClock, MemoryStore, WORKSPACE } from '../../support/feed-world.ts';
-import { seededRandom, type Random } from '../../support/random.ts';
+import { type Random, seededRandom } from '../../support/random.ts';
 
 const BITS = 10;
 const BASE_V4 = 0xc6120000;
