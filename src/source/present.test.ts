@@ -22,11 +22,11 @@ test('D11.4 rules are told apart by rule_ref, else by action and target, whateve
   for (const [n, identity] of identities.entries()) {
     assert.equal(present.find(identity), -1);
     const rule = { id: n + 1, expiresAt: 1000 * n, hasRef: Boolean(identity.ruleRef), isAllow: identity.action === 'allow' };
-    assert.equal(present.add(identity, rule, [n, 0, 0, -n]), n);
+    assert.equal(present.add(identity, rule, [n, 0, 0, 1 - n]), n);
   }
   for (const [n, identity] of identities.entries()) {
     const at = present.find({ ...identity });
-    assert.deepEqual([at, present.get(at).id, present.get(at).expiresAt, present.digestAt(at, 3)], [n, n + 1, 1000 * n, -n]);
+    assert.deepEqual([at, present.get(at).id, present.get(at).expiresAt, present.digestAt(at, 3)], [n, n + 1, 1000 * n, 1 - n]);
     assert.equal(present.get(at).isAllow, identity.action === 'allow');
   }
   // A rule with a reference is known by it alone.
