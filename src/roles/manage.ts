@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { geoStatus } from '../geo/status.ts';
+import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { resumeReplacements } from '../manage/imports/replacements.ts';
+import { lateAnswers } from '../manage/late.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import type { Log } from '../ports/log.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
@@ -67,6 +69,14 @@ export function startManage(
     geo: () => geo.database(),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
+    late: lateAnswers({
+      patience: config.manageAnswerSeconds * 1000,
+      now,
+      failed: (error) => {
+        log('error', `a request of management failed: ${error}`);
+        return { status: 500, body: errorFields({ status: 500 }) };
+      },
+    }),
     inTurn: oneByOne(),
   };
   onStop(resumeLeftBehind(ports, log));
