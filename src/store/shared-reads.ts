@@ -26,14 +26,14 @@ import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/dev
 import { feedDays } from './seen/feed-days.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
-const ENDING = 'SELECT count(*) AS count FROM keys WHERE expires_at > $1 AND expires_at <= $2 AND revoked_at IS NULL AND last_used_at > $3';
+const ENDING = 'SELECT count(*) AS keys FROM keys WHERE expires_at > $1 AND expires_at <= $2 AND revoked_at IS NULL AND last_used_at > $3';
 const KEY = `SELECT * FROM keys WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`;
 const KEYS = `SELECT * FROM keys WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY created_at, id`;
 const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
-const DEAD_LETTERS = 'SELECT count(*) AS count FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
+const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
 
-const listCountText = (now: string) => `SELECT count(*) AS count FROM (SELECT 1 AS rule FROM access_rules r
+const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 AS rule FROM access_rules r
   WHERE r.list_pk = (SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}) AND (r.expires_at IS NULL OR r.expires_at > ${now})
   LIMIT $3) AS counted`;
 
@@ -62,10 +62,10 @@ const WORKS = {
     const row = yield* one(KEY, workspaceId, id);
     return row && keyOf(row, workspaceId);
   },
-  endingKeys: (at: number) => count(ENDING, at, at + ENDS_SOON, at - IN_USE),
+  endingKeys: (at: number) => number(ENDING, at, at + ENDS_SOON, at - IN_USE),
   ...{ feeds: composedFeeds, feed: composedFeed, listPage, feedPage, keyPage, deletedFeeds, defaultList, listCount },
   ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession },
-  newestAudit: () => count('SELECT max(id) AS count FROM audit'),
+  newestAudit: () => number('SELECT max(id) AS id FROM audit'),
   *position(streamId: string, partition: number) {
     const row = yield* one(POSITION, streamId, partition);
     return row && Number(row.next_offset);
@@ -74,8 +74,8 @@ const WORKS = {
     return (yield* all('SELECT DISTINCT stream_id FROM positions')).map((row) => String(row.stream_id));
   },
   ...{ batches: newestBatches, batch: batchOf, origins: originsOf, rulesBefore, rulesById, ruleCount, senderStep },
-  deadLetterCount: (most: number) => count(DEAD_LETTERS, most),
-  countRules: (workspaceId: string, now: number) => count(ACTIVE, now, workspaceId),
+  deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
+  countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
   ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, feedDays },
 };
 
@@ -85,9 +85,11 @@ export const sharedReads = (read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
   undoPreview: (workspaceId: string, batchId: string, step?: Step) => undoPreview(read, step, workspaceId, batchId),
   rules: (workspaceId: string, filter: RuleFilter) => ruleRows(read, indexedBy, workspaceId, filter),
   ruleStep: (workspaceId: string, filter: StepFilter) => read(ruleStep(indexedBy, workspaceId, filter)),
-  countListRules: (workspaceId: string, listId: string, most: number) => read(count(listCountText(now), workspaceId, listId, most)),
+  countListRules: (workspaceId: string, listId: string, most: number) => read(number(listCountText(now), workspaceId, listId, most)),
 });
 
-function* count(text: string, ...values: Value[]): Work<number> {
-  return Number((yield* one(text, ...values))?.count ?? 0);
+/** The one number that a statement asks for. */
+function* number(text: string, ...values: Value[]): Work<number> {
+  const [value] = Object.values((yield* one(text, ...values)) ?? {});
+  return Number(value ?? 0);
 }

@@ -19,5 +19,5 @@ export function activeCount(now: string, id: string): string {
       ? `(SELECT count(*) FROM lists l JOIN ${table} r ON r.list_pk = l.pk WHERE l.workspace_pk = w.pk AND ${active})`
       : `(SELECT count(*) FROM ${table} r WHERE r.workspace_pk = w.pk AND ${active})`;
   });
-  return `SELECT ${counts.join(' + ')} AS count FROM workspaces w, (SELECT CAST(${now} AS BIGINT) AS now) at WHERE w.id = ${id}`;
+  return `SELECT ${counts.join(' + ')} AS rules FROM workspaces w, (SELECT CAST(${now} AS BIGINT) AS now) at WHERE w.id = ${id}`;
 }
