@@ -3,7 +3,7 @@ import { faultLine } from '@weir/expression/fault.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import type { StepPlace } from '../../ports/rule-store.ts';
 import { VIEWS, type View } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
@@ -19,51 +19,25 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_RULES = 500;
 
 const JOB = {
-  id: Type.String({ format: 'uuid' }),
-  state: Type.Enum([...BACKTEST_STATES]),
-  kind: Type.Enum([...EXPRESSION_KINDS]),
-  as: Type.Enum([...VIEWS]),
-  rules: Type.Integer({ description: 'How many rules are tested.' }),
-  bytes: Type.Integer({ description: 'Of the recording as it was sent.' }),
-  read_bytes: Type.Integer({ description: 'How many of them have been read.' }),
-  requests: Type.Integer({ description: 'Requests that were judged so far.' }),
-  started_at: Type.String({ format: 'date-time' }),
-  ended_at: nullable(Type.String({ format: 'date-time' })),
-  fault: nullable(Type.String({ description: 'Why it failed.' })),
-};
-
-const EXAMPLE = {
   id: '0f8fad5b-d9cb-469f-a165-70867728950e',
-  state: 'running',
-  kind: 'waf_rule',
-  as: 'recorded',
-  rules: 12,
-  bytes: 4_812_331,
-  read_bytes: 1_048_576,
-  requests: 8120,
+  state: ['running', Type.Enum([...BACKTEST_STATES])],
+  kind: ['waf_rule', Type.Enum([...EXPRESSION_KINDS])],
+  as: ['recorded', Type.Enum([...VIEWS])],
+  rules: [12, 'How many rules are tested.'],
+  bytes: [4_812_331, 'Of the recording as it was sent.'],
+  read_bytes: [1_048_576, 'How many of them have been read.'],
+  requests: [8120, 'Requests that were judged so far.'],
   started_at: '2026-11-20T10:00:00.000Z',
-  ended_at: null,
-  fault: null,
-};
+  ended_at: [null, nullable(Type.String({ format: 'date-time' }))],
+  fault: [null, nullable(Type.String({ description: 'Why it failed.' }))],
+} as const satisfies Fields;
 
-const Job = Type.Object(JOB, { title: 'Backtest', examples: [EXAMPLE] });
-
-const JobWithResult = Type.Object(
-  {
-    ...JOB,
-    result: nullable(
-      Type.Object(
-        {},
-        {
-          additionalProperties: true,
-          description:
-            'What `weir backtest --json` tells; null until it is done: requests, unread, first, last, view, rules, actions, histogram.',
-        },
-      ),
-    ),
-  },
-  { title: 'BacktestResult', examples: [{ ...EXAMPLE, result: null }] },
-);
+const RESULT = 'What `weir backtest --json` tells; null until it is done: requests, unread, first, last, view, rules, actions, histogram.';
+const Job = answerOf('Backtest', JOB);
+const JobWithResult = answerOf('BacktestResult', {
+  ...JOB,
+  result: [null, nullable(Type.Object({}, { additionalProperties: true, description: RESULT }))],
+});
 
 const jobJson = (job: BacktestJob) => ({
   id: job.id,
@@ -138,7 +112,6 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     rawBody: { type: 'text/plain', example: '192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /login HTTP/1.1" 200 512 "-" "curl/8"\n' },
     bodyBytes: MOST_BYTES,
     answer: Job,
-    audit: null,
     refusals: { 409: 'a backtest of the workspace runs already: 0f8fad5b-d9cb-469f-a165-70867728950e' },
     run: (context, { query, bytes }) => start(context, query as Asked, bytes),
     show: (body) => ({ status: 202, body, location: `/backtests/${body.id}` }),
@@ -149,10 +122,8 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: '/backtests',
     permission: 'rules:read',
-    answer: Type.Object({ backtests: Type.Array(Job) }, { title: 'Backtests', examples: [{ backtests: [EXAMPLE] }] }),
-    audit: null,
+    answer: answerOf('Backtests', { backtests: [[exampleOf(JOB)], Type.Array(Job)] }),
     run: async ({ backtests, workspaceId }) => ({ backtests: backtests.of(workspaceId).map(jobJson) }),
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getBacktest',
@@ -161,13 +132,11 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     path: '/backtests/{backtest}',
     permission: 'rules:read',
     answer: JobWithResult,
-    audit: null,
     refusals: { 404: NONE },
     run: async (context, { params }) => {
       const job = known(context, params.backtest!);
       return { ...jobJson(job), result: context.backtests.result(context.workspaceId, job.id) ?? null };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'deleteBacktest',
@@ -176,13 +145,11 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     path: '/backtests/{backtest}',
     permission: 'rules:read',
     answer: Job,
-    audit: null,
     refusals: { 404: NONE },
     run: async (context, { params }) => {
       const job = known(context, params.backtest!);
       context.backtests.remove(context.workspaceId, job.id);
       return jobJson(job);
     },
-    show: (body) => ({ body }),
   }),
 ];

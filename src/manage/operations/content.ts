@@ -8,7 +8,7 @@ import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
 import type { Representation, TooLarge } from '../../document/serve/representation.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
 import { anyFeedId, findList } from '../find.ts';
@@ -27,43 +27,21 @@ const Feed = Type.Optional(
 );
 const NO_FEEDS = 'this process builds no feeds (ROLES)';
 
-const Content = Type.Object(
-  {
-    feed_id: nullable(Type.String()),
-    format: Type.Enum([...FORMAT_NAMES]),
-    family: Type.Enum([...FAMILIES]),
-    action: Type.Enum([...ACCESS_ACTIONS]),
-    entries: Type.Integer(),
-    entry_limit: Type.Integer(),
-    over_cap: Type.Boolean({ description: 'Pulls are answered 413: there are no lines.' }),
-    hint: nullable(Type.String({ description: 'What makes a feed that is over its cap smaller.' })),
-    bytes: nullable(Type.Integer()),
-    md5: nullable(Type.String({ description: 'Of the bytes, as the feed answers with checksum=md5.' })),
-    last_modified: nullable(Type.String()),
-    stale_since: nullable(Type.String()),
-    lines: Type.Array(Type.String()),
-  },
-  {
-    title: 'Content',
-    examples: [
-      {
-        feed_id: '0195a3c0-0000-7000-8000-000000000001',
-        format: 'plain',
-        family: 'both',
-        action: 'block',
-        entries: 2,
-        entry_limit: 131_072,
-        over_cap: false,
-        hint: null,
-        bytes: 25,
-        md5: '0cc175b9c0f1b6a831c399e269772661',
-        last_modified: '2026-11-20T10:00:00.000Z',
-        stale_since: null,
-        lines: ['192.0.2.1', '198.51.100.0/24'],
-      },
-    ],
-  },
-);
+const Content = answerOf('Content', {
+  feed_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String())],
+  format: ['plain', Type.Enum([...FORMAT_NAMES])],
+  family: ['both', Type.Enum([...FAMILIES])],
+  action: ['block', Type.Enum([...ACCESS_ACTIONS])],
+  entries: 2,
+  entry_limit: 131_072,
+  over_cap: [false, 'Pulls are answered 413: there are no lines.'],
+  hint: [null, nullable(Type.String({ description: 'What makes a feed that is over its cap smaller.' }))],
+  bytes: [25, nullable(Type.Integer())],
+  md5: ['0cc175b9c0f1b6a831c399e269772661', nullable(Type.String({ description: 'Of the bytes, as the feed answers with checksum=md5.' }))],
+  last_modified: ['2026-11-20T10:00:00.000Z', nullable(Type.String())],
+  stale_since: [null, nullable(Type.String())],
+  lines: [['192.0.2.1', '198.51.100.0/24'], Type.Array(Type.String())],
+});
 
 /** The whole lines at the beginning of a text. */
 function firstLines(bytes: Uint8Array, most: number): string[] {
@@ -128,34 +106,20 @@ const sizeOf = (
   stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
 });
 
-const Size = Type.Object({
-  name: Type.String(),
-  format: Type.String(),
-  family: Type.String(),
-  action: Type.String(),
-  entries: Type.Integer({ description: 'In the stored family.' }),
-  v4: Type.Integer(),
-  v6: Type.Integer(),
-  entry_limit: Type.Integer(),
-  over_cap: Type.Boolean(),
-  address_rules: Type.Integer({ description: 'Rules for addresses and networks.' }),
-  costs: Type.Array(Type.Object({ name: Type.String(), networks: Type.Integer() }), {
-    description: 'The countries and ASNs that have most networks, ten at most.',
-  }),
-});
-const SIZE_EXAMPLE = {
+const SIZE = {
   name: 'perimeter',
   format: 'plain',
   family: 'both',
   action: 'block',
-  entries: 9100,
+  entries: [9100, 'In the stored family.'],
   v4: 8000,
   v6: 1100,
   entry_limit: 131_072,
   over_cap: false,
-  address_rules: 1200,
-  costs: [{ name: 'country NL', networks: 7900 }],
-};
+  address_rules: [1200, 'Rules for addresses and networks.'],
+  costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs that have most networks, ten at most.' }),
+} as const satisfies Fields;
+const Size = nullable(objectOf(SIZE));
 
 const measureJson = ({ entryLimit, addressRules, ...measure }: FeedMeasure) => ({
   ...measure,
@@ -220,10 +184,8 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
       lines: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LINES, description: `${USUAL_LINES} when absent.` })),
     }),
     answer: Content,
-    audit: null,
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     run: (context, { query }) => readContent(context, query),
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'measureFeed',
@@ -233,14 +195,12 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
     path: '/measure',
     permission: 'rules:read',
     body: Type.Object({ feed: Feed, ...MEMBERS, ...SETTABLE }),
-    answer: Type.Object(
-      { before: nullable(Size), after: nullable(Size) },
-      { title: 'Measure', examples: [{ before: SIZE_EXAMPLE, after: { ...SIZE_EXAMPLE, entries: 8000, family: 'v4' } }] },
-    ),
-    audit: null,
+    answer: answerOf('Measure', {
+      before: [exampleOf(SIZE), Size],
+      after: [{ ...exampleOf(SIZE), entries: 8000, family: 'v4' }, Size],
+    }),
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     examples: [{ all_lists: true }, { feed: 'perimeter' }, { feed: 'perimeter', family: 'v4' }, { lists: ['edge', 'scanners'] }],
     run: (context, { body }) => measureChange(context, body as never),
-    show: (body) => ({ body }),
   }),
 ];

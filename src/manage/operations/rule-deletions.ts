@@ -1,14 +1,14 @@
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, nullable, Type } from '../../json-schema.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { ManageContext } from '../context.ts';
 import { operate } from '../operate.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY } from '../page.ts';
-import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
+import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
 import { deletions } from '../rules/rule-deletion.ts';
 import { originRuleJson } from '../rules/rule-json.ts';
 import { placeText, type RuleConditions, withOrigins } from '../rules/rule-search.ts';
-import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 import { ruleById, searchRules } from './rules.ts';
 
 /** Rules that one request deletes at most. */
@@ -59,19 +59,13 @@ async function deleteRules(
   return { ...shown, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
 }
 
-const DELETED = Type.Object(
-  {
-    deleted: Type.Integer({ description: `Rules, ${MOST_DELETED} at most.` }),
-    preview: Type.Boolean(),
-    sample: Type.Array(Rule, { description: 'Some of them.' }),
-    next: nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' })),
-    ...CHANGE,
-  },
-  {
-    title: 'DeletedRules',
-    examples: [{ deleted: 1, preview: false, sample: [RULE_EXAMPLE], next: null, batches: [RULE_EXAMPLE.batch_id], landed: true }],
-  },
-);
+const DELETED = answerOf('DeletedRules', {
+  deleted: [1, `Rules, ${MOST_DELETED} at most.`],
+  preview: false,
+  sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: 'Some of them.' })],
+  next: [null, nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' }))],
+  ...changeFields(RULE.batch_id[0]),
+});
 
 export const RULE_DELETIONS: readonly Operation[] = [
   operation({
