@@ -6,6 +6,7 @@ import { isoTime, within } from '../../clock.ts';
 import type { FeedMeasure } from '../../document/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
 import type { Representation, TooLarge } from '../../document/serve/representation.ts';
+import { sharesText } from '../../document/shares.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
@@ -75,7 +76,7 @@ async function readContent(
     if (found.kind !== 'document' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
     if (found.kind === 'too_large') {
       const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
-      return { ...sizeOf(feedId, found, of), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };
+      return { ...sizeOf(feedId, found, of), hint: hintOf(found), bytes: null, md5: null, last_modified: null, lines: [] };
     }
     const [bytes, md5] = await Promise.all([documents.body(found, 'identity'), documents.md5(found)]);
     if (bytes === undefined || md5 === undefined) continue;
@@ -90,6 +91,8 @@ async function readContent(
   }
   throw new WeirError('REFUSED', 'the feed changes too fast; ask again');
 }
+
+const hintOf = ({ hint, shares }: TooLarge): string => (shares === undefined ? hint : `${hint} ${sharesText(shares)}`);
 
 const sizeOf = (
   feedId: string | null,
@@ -106,6 +109,13 @@ const sizeOf = (
   stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
 });
 
+/** Entries by where they come from, the first of them as an example. */
+const sharesOf = (share: { readonly name: string; readonly entries: number }, about: string) => {
+  const fields = { largest: listOf(share), others: { count: 2, entries: 1200 } };
+  const description = `${about}; null where the workspace has had as much counted as it may for now.`;
+  return [exampleOf(fields), nullable(objectOf(fields, { description }))] as const;
+};
+
 const SIZE = {
   name: 'perimeter',
   format: 'plain',
@@ -118,14 +128,23 @@ const SIZE = {
   over_cap: false,
   address_rules: [1200, 'Rules for addresses and networks.'],
   costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs that have most networks, ten at most.' }),
+  by_list: sharesOf(
+    { name: 'scanners', entries: 7900 },
+    'The entries by list, before neighbours are put together, ten by name, the rest as a sum',
+  ),
+  by_key: sharesOf({ name: 'ids', entries: 7900 }, 'The same by the key that wrote them last'),
+  of_rules: [null, nullable(Type.Integer({ description: 'How many rules by_list and by_key are of, where they are not of all.' }))],
 } as const satisfies Fields;
 const Size = nullable(objectOf(SIZE));
 
-const measureJson = ({ entryLimit, addressRules, ...measure }: FeedMeasure) => ({
+const measureJson = ({ entryLimit, addressRules, shares, ...measure }: FeedMeasure) => ({
   ...measure,
   entry_limit: entryLimit,
   over_cap: measure.entries > entryLimit,
   address_rules: addressRules,
+  by_list: shares?.lists ?? null,
+  by_key: shares?.keys ?? null,
+  of_rules: shares?.ofRules ?? null,
 });
 
 /** What the workspace's feed (null), that of a list, or one made of lists is made of now. Rejects with NOT_FOUND when it is gone. */
