@@ -111,8 +111,8 @@ export function deadLetterOf(row: Row): DeadLetter {
   };
 }
 
-/** Access rules need the column `list_id`. */
-export function ruleOf(kind: Kind, row: Row): StoredRule {
+/** Access rules need the column `list_id`, or the id of their list beside the row. */
+export function ruleOf(kind: Kind, row: Row, listId: unknown = row.list_id): StoredRule {
   const base = {
     name: textOrNull(row.name),
     reason: textOrNull(row.reason),
@@ -140,7 +140,7 @@ export function ruleOf(kind: Kind, row: Row): StoredRule {
     target: targetOf(String(row.target)),
     ...levelsOf(Number(row.levels)),
   };
-  return { ...stored, listId: String(row.list_id), rule };
+  return { ...stored, listId: String(listId), rule };
 }
 
 /** The present state of an access rule, from the columns id, action, target, expires_at. */

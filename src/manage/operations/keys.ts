@@ -145,22 +145,16 @@ const UNKNOWN = 'there is no key "0195a3c0-0000-7000-8000-000000000009"';
 const shownKey = (key: KeyInfo) => ({ body: keyJson(key), tag: stateTag(keyState(key)) });
 
 export const KEY_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listKeys',
+  operation('listKeys', 'GET /keys', {
     summary: 'The keys of the workspace, oldest first, revoked ones included',
-    method: 'GET',
-    path: '/keys',
     permission: 'keys:write',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Keys', 'keys', KEY, Key),
     run: ({ store, workspaceId }, { query }) => store.keyPage(workspaceId, pageRequest(query, BY_TIME)),
     show: (page) => ({ body: pageBody('keys', page, keyJson) }),
   }),
-  operation({
-    name: 'getKey',
+  operation('getKey', 'GET /keys/{key}', {
     summary: 'One key, by id',
-    method: 'GET',
-    path: '/keys/{key}',
     permission: 'keys:write',
     answer: Key,
     refusals: { 404: UNKNOWN },
@@ -187,12 +181,9 @@ export const KEY_OPERATIONS: readonly Operation[] = [
       changeKey(context, params.key!, { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) }),
     show: shownKey,
   }),
-  operation({
-    name: 'createKey',
+  operation('createKey', 'POST /keys', {
     summary: 'Make a key; its text is in this answer only',
     description: 'A key cannot make one that may do more than itself, or for longer (403).',
-    method: 'POST',
-    path: '/keys',
     permission: 'keys:write',
     body: Type.Object({
       name: Type.Optional(Type.String({ format: 'name', description: 'What the key is for.' })),
@@ -228,12 +219,9 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     },
     show: (key: MadeKey) => ({ status: 201, body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
   }),
-  operation({
-    name: 'revokeKey',
+  operation('revokeKey', 'DELETE /keys/{key}', {
     summary: 'Revoke a key, for good; it stays in the list',
     description: 'A key cannot revoke one that may do more than itself (403).',
-    method: 'DELETE',
-    path: '/keys/{key}',
     permission: 'keys:write',
     query: Type.Object({
       preview: Type.Optional(Type.Boolean({ description: 'true: tells who has used it in the last ten minutes, and revokes nothing.' })),
