@@ -161,12 +161,9 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     run: (context, { params }) => findKey(context, params.key!),
     show: shownKey,
   }),
-  operation({
-    name: 'changeKey',
+  operation('changeKey', 'PATCH /keys/{key}', {
     summary: 'Change the name of a key, or the networks that it is good from',
     description: 'A key cannot change one that may do more than itself (403).',
-    method: 'PATCH',
-    path: '/keys/{key}',
     permission: 'keys:write',
     body: Type.Object({
       name: Type.Optional(nullable(Type.String({ format: 'name' }), { description: 'What the key is for.' })),
