@@ -208,6 +208,7 @@ export function passedOver(row: Row): { readonly passed: string } | { readonly f
   const isDetection = BOOLEANS[String(given).toLowerCase()];
   if (isDetection === undefined) return { fault: `to_ids ${shown(given)} is neither 1 nor 0` };
   if (!isDetection) return { passed: 'to_ids is 0: no detection' };
+  if (BOOLEANS[String(row.get('deleted')).toLowerCase()] === true) return { passed: 'deleted' };
   const type = row.get('type');
   if (typeof type !== 'string' || MISP_ADDRESSES.includes(type)) return undefined;
   return { passed: `the type ${type.slice(0, 40)} is no address` };
