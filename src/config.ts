@@ -1,15 +1,12 @@
-import { LIMITS_AND_SOURCES } from './settings/limits.ts';
-import { SERVING } from './settings/serving.ts';
-import type { Config, Setting } from './settings/setting.ts';
+import type { Setting } from './settings/setting.ts';
+import { type Config, ROWS } from './settings/settings.ts';
 
-/** Every setting, in the order in which docs and errors list them. */
-export const SETTINGS: { readonly [K in keyof Config]: Setting<NonNullable<Config[K]>> } = {
-  ...SERVING,
-  ...LIMITS_AND_SOURCES,
-};
+const variableOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
-/** What a setting without value and default is, where that is not undefined. */
-const EMPTY: Partial<Record<keyof Config, unknown>> = { trustProxy: [], protectedNetworks: [] };
+/** Every setting with its variable, in the order in which docs and errors list them. */
+export const SETTINGS = Object.fromEntries(
+  Object.entries<Setting<unknown>>(ROWS).map(([name, row]) => [name, { variable: variableOf(name), ...row }]),
+) as Record<keyof Config, Setting<unknown> & { readonly variable: string }>;
 
 /** Settings whose values no fault repeats. */
 const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl', 'geoUpdateUrl'];
@@ -40,17 +37,17 @@ const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): { config: Config } | { faults: string[] } {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};
-  for (const [name, { variable, fallback, parse }] of Object.entries(SETTINGS) as [keyof Config, Setting<unknown>][]) {
+  for (const [name, { variable, fallback, unset, parse }] of Object.entries(SETTINGS)) {
     const value = environment[variable] || fallback;
     if (value === undefined) {
-      config[name] = EMPTY[name];
+      config[name] = unset;
       continue;
     }
     try {
       config[name] = parse(value);
     } catch (error) {
       // As JSON, so that the CR of a file with Windows line ends is seen.
-      const shown = SECRETS.includes(name) ? '' : `, not ${JSON.stringify(value)}`;
+      const shown = SECRETS.includes(name as keyof Config) ? '' : `, not ${JSON.stringify(value)}`;
       faults.push(`${variable} ${(error as Error).message}${shown}`);
     }
   }

@@ -18,7 +18,7 @@ import { startSignals } from './roles/signals.ts';
 import { createLogger } from './runtime/logging.ts';
 import type { WaitingThread } from './runtime/threads/waiting-thread.ts';
 import type { WriterData } from './runtime/threads/writer.ts';
-import type { Config } from './settings/setting.ts';
+import type { Config } from './settings/settings.ts';
 import { watchAppends } from './stream/append-watch.ts';
 
 export interface ServiceOptions {

@@ -37,3 +37,14 @@ export const PERMISSIONS = [
   { value: 'manage', label: 'Manage lists, feeds and settings', whole: true },
   { value: 'keys:write', label: 'Make and revoke keys', whole: true },
 ];
+
+/** What keys and people may do, in a word. @type {{ value: string, label: string, permissions: string[] }[]} */
+export const ROLES = [
+  { value: 'viewer', label: 'Viewer: sees everything, changes nothing', permissions: ['feed:read', 'rules:read', 'config:read'] },
+  {
+    value: 'operator',
+    label: 'Operator: blocks, allows, undoes',
+    permissions: ['feed:read', 'rules:read', 'config:read', 'signal:write', 'rules:write'],
+  },
+  { value: 'admin', label: 'Admin: everything', permissions: PERMISSIONS.map(({ value }) => value) },
+];

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import type { Author } from '../account/caller.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 import { pick } from './usage.ts';
 
 /** What a command works with; engines are opened at first use and closed after the command. A command takes `reads` or `store`; both only to note in the audit log what it did. */

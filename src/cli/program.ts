@@ -5,7 +5,7 @@ import { codeOf, hasCode, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { openReads, openStore, openStream } from '../runtime/engines.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 import type { AddCommand } from './command.ts';
 import { authorOf, type Context } from './context.ts';
 

@@ -51,8 +51,8 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly bodyBytes?: number;
   /** The answer's body; has a title and examples. */
   readonly answer: TSchema;
-  /** The event in the audit log, for what changes something that the store records there. */
-  readonly audit: string | null;
+  /** The event in the audit log, for what changes something that the store records there; null, as when absent: none. */
+  readonly audit?: string | null;
   /** The request has to say which state it changes: If-Match (SPEC D15.9). Has to have a GET of the same path. */
   readonly edits?: true;
   /**
@@ -66,17 +66,18 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly examples?: readonly object[];
   /** Does it. Rejects with a WeirError for what the caller can act on. Values that it returns are JSON. */
   run(context: ManageContext, given: Given<Static<Q>, Static<B>>): Promise<T>;
-  /** The answer that shows what `run` has returned, also when it was returned before. */
-  show(value: T, context: ManageContext): Outcome;
+  /** The answer that shows what `run` has returned, also when it was returned before; absent: that is its body. */
+  show?(value: T, context: ManageContext): Outcome;
 }
 
 /** A row of the table. */
-export type Operation = OperationSpec<TObject, TObject, unknown>;
+export type Operation = OperationSpec<TObject, TObject, unknown> &
+  Required<Pick<OperationSpec<TObject, TObject, unknown>, 'audit' | 'show'>>;
 
 /** A row whose query, body and value have types of their own. */
 export const operation = <T, Q extends TObject = TObject<Record<never, never>>, B extends TObject = TObject<Record<never, never>>>(
   spec: OperationSpec<Q, B, T>,
-): Operation => spec as unknown as Operation;
+): Operation => ({ audit: null, show: (body: object) => ({ body }), ...spec }) as unknown as Operation;
 
 /** The error of a field or parameter whose value no schema can judge. */
 export const fieldFault = (field: string, message: string): WeirError => fieldFaults([{ field, message }]);

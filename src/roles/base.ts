@@ -18,7 +18,7 @@ import type { WaitingThread } from '../runtime/threads/waiting-thread.ts';
 import type { WriterData } from '../runtime/threads/writer.ts';
 import { type TlsInUse, useTls } from '../runtime/tls.ts';
 import { startTracing, type Tracing } from '../runtime/tracing.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 import { type Measures, startMeasures } from './measures.ts';
 import type { Common } from './part.ts';
 

@@ -12,7 +12,7 @@ import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { oneByOne } from '../serial.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';

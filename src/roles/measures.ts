@@ -2,7 +2,7 @@
 
 import { type BuildCounts, newBuildCounts } from '../runtime/metrics/builds.ts';
 import { type ProcessWatch, watchProcess } from '../runtime/metrics/process.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 
 /** What is measured. */
 export interface Measures {

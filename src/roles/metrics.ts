@@ -8,7 +8,7 @@ import type { Check } from '../ports/health.ts';
 import type { Log } from '../ports/log.ts';
 import { urlOf } from '../runtime/address.ts';
 import { metricsPage } from '../runtime/metrics/metrics.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 import type { Base } from './base.ts';
 import type { Landing } from './consumer.ts';
 import type { Feeds } from './feeds.ts';

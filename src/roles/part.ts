@@ -1,7 +1,7 @@
 /** How the parts of a process are put together: each says what it needs and gives; what it opens is closed in the reverse order. */
 import type { Logger } from 'pino';
 import type { Log } from '../ports/log.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 
 /** Closes what a part has opened. */
 export type Close = () => Promise<void> | void;

@@ -4,7 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 import type { OnMigrate } from '../store/migrate.ts';
 import { type Opening, openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';

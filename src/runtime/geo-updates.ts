@@ -10,7 +10,7 @@ import { GEO_KINDS } from '../geo/kind.ts';
 import { updatedKinds, updateGeo } from '../geo/update.ts';
 import { readUpdateState, type UpdateState } from '../geo/update-state.ts';
 import type { Log } from '../ports/log.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 import { geoFiles } from './geo.ts';
 
 const HOUR = 3_600_000;

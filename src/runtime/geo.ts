@@ -7,7 +7,7 @@ import { geoStatus } from '../geo/status.ts';
 import { watchGeo } from '../geo/watch.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
 import type { Log } from '../ports/log.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 
 type GeoSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir'>;
 

@@ -1,7 +1,7 @@
 /** The guard rails of the service, as its settings and this machine say (SPEC D7.1). */
 import { networkInterfaces } from 'node:os';
 import { protectedWord, type ServiceGuardRails } from '../account/guard-rails.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 
 type Settings = Pick<Config, 'protectedNetworks' | 'minPrefixV4' | 'minPrefixV6' | 'trustProxy'>;
 

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { WeirError } from '../errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { TlsMaterial, TlsSource } from '../ports/tls.ts';
-import type { Config } from '../settings/setting.ts';
+import type { Config } from '../settings/settings.ts';
 
 /** How often the files are looked at, ms. */
 const POLL_MS = 2_000;

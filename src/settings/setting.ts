@@ -8,78 +8,17 @@ export type Role = (typeof ROLES)[number];
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-/** The settings of a process, checked and frozen. Durations say their unit. */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  readonly metricsPort: number | undefined;
-  readonly metricsHost: string;
-  readonly metricsToken: string | undefined;
-  readonly tlsCertFile: string | undefined;
-  readonly tlsKeyFile: string | undefined;
-  readonly tlsClientCaFile: string | undefined;
-  readonly dataDir: string;
-  readonly databaseUrl: string | undefined;
-  readonly kafkaBrokers: readonly string[] | undefined;
-  readonly kafkaTopic: string;
-  readonly kafkaGroup: string | undefined;
-  readonly kafkaPartitions: number;
-  readonly kafkaReplication: number | undefined;
-  readonly kafkaTls: boolean;
-  readonly kafkaCaFile: string | undefined;
-  readonly kafkaCertFile: string | undefined;
-  readonly kafkaKeyFile: string | undefined;
-  readonly kafkaSaslMechanism: (typeof SASL_MECHANISMS)[number] | undefined;
-  readonly kafkaSaslUsername: string | undefined;
-  readonly kafkaSaslPassword: string | undefined;
-  readonly roles: readonly Role[];
-  readonly bootstrapApiKey: string | undefined;
-  readonly feedRebuildSeconds: number;
-  readonly feedCacheMb: number;
-  readonly geoCountryFile: string | undefined;
-  readonly geoAsnFile: string | undefined;
-  readonly geoUpdateHours: number | undefined;
-  readonly geoUpdateUrl: string;
-  readonly schemesFile: string | undefined;
-  readonly rateLimitSignals: number;
-  readonly rateLimitEntries: number;
-  readonly maxRules: number;
-  readonly maxLists: number;
-  readonly maxFeeds: number;
-  readonly maxKeys: number;
-  readonly maxAuditMb: number;
-  readonly maxAnswersMb: number;
-  /** Networks in their canonical form, and names of sets. */
-  readonly protectedNetworks: readonly string[];
-  readonly minPrefixV4: number;
-  readonly minPrefixV6: number;
-  readonly rateLimitFeeds: number;
-  readonly rateLimitManage: number;
-  readonly bodyBudgetMb: number;
-  readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
-  readonly trustProxy: readonly string[];
-  readonly baseUrl: string | undefined;
-  readonly console: boolean;
-  readonly accessLog: boolean;
-  readonly otelEndpoint: string | undefined;
-  readonly logLevel: string;
-  readonly drainSeconds: number;
-  readonly streamRetentionHours: number;
-  readonly streamRetentionMb: number;
-}
-
 /** Reads one value; throws an error whose message says what is allowed. */
 export type Parse<T> = (text: string) => T;
 
-/**
- * One setting: its variable, its default as text (undefined = unset), how it is read, and what it means, which docs/settings.md
- * repeats.
- */
+/** One setting. Its variable is its name in capitals with underscores, where the row has no other. */
 export interface Setting<T> {
-  readonly variable: string;
-  readonly fallback: string | undefined;
+  readonly variable?: string;
   readonly parse: Parse<T>;
+  /** Its default, as text. Without one it is `unset`, or else undefined. */
+  readonly fallback?: string;
+  readonly unset?: T;
+  /** What it means; docs/settings.md repeats it. */
   readonly meaning: string;
 }
 

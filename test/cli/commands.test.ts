@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
+import { ROLES } from '../../src/account/role.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command } from '../support/command.ts';
@@ -252,7 +253,7 @@ suite('weir', () => {
     assert.notEqual((await program<Json[]>('key', 'ls', ...inWorkspace))[0].revoked_at, null);
   });
 
-  test('D1.7, D2.2 weir key create, ls, revoke', async () => {
+  test('D1.7 D2.2 D24.1 weir key create, ls, revoke', async () => {
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     const [, list] = await program<Json[]>('list', 'ls', '--workspace', 'edge');
     const key = await program('key', 'create', '--workspace', 'edge');
@@ -263,6 +264,7 @@ suite('weir', () => {
       prefix: String(key.key).slice(0, 9),
       name: null,
       permissions: ['signal:write', 'feed:read'],
+      role: null,
       workspace_id: edge,
       list_id: null,
       feed_id: null,
@@ -300,6 +302,12 @@ suite('weir', () => {
     assert.equal(listed.length, 3);
     const shown = await person('key', 'ls', '--workspace', 'edge');
     assert.ok(shown.includes(String(key.prefix)) && !shown.includes(String(key.key)) && shown.includes('firewall 7'));
+
+    const operator = await program('key', 'create', '--workspace', 'edge', '--role', 'operator');
+    assert.deepEqual([operator.role, operator.permissions], ['operator', ROLES.operator], 'D24.1');
+    assert.match(await person('key', 'ls', '--workspace', 'edge'), / operator +feed:read rules:read config:read signal:write rules:write /);
+    const both = await command(['key', 'create', '--workspace', 'edge', '--role', 'viewer', '--permission', 'manage'], settings);
+    assert.deepEqual([both.code, both.stderr], [2, 'weir: a key has a role or permissions, not both\n']);
 
     assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, name: key.name, revoked: true });
     assert.match(await person('key', 'revoke', String(bound.id)), new RegExp(`^key .*${bound.id} is revoked\\n$`));
@@ -592,7 +600,7 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'workspace create': ['--org'],
     'workspace set': ['--protect', '--min-prefix-v4', '--min-prefix-v6', '--subtract-allow'],
     'workspace ls': ['--json'],
-    'key create': ['--workspace', '--permission', '--list', '--feed', '--name', '--expires-in'],
+    'key create': ['--workspace', '--permission', '--role', '--list', '--feed', '--name', '--expires-in'],
     'key ls': ['--workspace'],
     'key revoke': ['--yes'],
     'device ls': ['--workspace', '--key'],

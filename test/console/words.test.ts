@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIST_SETTINGS } from '../../src/account/list.ts';
 import { PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../src/account/permission.ts';
+import { ROLES } from '../../src/account/role.ts';
 import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
 import { FAMILIES } from '../../src/document/variant.ts';
 import { readConsole } from '../../src/http/console/files.ts';
@@ -17,6 +18,7 @@ interface Words {
   readonly LEVELS: string[];
   readonly LIST_SETTINGS: { readonly field: string; readonly options?: Choice[]; readonly longest?: number }[];
   readonly PERMISSIONS: (Choice & { readonly whole: boolean })[];
+  readonly ROLES: (Choice & { readonly permissions: string[] })[];
 }
 interface Tabs {
   readonly RULE_TABS: { readonly kind: string; readonly actions: string[] }[];
@@ -51,6 +53,13 @@ test('the console offers every setting of lists, with what it may be', () => {
 test('the console offers every permission, and knows those that a bound key cannot have', () => {
   assert.deepEqual(values(words.PERMISSIONS), sorted(PERMISSIONS));
   assert.deepEqual(values(words.PERMISSIONS.filter(({ whole }) => whole)), sorted(WORKSPACE_PERMISSIONS));
+});
+
+test('D24.1 the console offers every role, with what it may', () => {
+  assert.deepEqual(
+    words.ROLES.map(({ value, permissions }) => [value, sorted(permissions)]),
+    Object.entries(ROLES).map(([role, permissions]) => [role, sorted(permissions)]),
+  );
 });
 
 test('the console has a tab for every kind of rule, with its actions', () => {

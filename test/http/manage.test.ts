@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { Permission } from '../../src/account/permission.ts';
 import { allows, PERMISSIONS } from '../../src/account/permission.ts';
+import { ROLE_NAMES, ROLES } from '../../src/account/role.ts';
 import type { Operation } from '../../src/manage/operation.ts';
 import { OPERATIONS } from '../../src/manage/table.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
@@ -171,6 +172,20 @@ suite('management', () => {
         if (!may) assert.match(text, new RegExp(`"The API key does not have the permission ${row.permission}"`));
       }
     }
+  });
+
+  test('D24.1 each operation takes the keys of the roles whose permissions include its own, and no others', async () => {
+    for (const role of ROLE_NAMES) {
+      const made = await make('/keys', { role });
+      assert.deepEqual([made.body.role, made.body.permissions], [role, [...ROLES[role]]]);
+      for (const row of OPERATIONS) {
+        const { status } = await call(row.method, `${unknownPath(row)}?no_such_parameter=1`, String(made.body.key));
+        assert.equal(status, row.permission === null || allows(ROLES[role], row.permission) ? 400 : 403, `${row.name} as ${role}`);
+      }
+    }
+    assert.equal((await call('POST', '/keys', admin, { role: 'viewer', permissions: ['manage'] })).status, 400);
+    const maker = await newKey(settings, workspace, '--permission', 'keys:write', '--permission', 'rules:read');
+    assert.equal((await call('POST', '/keys', maker, { role: 'operator' })).status, 403);
   });
 
   test('D15.3 a key that is bound to a list or a feed manages nothing, and cannot hold what manages', async () => {

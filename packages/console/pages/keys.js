@@ -17,7 +17,7 @@ import { Failed, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
-import { PERMISSIONS } from '../words.js';
+import { PERMISSIONS, ROLES } from '../words.js';
 import { Pulled } from './keys/pulled.js';
 
 /** @typedef {import('../session.js').Session} Session */
@@ -27,6 +27,7 @@ import { Pulled } from './keys/pulled.js';
  * @property {string} prefix
  * @property {string | null} name
  * @property {string[]} permissions
+ * @property {string | null} role The one that may exactly that.
  * @property {string | null} list_id
  * @property {string | null} feed_id
  * @property {string} created_at
@@ -100,7 +101,8 @@ const columns = (session, known, revoke) => [
   },
   {
     label: 'May',
-    cell: ({ permissions }) => html`<span class="row">${permissions.map((each) => html`<${Badge} key=${each}>${each}<//>`)}</span>`,
+    cell: ({ permissions, role }) =>
+      html`<span class="row">${(role === null ? permissions : [role]).map((each) => html`<${Badge} key=${each}>${each}<//>`)}</span>`,
   },
   { label: 'Bound to', cell: (key) => boundTo(key, known) },
   { label: 'Last used', cell: ({ last_used_at: at }) => html`<${Ago} at=${at} />` },
@@ -136,6 +138,7 @@ function firstChoice(session) {
 function NewKey({ session, lists, feeds, onClose, onDone }) {
   const [name, setName] = useState('');
   const [permissions, setPermissions] = useState(() => firstChoice(session));
+  const [role, setRole] = useState('');
   const [bound, setBound] = useState('');
   const [expires, setExpires] = useState('');
   const [made, setMade] = useState(/** @type {(Key & { key: string | null }) | undefined} */ (undefined));
@@ -145,10 +148,13 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
 
   const offered = PERMISSIONS.filter(({ value, whole }) => may(session, value) && !(whole && bound !== ''));
   const chosen = permissions.filter((each) => offered.some(({ value }) => value === each));
+  // A role that cannot be bound, or that could do more than this session, is not offered.
+  const roles = ROLES.filter((each) => each.permissions.every((permission) => offered.some(({ value }) => value === permission)));
+  const isRole = roles.some(({ value }) => value === role);
   const [kind, id] = bound.split(' ');
   const body = {
     ...(name.trim() !== '' && { name: name.trim() }),
-    permissions: chosen,
+    ...(isRole ? { role } : { permissions: chosen }),
     ...(bound !== '' && { [kind]: id }),
     ...(expires !== '' && { expires_in: Number(expires) }),
   };
@@ -165,14 +171,22 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
     ...lists.map((list) => ({ value: `list ${list.id}`, label: `List ${list.name}` })),
     ...feeds.map((feed) => ({ value: `feed ${feed.id}`, label: `Feed ${feed.name}` })),
   ];
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${chosen.length === 0}>Make the key<//>`;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!isRole && chosen.length === 0}>Make the key<//>`;
   return html`
     <${Dialog} title="New key" onClose=${onClose} onSubmit=${submit} footer=${footer}>
       ${error !== undefined && faultOf('name') === undefined && html`<${Failed} error=${error} />`}
       <${TextField} label="Name" hint="Who or what has it, such as edge firewall." value=${name} onValue=${setName}
         maxlength="200" autofocus fault=${faultOf('name')} />
-      <${CheckList} label="May" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
-        onValues=${setPermissions} hint="A key can give only what it may do itself." />
+      ${
+        roles.length > 0 &&
+        html`<${SelectField} label="Role" value=${isRole ? role : ''} onValue=${setRole}
+          options=${[{ value: '', label: 'None: chosen one by one' }, ...roles]} />`
+      }
+      ${
+        !isRole &&
+        html`<${CheckList} label="May" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
+        onValues=${setPermissions} hint="A key can give only what it may do itself." />`
+      }
       <div class="form-row">
         <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
         <${SelectField} label="Expires after" value=${expires} onValue=${setExpires} options=${EXPIRIES} />

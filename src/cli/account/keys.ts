@@ -1,10 +1,11 @@
 /** `weir key`. */
 
 import { PERMISSIONS, type Permission } from '../../account/permission.ts';
+import { ROLE_NAMES } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { findFeed, findKeyNamed, findList } from '../../manage/find.ts';
-import { createKey, keyJson, revokeKey } from '../../manage/operations/keys.ts';
+import { createKey, keyJson, permissionsGiven, revokeKey } from '../../manage/operations/keys.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
@@ -21,6 +22,7 @@ export function keyCommands(add: AddCommand): void {
     (c) =>
       inWorkspace(c)
         .option('--permission <permission>', `${PERMISSIONS.join(', ')}; repeatable (default: the first two)`, collectPermission)
+        .option('--role <role>', `instead of permissions: ${ROLE_NAMES.join(', ')}`, oneOf('--role', ROLE_NAMES))
         .option('--list <list>', 'bind the key to one list')
         .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
         .option('--name <name>', 'what the key is for', readName)
@@ -31,7 +33,7 @@ export function keyCommands(add: AddCommand): void {
         const workspace = await workspaceId(store, options.workspace);
         const made = await createKey(byCommand(store, workspace, context.author, context.config), {
           name: options.name ?? null,
-          permissions: options.permission,
+          ...permissionsGiven(options.permission, options.role),
           listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
           feedId: options.feed === undefined ? null : (await findFeed(store, workspace, options.feed)).id,
           expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
@@ -50,11 +52,12 @@ export function keyCommands(add: AddCommand): void {
     },
     show: (rows) =>
       table(
-        ['ID', 'PREFIX', 'NAME', 'PERMISSIONS', 'BOUND TO', 'EXPIRES', 'REVOKED', 'LAST USED'],
+        ['ID', 'PREFIX', 'NAME', 'ROLE', 'PERMISSIONS', 'BOUND TO', 'EXPIRES', 'REVOKED', 'LAST USED'],
         rows.map((k) => [
           k.id,
           k.prefix || null,
           k.name,
+          k.role,
           k.permissions.join(' '),
           k.bound_to ?? k.list_id ?? k.feed_id,
           k.expires_at,

@@ -2,7 +2,7 @@
 
 import { WeirError } from '../../errors.ts';
 import { type Backup, backUp, restore } from '../../runtime/backup.ts';
-import type { Config } from '../../settings/setting.ts';
+import type { Config } from '../../settings/settings.ts';
 import type { AddCommand } from '../command.ts';
 import { noOptions } from '../usage.ts';
 

@@ -117,7 +117,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       step: Type.Optional(Type.Integer({ minimum: 1, maximum: 60, description: 'Minutes that are summed; 1 when absent.' })),
     }),
     answer: Activity,
-    audit: null,
     async run({ activity, workspaceId, now }, { query: { minutes = 60, step = 1 } }) {
       const rows = activity?.of(workspaceId, minutes) ?? [];
       const sums = (field: keyof ActivityCounts) => inSteps(rows, field, step);
@@ -132,7 +131,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
         not_modified: sums('notModified'),
       };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getHistory',
@@ -145,14 +143,12 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEPT_DAYS, description: 'How many, today included; 30 when absent.' })),
     }),
     answer: Type.Object({ days: Type.Array(DayAnswer) }, { title: 'History', examples: [{ days: [DAY_EXAMPLE] }] }),
-    audit: null,
     refusals: { 404: 'there is no list or feed "edge"' },
     async run({ store, workspaceId, now }, { query: { feed, days = 30 } }) {
       const to = dayOf(now());
       const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
       return { days: (await store.feedDays(workspaceId, feedId, { from: to - days + 1, to })).map(dayJson) };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'listDevices',
@@ -165,7 +161,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       key: Type.Optional(Type.String({ maxLength: 36, description: 'Only those with the key of this id.' })),
     }),
     answer: pageSchema('Devices', 'devices', DeviceAnswer, DEVICE_EXAMPLE),
-    audit: null,
     async run({ store, workspaceId }, { query: { key, ...query } }): Promise<Page<Device>> {
       const { after, limit } = pageRequest(query, BY_ID);
       const which = { limit: limit + 1, ...(after !== null && { after }), ...(key !== undefined && { keyId: key }) };

@@ -51,7 +51,6 @@ export const AUDIT_OPERATIONS: readonly Operation[] = [
     permission: 'manage',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('AuditLog', 'entries', Entry, EXAMPLE),
-    audit: null,
     run: ({ store, workspaceId }, { query }) => store.auditPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page) => ({ body: pageBody('entries', page, auditJson) }),
   }),

@@ -138,7 +138,6 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     rawBody: { type: 'text/plain', example: '192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /login HTTP/1.1" 200 512 "-" "curl/8"\n' },
     bodyBytes: MOST_BYTES,
     answer: Job,
-    audit: null,
     refusals: { 409: 'a backtest of the workspace runs already: 0f8fad5b-d9cb-469f-a165-70867728950e' },
     run: (context, { query, bytes }) => start(context, query as Asked, bytes),
     show: (body) => ({ status: 202, body, location: `/backtests/${body.id}` }),
@@ -150,9 +149,7 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     path: '/backtests',
     permission: 'rules:read',
     answer: Type.Object({ backtests: Type.Array(Job) }, { title: 'Backtests', examples: [{ backtests: [EXAMPLE] }] }),
-    audit: null,
     run: async ({ backtests, workspaceId }) => ({ backtests: backtests.of(workspaceId).map(jobJson) }),
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getBacktest',
@@ -161,13 +158,11 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     path: '/backtests/{backtest}',
     permission: 'rules:read',
     answer: JobWithResult,
-    audit: null,
     refusals: { 404: NONE },
     run: async (context, { params }) => {
       const job = known(context, params.backtest!);
       return { ...jobJson(job), result: context.backtests.result(context.workspaceId, job.id) ?? null };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'deleteBacktest',
@@ -176,13 +171,11 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     path: '/backtests/{backtest}',
     permission: 'rules:read',
     answer: Job,
-    audit: null,
     refusals: { 404: NONE },
     run: async (context, { params }) => {
       const job = known(context, params.backtest!);
       context.backtests.remove(context.workspaceId, job.id);
       return jobJson(job);
     },
-    show: (body) => ({ body }),
   }),
 ];

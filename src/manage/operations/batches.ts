@@ -64,14 +64,12 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       after: Type.Optional(Type.String({ maxLength: 40, description: 'The value of next in the page before.' })),
     }),
     answer: pageSchema('Batches', 'batches', Type.Object(BATCH, { title: 'Batch' }), EXAMPLE),
-    audit: null,
     async run({ store, workspaceId }, { query: { limit = 50, after } }) {
       if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be next of a page');
       const found = await store.batches(workspaceId, { limit: limit + 1, ...(after !== undefined && { before: after.toLowerCase() }) });
       const batches = found.slice(0, limit);
       return { batches: batches.map(batchJson), next: found.length > limit ? batches.at(-1)!.id : null };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getBatch',
@@ -83,13 +81,11 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       { ...BATCH, undo: Type.Object(EFFECT) },
       { title: 'BatchEffect', examples: [{ ...EXAMPLE, undo: EFFECT_EXAMPLE }] },
     ),
-    audit: null,
     refusals: { 404: UNKNOWN },
     async run({ store, workspaceId, step }, { params }) {
       const batch = await knownBatch(store, workspaceId, params.batch!);
       return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'undoBatches',

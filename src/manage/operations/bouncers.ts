@@ -75,7 +75,6 @@ export const BOUNCER_OPERATIONS: readonly Operation[] = [
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Bouncers', 'bouncers', BouncerSchema, BOUNCER_EXAMPLE),
-    audit: null,
     run: ({ store, workspaceId }, { query }) => store.bouncerPage(workspaceId, pageRequest(query, BY_BOUNCER)),
     show: (page) => ({ body: pageBody('bouncers', page, bouncerJson) }),
   }),

@@ -220,10 +220,8 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
       lines: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LINES, description: `${USUAL_LINES} when absent.` })),
     }),
     answer: Content,
-    audit: null,
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     run: (context, { query }) => readContent(context, query),
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'measureFeed',
@@ -237,10 +235,8 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
       { before: nullable(Size), after: nullable(Size) },
       { title: 'Measure', examples: [{ before: SIZE_EXAMPLE, after: { ...SIZE_EXAMPLE, entries: 8000, family: 'v4' } }] },
     ),
-    audit: null,
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     examples: [{ all_lists: true }, { feed: 'perimeter' }, { feed: 'perimeter', family: 'v4' }, { lists: ['edge', 'scanners'] }],
     run: (context, { body }) => measureChange(context, body as never),
-    show: (body) => ({ body }),
   }),
 ];

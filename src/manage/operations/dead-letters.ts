@@ -59,13 +59,11 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       after: Type.Optional(Type.String({ maxLength: 20, description: 'The value of next in the page before.' })),
     }),
     answer: pageSchema('DeadLetters', 'dead_letters', Letter, EXAMPLE),
-    audit: null,
     async run({ store, workspaceId }, { query: { limit = MOST, ...query } }) {
       const { items, next } = await store.deadLetterPage(workspaceId, pageRequest({ ...query, limit }, BY_NUMBER));
       const letters = items.filter(isOfWorkspace(workspaceId)).map(deadLetterJson);
       return { dead_letters: letters.map((each) => ({ ...each, value: each.value.slice(0, SHOWN) })), next };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getDeadLetter',
@@ -74,13 +72,11 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     path: '/dead-letters/{letter}',
     permission: 'manage',
     answer: Letter,
-    audit: null,
     refusals: { 404: UNKNOWN },
     async run(context, { params }) {
       const [letter] = await own(context, [params.letter!]);
       return deadLetterJson(letter!);
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'replayDeadLetters',
@@ -101,7 +97,6 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
         await replayLetters(context.store, context.publish, letters, changeOf(context));
         return { replayed: letters.map(({ id }) => id) };
       }, `dead letters of ${context.workspaceId}`),
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'dropDeadLetter',
@@ -117,6 +112,5 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       await dropLetters(context.store, letters, changeOf(context));
       return { id: letters[0]!.id, dropped: true };
     },
-    show: (body) => ({ body }),
   }),
 ];

@@ -116,7 +116,6 @@ export const DELETED_OPERATIONS: readonly Operation[] = [
     path: '/deleted',
     permission: 'rules:read',
     answer: Restorable,
-    audit: null,
     run: async ({ store, workspaceId }) => store.deletedFeeds(workspaceId, await store.ping()),
     show: (deleted) => ({ body: { deleted: deleted.map(deletedJson) } }),
   }),

@@ -91,7 +91,6 @@ export const EXPLAIN_OPERATIONS: readonly Operation[] = [
       feed: Type.Optional(Type.String({ maxLength: 200, description: 'Only the feed of this list, or made of lists: UUID or name.' })),
     }),
     answer: EXPLAINED,
-    audit: null,
     refusals: {
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
@@ -120,6 +119,5 @@ export const EXPLAIN_OPERATIONS: readonly Operation[] = [
         })),
       };
     },
-    show: (body) => ({ body }),
   }),
 ];

@@ -44,7 +44,6 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
         ],
       },
     ),
-    audit: null,
     examples: [{ kind: 'waf_rule', expression: 'http.request.path contains "/login"' }],
     async run({ schemes }, { body: { kind, expression } }) {
       const verdict = judgeExpression(expression, schemes[kind as ExpressionKind]);
@@ -57,7 +56,6 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
         fault: { ...verdict.fault, excerpt: faultExcerpt(expression, verdict.fault) },
       };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'testExpression',
@@ -107,7 +105,6 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
         ],
       },
     ),
-    audit: null,
     examples: [{ kind: 'waf_rule', expression: 'http.request.path contains "/login"', request: '{"http.request.path": "/login"}' }],
     async run({ schemes, testExpression, inTurn, workspaceId }, { body: { kind: name, expression, request } }) {
       const kind = name as ExpressionKind;
@@ -118,6 +115,5 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
       if (typeof tested === 'string') throw fieldFault('request', `cannot be used: ${tested}`);
       return tested;
     },
-    show: (body) => ({ body }),
   }),
 ];

@@ -2,6 +2,7 @@
 
 import { type KeyInfo, type KeyRequest, makeKey } from '../../account/key.ts';
 import { allows, PERMISSIONS, type Permission } from '../../account/permission.ts';
+import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { nullable, Type } from '../../json-schema.ts';
@@ -14,7 +15,6 @@ import { RECENT_USES, type RecentUses, recentUses } from '../recent-use.ts';
 
 /** The place at which pages of keys go on: instant and id. */
 const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;
-/** A hundred years, s. */
 
 /** A key that was made. Its text is shown once, and kept nowhere. */
 export type MadeKey = KeyInfo & { readonly text?: string };
@@ -29,6 +29,16 @@ export async function createKey(context: ChangeContext, request: KeyRequest): Pr
     ...(await context.store.createKey(context.workspaceId, made.key, { ...changeOptions(context), most: context.maxKeys })),
     text: made.text,
   };
+}
+
+/** What a request gives a new key, by permissions or by role. Rejects with USAGE where it names both. */
+export function permissionsGiven(
+  permissions: readonly Permission[] | undefined,
+  role: RoleName | undefined,
+): Pick<KeyRequest, 'permissions'> {
+  if (permissions !== undefined && role !== undefined) throw new WeirError('USAGE', 'a key has a role or permissions, not both');
+  const given = role === undefined ? permissions : ROLES[role];
+  return given === undefined ? {} : { permissions: [...new Set(given)] };
 }
 
 /** What was revoked, or would be, and who has used it lately. */
@@ -70,6 +80,7 @@ export const keyJson = (key: KeyInfo) => ({
   prefix: key.prefix,
   name: key.name,
   permissions: key.permissions,
+  role: roleOf(key.permissions),
   workspace_id: key.workspaceId,
   list_id: key.listId,
   feed_id: key.feedId,
@@ -84,6 +95,7 @@ const EXAMPLE = {
   prefix: 'weir_Ab3d',
   name: 'edge firewall',
   permissions: ['feed:read'],
+  role: null,
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   list_id: '0195a3c0-0000-7000-8000-000000000001',
   feed_id: null,
@@ -99,6 +111,7 @@ const FIELDS = {
   prefix: Type.String({ description: 'The first characters of its text, to recognise it by.' }),
   name: optionalText,
   permissions: Type.Array(Type.Enum([...PERMISSIONS])),
+  role: nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' }),
   workspace_id: Type.String({ format: 'uuid' }),
   list_id: nullable(Type.String(), { description: 'The list that it is bound to.' }),
   feed_id: nullable(Type.String(), { description: 'The feed made of lists that it is bound to.' }),
@@ -130,7 +143,6 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     permission: 'keys:write',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Keys', 'keys', Key, EXAMPLE),
-    audit: null,
     run: ({ store, workspaceId }, { query }) => store.keyPage(workspaceId, pageRequest(query, BY_TIME)),
     show: (page) => ({ body: pageBody('keys', page, keyJson) }),
   }),
@@ -141,7 +153,6 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     path: '/keys/{key}',
     permission: 'keys:write',
     answer: Key,
-    audit: null,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => findKey(context, params.key!),
     show: (key) => ({ body: keyJson(key) }),
@@ -162,6 +173,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
           description: 'signal:write and feed:read when absent.',
         }),
       ),
+      role: Type.Optional(Type.Enum([...ROLE_NAMES], { description: 'Instead of permissions: all that the role may.' })),
       list: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a list, by UUID or unique name.' })),
       feed: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a feed made of lists.' })),
       expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.expirySeconds, description: 'Seconds.' })),
@@ -173,10 +185,10 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     examples: [{ name: 'edge firewall', permissions: ['feed:read'], list: 'edge' }],
     async run(context, { body }) {
       const { store, workspaceId, now } = context;
-      const { name = null, permissions, list, feed, expires_in: seconds } = body;
+      const { name = null, permissions, role, list, feed, expires_in: seconds } = body;
       return createKey(context, {
         name,
-        ...(permissions !== undefined && { permissions: [...new Set(permissions)] }),
+        ...permissionsGiven(permissions, role),
         listId: list === undefined ? null : (await findList(store, workspaceId, list)).id,
         feedId: feed === undefined ? null : (await findFeed(store, workspaceId, feed)).id,
         expiresAt: seconds === undefined ? null : now() + seconds * 1000,
@@ -201,6 +213,5 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     audit: 'key revoked',
     refusals: { 404: UNKNOWN },
     run: (context, { params, query }) => revokeKey(context, params.key!, query.preview),
-    show: (body) => ({ body }),
   }),
 ];

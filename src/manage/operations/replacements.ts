@@ -112,7 +112,6 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       ),
     }),
     answer: REPLACEMENT,
-    audit: null,
     refusals: { 404: 'No such access-rules list' },
     examples: [{ list: 'default' }],
     async run(context, { body: { list, action = 'block', refused = 'keep' } }) {
@@ -135,10 +134,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: '/replacements/{replacement}',
     answer: REPLACEMENT,
-    audit: null,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => shown(context, params.replacement!),
-    show: (body) => ({ body }),
   }),
   operation({
     ...COMMON,
@@ -153,14 +150,12 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     bodyBytes: BODY,
     rawBody: { type: 'application/x-ndjson', example: '{"value":"192.0.2.1"}\n' },
     answer: Type.Object({ lines: Type.Integer() }, { title: 'ReplacementPart', examples: [{ lines: 1 }] }),
-    audit: null,
     refusals: { 404: UNKNOWN, 409: NOT_OPEN },
     async run(context, { params, query: { n = 0 }, bytes }) {
       const found = await known(context, params.replacement!);
       if (found.state !== 'open') throw new WeirError('REFUSED', NOT_OPEN);
       return { lines: await keepPart(context.store, found, n, bytes, context.now()) };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     ...COMMON,

@@ -167,14 +167,12 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     permission: 'rules:read',
     query: Type.Object({ ...CONDITIONS, ...PAGE_QUERY }),
     answer: pageSchema('RulePage', 'rules', Rule, RULE_EXAMPLE),
-    audit: null,
     refusals: { 404: 'there is no list "edge"' },
     async run(context, { query: { limit = USUAL, after, ...given } }) {
       const { rules, next } = await searchRules(context, await readConditions(context, given), after, limit);
       const shown = await withOrigins(context.store, context.workspaceId, rules);
       return { rules: shown.map(originRuleJson), next: next && placeText(next) };
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'getRule',
@@ -183,13 +181,11 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     path: '/rules/{kind}/{rule}',
     permission: 'rules:read',
     answer: Rule,
-    audit: null,
     refusals: { 404: 'there is no rule "7" of this kind' },
     async run(context, { params }) {
       const [shown] = await withOrigins(context.store, context.workspaceId, [await ruleById(context, params)]);
       return originRuleJson(shown!);
     },
-    show: (body) => ({ body }),
   }),
   operation({
     name: 'blockTarget',

@@ -45,7 +45,6 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     path: '/sample',
     permission: 'rules:read',
     answer: SampleAnswer,
-    audit: null,
     run: async ({ store, workspaceId }) => (await store.sample(workspaceId)) ?? NO_SAMPLE,
     show: shown,
   }),
@@ -74,7 +73,6 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     ),
     audit: 'sample deleted',
     run: async ({ store, workspaceId, by }) => ({ workspace_id: workspaceId, deleted: await store.deleteSample(workspaceId, by) }),
-    show: (body) => ({ body }),
   }),
 ];
 

@@ -1,6 +1,7 @@
 /** Who asks. */
 
 import { PERMISSIONS } from '../../account/permission.ts';
+import { ROLE_NAMES, roleOf } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -9,6 +10,7 @@ const EXAMPLE = {
   key_id: '0195a3c0-0000-7000-8000-000000000002',
   actor: 'Jana Novák',
   permissions: ['rules:read', 'manage'],
+  role: null,
   workspace: { id: '0195a3c0-0000-7000-8000-000000000000', name: 'default' },
 };
 
@@ -24,17 +26,17 @@ export const WHO_OPERATIONS: readonly Operation[] = [
         key_id: nullable(Type.String()),
         actor: nullable(Type.String(), { description: 'What X-Actor says.' }),
         permissions: Type.Array(Type.Enum([...PERMISSIONS])),
+        role: nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' }),
         workspace: Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }),
       },
       { title: 'Caller', examples: [EXAMPLE] },
     ),
-    audit: null,
-    async run({ store, workspaceId, by, permissions }) {
+    async run({ store, workspaceId, by, permissions: held }) {
       const workspace = await store.workspace(workspaceId);
       if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
       const { id, name } = workspace;
-      return { key_id: by.keyId, actor: by.actor, permissions: permissions ?? PERMISSIONS, workspace: { id, name } };
+      const permissions = held ?? PERMISSIONS;
+      return { key_id: by.keyId, actor: by.actor, permissions, role: roleOf(permissions), workspace: { id, name } };
     },
-    show: (body) => ({ body }),
   }),
 ];

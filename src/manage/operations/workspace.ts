@@ -83,7 +83,6 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     path: '/workspace',
     permission: 'rules:read',
     answer: WorkspaceAnswer,
-    audit: null,
     async run({ store, workspaceId }) {
       const workspace = await store.workspace(workspaceId);
       if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');

@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { TryRules } from '../../sample/judge.ts';
 import { oneByOne } from '../../serial.ts';
-import type { Config } from '../../settings/setting.ts';
+import type { Config } from '../../settings/settings.ts';
 import { remoteCalls } from './rpc.ts';
 import { startWaiting } from './waiting-thread.ts';
 

@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
 import type { TracedLanding } from '../../ports/trace.ts';
-import type { Config } from '../../settings/setting.ts';
+import type { Config } from '../../settings/settings.ts';
 import type { LandingReport } from '../consumer-role.ts';
 import { remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
