@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { type SourceFetching, type SourceRequest, sourceFetch } from '../../src/source/refresh/fetcher.ts';
+import { type SourceFetching, type SourceRequest, sourceFetch } from '../../src/fetch/content-file.ts';
 import { alternating, bare, bomb, cut, dripping, huge, list, listServer, redirect, silent, status } from '../support/list-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-fetch-'));

@@ -28,9 +28,9 @@ const REPLACEMENT = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     list: Type.String({ description: 'The name of the list.' }),
-    state: Type.Enum(['open', 'planning', 'planned', 'running', 'done', 'failed'], {
+    state: Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
       description:
-        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
+        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. held: the same of a refresh of a source. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
     }),
     created_at: Type.String({ format: 'date-time' }),
     reason: nullable(Type.String({ description: 'Why it failed.' })),

@@ -5,11 +5,11 @@ import { open, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Network } from '@weir/network/network.ts';
-import about from '../../../package.json' with { type: 'json' };
-import { WeirError } from '../../errors.ts';
-import { type FetchLimits, fetchInto, type Validators } from '../../fetch/fetch.ts';
-import { publicInternet } from '../../fetch/reach.ts';
-import type { Via } from '../../fetch/via.ts';
+import about from '../../package.json' with { type: 'json' };
+import { WeirError } from '../errors.ts';
+import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
+import { publicInternet } from './reach.ts';
+import type { Via } from './via.ts';
 
 /** What the operator says of downloads whose addresses others name. */
 export interface SourceFetching {
