@@ -1,7 +1,7 @@
 /**
  * Bouncers that pull decisions: `node bench/bouncers.ts [--seconds 30] [--bouncers 1000]`. 1,000 bouncers on one key ask for what has
  * changed every 10 s on connections that stay open, compressed, as the real ones do; the list has 131,072 networks, and five rules
- * a second are made, each of which lapses a minute later. Limit: 15% of one core for the whole process.
+ * a second are made, each of which expires a minute later. Limit: 15% of one core for the whole process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -88,7 +88,7 @@ for (let round = 0; round < 2; round += 1) {
   }
 }
 const start = { seconds: cpuSeconds(weir.pid) - first, bytes: bytes / latencies.length };
-// Until the first rules lapse, and with them every second something is told.
+// Until the first rules expire, and with them every second something is told.
 await pulls(60_000);
 latencies = [];
 bytes = 0;

@@ -1,5 +1,5 @@
 /**
- * Steady expiry: `node bench/expiry.ts [--seconds 30]`. 131,072 rules of which two lapse every second, the feed polled every second.
+ * Steady expiry: `node bench/expiry.ts [--seconds 30]`. 131,072 rules of which two expire every second, the feed polled every second.
  * Limit: 20% of one core for the whole process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const SECONDS = Number(values.seconds);
 const RULES = 131_072;
 const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
 console.error(`filling a store with ${RULES} rules …`);
-// The first ones lapse once everything runs.
+// The first ones expire once everything runs.
 const first = Math.ceil(Date.now() / 1000) + 20;
 await fillStore(dir, [{ name: 'default', rules: RULES, maxEntries: 4_000_000 }], (n) => (first + Math.floor(n / 2)) * 1000);
 const weir = await startWeir({ DATA_DIR: dir, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_FEEDS: '0', LOG_LEVEL: 'error' });
@@ -31,7 +31,7 @@ async function poll(tag: string): Promise<string> {
   if (response.status === 200) bodies += 1;
   else if (response.status !== 304) throw new Error(`a poll was answered with ${response.status}`);
   lastCount = Number(response.headers.get('x-feed-entry-count'));
-  // Polled when a second begins, or just before: all that lapse until then are gone, or all but its own two.
+  // Polled when a second begins, or just before: all that expire until then are gone, or all but its own two.
   const left = RULES - 2 * Math.max(0, Math.floor(Date.now() / 1000) - first + 1);
   if (lastCount < left || lastCount > left + 2) throw new Error(`${lastCount} entries instead of ${left}`);
   return response.headers.get('etag')!;
@@ -47,7 +47,7 @@ for (let n = 1; n <= SECONDS; n += 1) {
 }
 const seconds = (performance.now() - begun) / 1000;
 printTable([
-  ['131,072 rules, two lapse a second, polled every second', 'new bodies', 'entries', 'of one core', 'limit'],
+  ['131,072 rules, two expire a second, polled every second', 'new bodies', 'entries', 'of one core', 'limit'],
   ['weir', bodies, lastCount, (cpuSeconds(weir.pid) - before) / seconds, 0.2],
 ]);
 await weir.kill('SIGTERM');

@@ -51,6 +51,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     maxRules: 2_000_000,
     maxLists: 10_000,
     maxFeeds: 1000,
+    maxSources: 50,
     maxKeys: 10_000,
     maxAuditMb: 256,
     maxAnswersMb: 64,

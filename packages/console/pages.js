@@ -31,12 +31,12 @@ export const PAGES = [
     load: () => import('./pages/batches.js'),
   },
   {
-    path: '/explain',
-    title: 'Explain',
-    icon: 'explain',
+    path: '/lookup',
+    title: 'Look up',
+    icon: 'search',
     group: 'Content',
     permission: 'rules:read',
-    load: () => import('./pages/explain.js'),
+    load: () => import('./pages/lookup.js'),
   },
   {
     path: '/backtest',

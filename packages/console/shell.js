@@ -97,12 +97,12 @@ function Side({ session, path, workspace }) {
   `;
 }
 
-/** Explains an address, from every page; `/` goes there. @param {{ place: import('./router.js').Place }} props */
+/** Looks an address up, from every page; `/` goes there. @param {{ place: import('./router.js').Place }} props */
 function Search({ place }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const explained = place.path === '/explain' ? (place.query.get('target') ?? '') : '';
-  const [text, setText] = useState(explained);
-  useEffect(() => setText(explained), [explained]);
+  const lookedUp = place.path === '/lookup' ? (place.query.get('target') ?? '') : '';
+  const [text, setText] = useState(lookedUp);
+  useEffect(() => setText(lookedUp), [lookedUp]);
   useEffect(() => {
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       const isTyping = /** @type {Element} */ (event.target).closest?.('input, textarea, select, dialog, [contenteditable]');
@@ -116,12 +116,12 @@ function Search({ place }) {
   }, []);
   const onSubmit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (text.trim() !== '') go(`${link('/explain')}?${new URLSearchParams({ target: text.trim() })}`);
+    if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim() })}`);
   };
   return html`
     <form role="search" onSubmit=${onSubmit}>
       <input
-        class="input" ref=${input} type="search" aria-label="Explain an address" placeholder="Explain an address or network" maxlength="100"
+        class="input" ref=${input} type="search" aria-label="Look up an address" placeholder="Look up an address or network" maxlength="100"
         autocomplete="off" spellcheck=${false} value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}
       />
       <${Icon} name="search" size=${14} />

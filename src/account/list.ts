@@ -108,11 +108,13 @@ export interface AccessList extends ListSettings {
   readonly workspaceId: string;
   readonly name: string;
   readonly isDefault: boolean;
+  /** The source that alone changes its rules (SPEC D23.2); null: it has none. */
+  readonly sourceId: string | null;
   readonly revision: number;
 }
 
 /** A list as a store holds it, for `weir export` and `weir import`. */
-export type SavedList = Omit<AccessList, 'workspaceId' | 'revision'>;
+export type SavedList = Omit<AccessList, 'workspaceId' | 'revision' | 'sourceId'>;
 
 /** Ids that are shown of lists that share a name. */
 const SHOWN_IDS = 20;

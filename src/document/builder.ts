@@ -22,7 +22,7 @@ export interface BuildRequest {
   readonly sequence: number;
   /** The store does not answer: build from the last snapshot, and ask the store nothing. */
   readonly offline: boolean;
-  /** The content that is served until another one may begin, where that second lies ahead: what begins then must not have lapsed. */
+  /** The content that is served until another one may begin, where that second lies ahead: what begins then must not have expired. */
   readonly before: { readonly hash: string; readonly until: number } | undefined;
 }
 

@@ -27,6 +27,8 @@ export interface FetchRequest {
   readonly url: string;
   /** As `weir/VERSION (+URL)`, which the maintainers of lists ask for. */
   readonly userAgent: string;
+  /** The media type that is asked for; any when absent. */
+  readonly accept?: string;
   /** Headers that show who we are, such as Authorization: they are not sent to another origin. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** The state that is known already; undefined = fetch in any case. */
@@ -42,7 +44,14 @@ export interface FetchRequest {
 
 /** How it ended, where the server has answered. */
 export type Fetched =
-  | { readonly kind: 'fetched'; readonly validators: Validators; readonly contentType: string | undefined; readonly wireBytes: number }
+  | {
+      readonly kind: 'fetched';
+      readonly validators: Validators;
+      readonly contentType: string | undefined;
+      readonly wireBytes: number;
+      /** All that the answer says of itself. */
+      readonly headers: IncomingHttpHeaders;
+    }
   /** It is as known. */
   | { readonly kind: 'unchanged' }
   /** Any other answer; `retryAfter`: how long the server wants to be left alone, ms. */
@@ -64,7 +73,7 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
       headers: {
         'user-agent': request.userAgent,
         'accept-encoding': 'gzip',
-        accept: '*/*',
+        accept: request.accept ?? '*/*',
         ...(known?.etag && { 'if-none-match': known.etag }),
         ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
       },
@@ -81,8 +90,10 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
       return { kind: 'refused', status, retryAfter: retryAfterOf(response.headers, now()) };
     }
     const wireBytes = await readBody(response, limits.bytes, deadlines.heard, write);
-    const { etag, 'last-modified': lastModified, 'content-type': contentType } = response.headers;
-    return { kind: 'fetched', validators: { ...(etag && { etag }), ...(lastModified && { lastModified }) }, contentType, wireBytes };
+    const { headers } = response;
+    const { etag, 'last-modified': lastModified, 'content-type': contentType } = headers;
+    const validators = { ...(etag && { etag }), ...(lastModified && { lastModified }) };
+    return { kind: 'fetched', validators, contentType, wireBytes, headers };
   } catch (error) {
     const reason = deadlines.signal.aborted ? deadlines.signal.reason : error;
     throw new WeirError('FETCH', `${url}: ${reasonOf(reason)}`, { cause: reason });

@@ -18,7 +18,7 @@ interface WorkspaceActivity {
   readonly current: ActivityCounts;
   /** A row of ACTIVITY_FIELDS for each minute, by its number in the day that is kept. */
   readonly past: Uint32Array;
-  /** Turns since something happened, and since entries came. */
+  /** Turns since something happened, and since there were entries. */
   idle: number;
   quiet: number;
   /** What had landed since `landedFrom` (days since 1970) when it was asked for last; undefined: never asked. */
@@ -51,7 +51,7 @@ export function activityCounter(now: () => number): Activity {
     if (activity.quiet >= LANDING_ASKED) return 0;
     const to = dayOf(now());
     const days = await store.feedDays(id, null, { from: activity.landedFrom, to });
-    const landed = days.reduce((sum, { came, deleted }) => sum + came + deleted, 0);
+    const landed = days.reduce((sum, { added, removed }) => sum + added + removed, 0);
     const before = activity.landed ?? landed;
     activity.landed = landed;
     return Math.max(0, landed - before);

@@ -106,7 +106,7 @@ const listNames = (ids: readonly string[], { names }: Pick<Said, 'names'>) => id
 function stepOf({ kind, name, wayOut }: { readonly kind: FeedKind; readonly name: string; readonly wayOut: WayOut }, said: Said): string {
   if (wayOut?.do === 'subtract_allow') return subtractionCommand(kind, name, said.workspace, wayOut.value);
   if (wayOut?.do === 'unblock') return `an unblock of ${said.target} in ${listNames(wayOut.listIds, said).join(', ')}`;
-  return `no single step takes it out: ./weir explain ${said.target} --workspace ${shellWord(said.workspace)} names the rules`;
+  return `no single step takes it out: ./weir lookup ${said.target} --workspace ${shellWord(said.workspace)} names the rules`;
 }
 
 /** The command that cuts never-block rules out of a feed. */

@@ -4,15 +4,16 @@ import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
+import { CATALOGUE_OPERATIONS } from './operations/catalogue.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
-import { EXPLAIN_OPERATIONS } from './operations/explain.ts';
 import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
 import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
+import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
 import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
@@ -33,12 +34,13 @@ export const OPERATIONS: readonly Operation[] = [
   ...IMPORT_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,
   ...BATCH_OPERATIONS,
-  ...EXPLAIN_OPERATIONS,
+  ...LOOKUP_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
   ...BACKTEST_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,

@@ -169,12 +169,12 @@ export interface AccountWrites {
   /**
    * Brings back a list or feed that was deleted, with its rules, settings and memberships and the keys that were revoked with it, under
    * this name where one is given. Rejects with NOT_FOUND when there is none to bring back, with REFUSED when its name or id is taken, or
-   * the workspace has `maxLists` lists already (0 = no limit).
+   * the workspace has `maxLists` lists, or `maxSources` sources, already (0 = no limit). The source of a list comes back with it, paused.
    */
   restoreDeleted(
     workspaceId: string,
     id: string,
-    as: { readonly name?: string | undefined; readonly maxLists?: number },
+    as: { readonly name?: string | undefined; readonly maxLists?: number; readonly maxSources?: number },
     change?: ChangeOptions,
   ): Promise<RestoredFeed>;
   /**

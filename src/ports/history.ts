@@ -8,13 +8,13 @@ export interface FeedDay {
   /** Days since 1970, UTC. */
   readonly day: number;
   /** Entries that set a rule, those that renewed one included. */
-  readonly came: number;
+  readonly added: number;
   /** Rules whose expiry passed. */
-  readonly lapsed: number;
+  readonly expired: number;
+  /** Entries that unblocked or deleted, and rules that were deleted by their ids. */
+  readonly removed: number;
   /** Rules that undoing a batch removed or put back. */
   readonly undone: number;
-  /** Entries that unblocked or deleted, and rules that were deleted by their ids. */
-  readonly deleted: number;
   /** Networks of the block feed as it was built last that day, and at most; null where it was not built in that family. */
   readonly v4: FamilySize | null;
   readonly v6: FamilySize | null;

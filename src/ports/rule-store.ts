@@ -21,7 +21,7 @@ export interface NamedRule {
 }
 
 /** Names one representation whose first appearance is remembered (Last-Modified). */
-export interface FeedRecordKey {
+export interface DocumentRecordKey {
   /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
   readonly format: string;
@@ -153,7 +153,7 @@ export interface RuleReads {
   /** The present state of these rules, by primary key, in one read; rules that are gone are left out. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
   /**
-   * The access rules of a list that have one of these `rule_ref`s or canonical targets, each once, in one read; also lapsed ones. None for
+   * The access rules of a list that have one of these `rule_ref`s or canonical targets, each once, in one read; also expired ones. None for
    * a list that is not the workspace's.
    */
   namedRules(workspaceId: string, listId: string, refs: readonly string[], targets: readonly string[]): Promise<NamedRule[]>;
@@ -164,11 +164,11 @@ export interface RuleReads {
   /** The ids of the streams that have positions here. */
   positionStreams(): Promise<string[]>;
   /**
-   * How many rules of all kinds are stored, also those that have lapsed or whose list is deleted and that are not swept yet. Costs the
+   * How many rules of all kinds are stored, also those that have expired or whose list is deleted and that are not swept yet. Costs the
    * same however many there are.
    */
   ruleCount(workspaceId: string): Promise<number>;
-  /** How many rules of all kinds are active at `now` (ms); at 0 also those that have lapsed and are not swept yet. Reads every rule. */
+  /** How many rules of all kinds are active at `now` (ms); at 0 also those that have expired and are not swept yet. Reads every rule. */
   countRules(workspaceId: string, now: number): Promise<number>;
   /** How many access rules of a list are active, counted up to `most`. */
   countListRules(workspaceId: string, listId: string, most: number): Promise<number>;
@@ -182,7 +182,7 @@ export interface RuleReads {
    * come as from `rules`, the others in the order of enforcement: by `order`, those without one behind those with, then by `rule_ref`.
    */
   ruleStep(workspaceId: string, filter: StepFilter): Promise<RuleStep>;
-  /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as lapsed rules. */
+  /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as expired rules. */
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** One batch; undefined when the workspace has had none of that id lately. */
   batch(workspaceId: string, batchId: string): Promise<BatchInfo | undefined>;
@@ -231,9 +231,9 @@ export interface RuleWrites {
    * since = max(second, stored since + 1); an older one changes nothing. Returns the stored row after the call.
    * Times: snapshotAt in ms, second and since in whole seconds.
    */
-  recordFeed(
+  recordDocument(
     workspaceId: string,
-    key: FeedRecordKey,
+    key: DocumentRecordKey,
     seen: { hash: string; snapshotAt: number; second: number },
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /**

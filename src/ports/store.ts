@@ -8,6 +8,7 @@ import type { ReplacementReads, ReplacementWrites } from './replacement-store.ts
 import type { RuleReads, RuleWrites } from './rule-store.ts';
 import type { SampleReads, SampleWrites } from './sample-store.ts';
 import type { SessionReads, SessionWrites } from './session-store.ts';
+import type { SourceReads, SourceWrites } from './source-store.ts';
 
 export interface StoreReads
   extends RuleReads,
@@ -18,7 +19,8 @@ export interface StoreReads
     HistoryReads,
     SampleReads,
     ReplacementReads,
-    SessionReads {
+    SessionReads,
+    SourceReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
   ping(): Promise<number>;
 }
@@ -31,7 +33,8 @@ export interface StoreWrites
     HistoryWrites,
     ReplacementWrites,
     SampleWrites,
-    SessionWrites {
+    SessionWrites,
+    SourceWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;
 }

@@ -24,7 +24,7 @@ export const LIMITS_AND_SOURCES = {
   maxRules: {
     fallback: '2000000',
     parse: integer(0, 1_000_000_000),
-    meaning: 'rules of a workspace, lapsed ones included for the 7 days that they are kept; beyond it upserts are refused; 0 = no limit',
+    meaning: 'rules of a workspace, expired ones included for the 7 days that they are kept; beyond it upserts are refused; 0 = no limit',
   },
   maxLists: {
     fallback: '10000',
@@ -35,6 +35,11 @@ export const LIMITS_AND_SOURCES = {
     fallback: '1000',
     parse: integer(0, 1_000_000_000),
     meaning: 'feeds made of lists of a workspace; making one more is refused; 0 = no limit',
+  },
+  maxSources: {
+    fallback: '50',
+    parse: integer(0, 1_000_000_000),
+    meaning: 'sources of a workspace; making one more is refused; 0 = no limit',
   },
   maxKeys: {
     fallback: '10000',

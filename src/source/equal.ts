@@ -278,13 +278,13 @@ function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boo
   };
 }
 
-/** When the rule of an entry that is sent at `now` (ms) lapses, ms; 0: never. */
+/** When the rule of an entry that is sent at `now` (ms) expires, ms; 0: never. */
 function expiryOf({ expiry, action }: ListEntry, now: number): number {
   if (expiry !== undefined && 'at' in expiry) return Math.min(Math.ceil(expiry.at / 1000) * 1000, now + LIMITS.expirySeconds * 1000);
   return expiresAt(now, lifetime('access_rule', action, expiry?.seconds)) ?? 0;
 }
 
-/** Whether a rule that lapses at `stored` (ms; 0: never) has to be given another expiry. */
+/** Whether a rule that expires at `stored` (ms; 0: never) has to be given another expiry. */
 function isOutlived(entry: ListEntry, stored: number, now: number): boolean {
   const wanted = expiryOf(entry, now);
   if (wanted === 0 || stored === 0) return wanted !== stored;

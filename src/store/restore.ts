@@ -58,7 +58,7 @@ function* restoreList(now: string, workspacePk: number, list: SavedList): Work<s
   );
   const { own, id } = placeOf(list, workspacePk, rows);
   if (own === undefined) {
-    yield* insertList(now, workspacePk, { ...list, id, isDefault: false });
+    yield* insertList(now, workspacePk, { ...list, id, isDefault: false, sourceId: null });
     return id;
   }
   const columns = Object.entries(listColumns({ ...list, id }));

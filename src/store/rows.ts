@@ -67,6 +67,7 @@ export function listOf(row: Row, workspaceId: string): AccessList {
     workspaceId,
     ...profileOf(row),
     isDefault: Number(row.is_default) === 1,
+    sourceId: textOrNull(row.source_id),
     revision: Number(row.revision),
   };
 }

@@ -8,6 +8,7 @@ import type { ReplacementReads } from '../ports/replacement-store.ts';
 import type { RuleReads } from '../ports/rule-store.ts';
 import type { SampleReads } from '../ports/sample-store.ts';
 import type { SessionReads } from '../ports/session-store.ts';
+import type { SourceReads } from '../ports/source-store.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
@@ -18,6 +19,7 @@ import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
 import { findSession } from './accounts/sessions.ts';
+import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
@@ -39,6 +41,7 @@ type SharedReads = SessionReads &
   DeviceReads &
   HistoryReads &
   ReplacementReads &
+  SourceReads &
   Omit<AccountReads, 'keyRevision' | 'findCaller'> &
   Pick<
     RuleReads,
@@ -122,6 +125,11 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     replacement: (workspaceId, id) => read(replacementReads.replacement(workspaceId, id)),
     replacementPiece: (id, piece, n) => read(replacementReads.replacementPiece(id, piece, n)),
     abandonedReplacements: (now, limit) => read(replacementReads.abandonedReplacements(now, limit)),
+    sourceRevision: () => read(sourceReads.sourceRevision()),
+    allSources: (page) => read(sourceReads.allSources(page)),
+    sourcePage: (workspaceId, page) => read(sourceReads.sourcePage(workspaceId, page)),
+    source: (workspaceId, id) => read(sourceReads.source(workspaceId, id)),
+    sourceRuns: (workspaceId, id) => read(sourceReads.sourceRuns(workspaceId, id)),
     async newestAudit() {
       return Number((await read(one('SELECT max(id) AS id FROM audit')))?.id ?? 0);
     },

@@ -9,7 +9,7 @@ import { giveBack } from './accounts/taken-bytes.ts';
 import type { Row } from './rows.ts';
 import { ruleTable } from './rules/rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
-import { countLapsed, firstKeptDay, forgetDays } from './seen/feed-days.ts';
+import { countExpired, firstKeptDay, forgetDays } from './seen/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
 /** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */
@@ -19,7 +19,7 @@ const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_p
 
 /** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`bouncers/make/told.ts`). */
 const TOLD_KEPT = 21 * DAY;
-/** Rules that lapsed which one slice counts: they are read, not written. */
+/** Expired rules that one slice counts: they are read, not written. */
 const COUNTED = 20_000;
 
 /** Rules that a workspace keeps as they were before a change, unless told otherwise: those of thirty times 131,072 that are sent again. */
@@ -47,8 +47,8 @@ export function* sweep(
 ): Work<number> {
   const [changes, kept] = [new RuleCountChanges(), new RuleCountChanges()];
   let removed = 0;
-  // What has lapsed is counted before it goes. While there is more to count, there is more to do.
-  if (yield* countLapsed(now, COUNTED)) removed += 1;
+  // What has expired is counted before it goes. While there is more to count, there is more to do.
+  if (yield* countExpired(now, COUNTED)) removed += 1;
   const listPk = yield* nextGivenUp(now);
   if (listPk !== undefined) {
     // Nothing comes back into it: what is kept of it goes as well.

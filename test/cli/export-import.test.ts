@@ -230,7 +230,7 @@ describe('D4 moving between embedded stores', () => {
     await emptyWorkspace(to);
     const imported = await json(to, 'import', file, '--workspace', 'main');
     const { workspace_id: _, ...report } = imported;
-    assert.deepEqual(report, { ...MOVED, lapsed: 0, unlanded: 0, new_list_ids: {}, new_feed_ids: {}, known_keys: [] });
+    assert.deepEqual(report, { ...MOVED, expired: 0, unlanded: 0, new_list_ids: {}, new_feed_ids: {}, known_keys: [] });
     await equalWorkspaces(from, to);
     await keysWork(server, keys);
     const { lists, feeds } = await managementOf(from);
@@ -324,7 +324,7 @@ describe('D4 moving between embedded stores', () => {
     assert.deepEqual(anonymous(copy), anonymous(file));
   });
 
-  test('D4 moving: import refuses a workspace with rules, lapsed ones too', async (t) => {
+  test('D4 moving: import refuses a workspace with rules, expired ones too', async (t) => {
     const [from, to] = [embedded(t), embedded(t)];
     const file = join(temporaryFolder(t), 'main.ndjson');
     await emptyWorkspace(from);
@@ -338,12 +338,12 @@ describe('D4 moving between embedded stores', () => {
     const refused = await outcome(to, 'import', file, '--workspace', 'main');
     assert.equal(refused.code, 2);
     assert.deepEqual(refused.said, [
-      'weir: the workspace "main" has 1 rules, counting lapsed ones of the last days; import into a workspace without rules, such as a new one',
+      'weir: the workspace "main" has 1 rules, counting expired ones of the last days; import into a workspace without rules, such as a new one',
     ]);
     assert.deepEqual(await managementOf(to), before);
   });
 
-  test('D4 moving: rules that lapse between export and import are left out', async (t) => {
+  test('D4 moving: rules that expire between export and import are left out', async (t) => {
     const [from, to] = [embedded(t), embedded(t)];
     const file = join(temporaryFolder(t), 'main.ndjson');
     const old = await serve(t, from);
@@ -362,8 +362,8 @@ describe('D4 moving between embedded stores', () => {
     await eventually(async () => assert.equal((await rulesOf(from)).length, 1));
     await serve(t, to);
     await emptyWorkspace(to);
-    const { rules, lapsed } = await json(to, 'import', file, '--workspace', 'main');
-    assert.deepEqual([rules, lapsed], [1, 1]);
+    const { rules, expired } = await json(to, 'import', file, '--workspace', 'main');
+    assert.deepEqual([rules, expired], [1, 1]);
     await equalWorkspaces(from, to);
   });
 });

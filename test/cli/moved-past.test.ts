@@ -27,10 +27,10 @@ const rulesOf = async (settings: Settings) =>
   (await commandJson<Rule[]>(['rule', 'ls', ...AT], settings))
     .map(({ id: _, ...rule }) => rule)
     .sort((a, b) => (a.target < b.target ? -1 : 1));
-/** What explain says of an address, without what is an engine's own. */
-const explained = async (settings: Settings, address: string) => {
+/** What a look-up says of an address, without what is an engine's own. */
+const lookedUp = async (settings: Settings, address: string) => {
   const { feeds } = await commandJson<{ feeds: { rules: Record<string, unknown>[] }[] }>(
-    ['explain', address, ...AT, '--no-entries'],
+    ['lookup', address, ...AT, '--no-entries'],
     settings,
   );
   return feeds.flatMap(({ rules }) => rules.map(({ id: _id, rule_id: _rule, ...rule }) => rule));
@@ -55,7 +55,7 @@ async function assertMoves(t: TestContext, source: Settings, destination: Settin
     before.map(({ batch_id }) => batch_id),
     [second, first, first, second],
   );
-  const why = await explained(source, '192.0.2.1');
+  const why = await lookedUp(source, '192.0.2.1');
   const file = join(folder, 'moved.ndjson');
   await commandText(['export', file, ...AT], source);
 
@@ -64,7 +64,7 @@ async function assertMoves(t: TestContext, source: Settings, destination: Settin
   await eventually(async () => assert.equal((await rulesOf(destination)).length, 4));
   const lists = (rules: readonly object[]) => rules.map((rule) => ({ ...rule, list_id: undefined }));
   assert.deepEqual(lists(await rulesOf(destination)), lists(before), 'batch, key and instants of each rule');
-  assert.deepEqual(lists(await explained(destination, '192.0.2.1')), lists(why));
+  assert.deepEqual(lists(await lookedUp(destination, '192.0.2.1')), lists(why));
   const shown = await commandJson<Record<string, unknown>[]>(['batch', 'ls', ...AT], destination);
   for (const batch of [first, second]) assert.ok(JSON.stringify(shown).includes(batch));
 

@@ -41,7 +41,7 @@ export function pastConformance(driver: StoreDriver): void {
     await other.noteDevices([
       seen(1, T0 + MINUTE, T0 + 5 * MINUTE, { pulls: 3, ok: 0, notModified: 3, lastStatus: 304, validates: true, documents: [newer] }),
     ]);
-    await store.recordFeed(workspace.id, { feedId: null, ...VARIANT }, { hash: 'h', snapshotAt: T0, second: 300 });
+    await store.recordDocument(workspace.id, { feedId: null, ...VARIANT }, { hash: 'h', snapshotAt: T0, second: 300 });
 
     const [one, two] = (await store.devices(workspace.id, { limit: 10 })).sort((a, b) => a.address.localeCompare(b.address));
     assert.deepEqual([one!.pulls, one!.ok, one!.notModified, one!.lastStatus, one!.validates], [6, 3, 3, 304, true]);
@@ -94,12 +94,12 @@ export function pastConformance(driver: StoreDriver): void {
     assert.deepEqual([...found], [[1, { keyId: id, workspaceId: workspace.id }]]);
   });
 
-  test(`D16.13, D16.14 store ${name}: what came, lapsed, was undone and deleted stands on its day, and nothing is counted twice`, async (t) => {
+  test(`D16.13, D16.14 store ${name}: what was added, expired, removed and undone stands on its day, and nothing is counted twice`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
     const edge = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const days = (feedId: string | null = null) => store.feedDays(workspace.id, feedId, { from: TODAY, to: TODAY + 400 });
     const counts = async (feedId: string | null = null) =>
-      (await days(feedId)).map(({ day, came, lapsed, undone, deleted }) => [day - TODAY, came, lapsed, undone, deleted]);
+      (await days(feedId)).map(({ day, added, expired, removed, undone }) => [day - TODAY, added, expired, removed, undone]);
     const block = (n: number, more = {}) => upsert(access(ip(`192.0.2.${n}`), more));
     const batch = '00000000-0000-7000-8000-000000000000';
     await land([
@@ -112,25 +112,25 @@ export function pastConformance(driver: StoreDriver): void {
       { change: block(1), listId: edge.id },
       { change: { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('192.0.2.3') }, listId: edge.id },
     ]);
-    assert.deepEqual(await counts(edge.id), [[0, 4, 0, 0, 1]]);
-    assert.deepEqual(await counts(), [[0, 6, 0, 0, 1]], 'the workspace in all');
+    assert.deepEqual(await counts(edge.id), [[0, 4, 0, 1, 0]]);
+    assert.deepEqual(await counts(), [[0, 6, 0, 1, 0]], 'the workspace in all');
 
     // Undoing the batch removes 192.0.2.2; the other two rules were changed since.
     await land([{ change: { change: 'undo', batchId: batch }, listId: edge.id }]);
     assert.deepEqual(await counts(edge.id), [[0, 4, 0, 1, 1]]);
     const [{ id }] = await rules('access_rule', T0, edge.id);
     await land([{ change: { change: 'delete_rules', kind: 'access_rule', ids: [id] }, listId: edge.id }]);
-    assert.deepEqual(await counts(edge.id), [[0, 4, 0, 1, 2]]);
+    assert.deepEqual(await counts(edge.id), [[0, 4, 0, 2, 1]]);
 
     const sweep = (now: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
     await sweep(T0 + MINUTE - 1);
     await sweep(T0 + MINUTE);
     await sweep(T0 + MINUTE);
-    assert.deepEqual(await counts(), [[0, 6, 1, 1, 2]]);
-    // The service was away for three days: what lapsed meanwhile stands on its day.
+    assert.deepEqual(await counts(), [[0, 6, 1, 2, 1]]);
+    // The service was away for three days: what expired meanwhile stands on its day.
     await sweep(T0 + 3 * DAY);
     assert.deepEqual(await counts(), [
-      [0, 6, 1, 1, 2],
+      [0, 6, 1, 2, 1],
       [1, 0, 1, 0, 0],
     ]);
 
@@ -143,10 +143,10 @@ export function pastConformance(driver: StoreDriver): void {
     await store.noteFeedSizes([{ ...size, feedId: edge.id, v4: { last: 2, most: 4 }, v6: { last: 1, most: 1 } }]);
     assert.deepEqual((await days(edge.id))[0], {
       day: TODAY,
-      came: 4,
-      lapsed: 0,
+      added: 4,
+      expired: 0,
+      removed: 2,
       undone: 1,
-      deleted: 2,
       v4: { last: 2, most: 9 },
       v6: { last: 1, most: 1 },
     });

@@ -126,7 +126,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   singleAddresses: 1,
   lists: [],
 };
-const savedList = ({ workspaceId: _w, revision: _r, ...list }: AccessList): SavedList => list;
+const savedList = ({ workspaceId: _w, revision: _r, sourceId: _s, ...list }: AccessList): SavedList => list;
 export const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
 
 /** A store with one workspace, and landing that counts its own offsets. */
@@ -534,7 +534,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.ruleStates(randomUUID(), ids), []);
   });
 
-  test(`D10.14 store ${name}: the rules of a list that signals name, by rule_ref and by value, lapsed ones too`, async (t) => {
+  test(`D10.14 store ${name}: the rules of a list that signals name, by rule_ref and by value, expired ones too`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const [one, two, country] = [ip('192.0.2.1'), ip('2001:db8::/32'), { kind: 'country', country: 'US' } as const];
@@ -922,7 +922,7 @@ export function storeConformance(driver: StoreDriver): void {
       { change: 'upsert', kind: 'waf_rule', rule: waf('w', { name: 'waf' }) },
     ]);
     assert.deepEqual(await ids(), made.with(2, ['by value', 11]));
-    // A rule that has lapsed is a new rule, in its old place.
+    // A rule that has expired is a new rule, in its old place.
     await land([upsert(access(first, { name: 'by value' }))], T0 + 5000);
     assert.deepEqual(await ids(), made.with(2, ['by value', 11]));
   });
@@ -1217,7 +1217,7 @@ export function storeConformance(driver: StoreDriver): void {
     await land([{ change: upsert(access(ip('192.0.2.1'))), listId: list.id }]);
     const variant = { format: 'plain', family: 'v4', action: 'block' };
     const record = (feedId: string | null, hash: string, second: number) =>
-      store.recordFeed(workspace.id, { feedId, ...variant }, { hash, snapshotAt: second, second });
+      store.recordDocument(workspace.id, { feedId, ...variant }, { hash, snapshotAt: second, second });
     for (const [i, id] of [null, list.id, feed.id].entries()) await record(id, `${i}`, 10 + i);
     for (const [i, id] of [null, list.id, feed.id].entries()) assert.equal((await record(id, `${i}`, 20)).since, 10 + i);
     assert.equal((await query('SELECT * FROM feed_records')).length, 3);
@@ -1280,7 +1280,7 @@ export function storeConformance(driver: StoreDriver): void {
     const { store, workspace } = await fixture(t, driver);
     const key = { feedId: null, format: 'plain', family: 'v4', action: 'block' };
     const record = (hash: string, snapshotAt: number, second: number, of: typeof key = key) =>
-      store.recordFeed(workspace.id, of, { hash, snapshotAt, second });
+      store.recordDocument(workspace.id, of, { hash, snapshotAt, second });
     assert.deepEqual(await record('a', 1000, 50), { hash: 'a', snapshotAt: 1000, since: 50 });
     assert.equal((await record('a', 2000, 60)).since, 50);
     assert.deepEqual(await record('b', 1500, 70), { hash: 'a', snapshotAt: 2000, since: 50 });
@@ -1289,8 +1289,8 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await record('b', 5000, 60)).since, 72);
     assert.equal((await record('a', 1000, 10, { ...key, family: 'v6' })).since, 10);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
-    assert.equal((await store.recordFeed(workspace.id, { ...key, feedId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
-    await assert.rejects(store.recordFeed(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
+    assert.equal((await store.recordDocument(workspace.id, { ...key, feedId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
+    await assert.rejects(store.recordDocument(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
   });
 
   test(`D2 store ${name}: a key is found by its hash until it is revoked; every change moves the key revision`, async (t) => {
@@ -1475,8 +1475,8 @@ export function storeConformance(driver: StoreDriver): void {
       [() => store.updateList(workspace.id, id, {}), `there is no such list: ${id}`],
       [() => store.updateList(workspace.id, list.id, {}), `there is no such list: ${list.id}`],
       [() => store.deleteList(workspace.id, list.id), `there is no such list: ${list.id}`],
-      [() => store.recordFeed(workspace.id, feed, seen), 'the feed that is to be recorded is gone'],
-      [() => store.recordFeed(id, { ...feed, feedId: null }, seen), 'the feed that is to be recorded is gone'],
+      [() => store.recordDocument(workspace.id, feed, seen), 'the feed whose content is to be recorded is gone'],
+      [() => store.recordDocument(id, { ...feed, feedId: null }, seen), 'the feed whose content is to be recorded is gone'],
     ];
     for (const [call, message] of calls) await assert.rejects(call(), { code: 'NOT_FOUND', message });
     assert.equal(await store.revokeKey(id), false);
@@ -1624,14 +1624,14 @@ export function storeConformance(driver: StoreDriver): void {
     const targets = Array.from({ length: 20 }, (_, n) => upsert(access(ip(`192.0.2.${n}`))));
     for (const { id } of lists) {
       await land(targets.map((change) => ({ change, listId: id })));
-      await store.recordFeed(
+      await store.recordDocument(
         workspace.id,
         { feedId: id, format: 'plain', family: 'v4', action: 'block' },
         { hash: 'x', snapshotAt: 1, second: 1 },
       );
     }
     const workspaceFeed = { feedId: null, format: 'plain', family: 'v4', action: 'block' };
-    await store.recordFeed(workspace.id, workspaceFeed, { hash: 'x', snapshotAt: 1, second: 1 });
+    await store.recordDocument(workspace.id, workspaceFeed, { hash: 'x', snapshotAt: 1, second: 1 });
     await store.deleteList(workspace.id, lists[0].id);
     await store.deleteList(workspace.id, lists[1].id);
     const swept: number[] = [];
@@ -1645,7 +1645,7 @@ export function storeConformance(driver: StoreDriver): void {
     );
   });
 
-  test(`D4 moving, store ${name}: the rules of a workspace are counted, all kinds and lists, lapsed ones at 0 only`, async (t) => {
+  test(`D4 moving, store ${name}: the rules of a workspace are counted, all kinds and lists, expired ones at 0 only`, async (t) => {
     const { store, organization, workspace, land } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     assert.equal(await store.countRules(workspace.id, 0), 0);

@@ -212,7 +212,7 @@ export function undoConformance(driver: StoreDriver): void {
     assert.equal(await store.ruleCount(workspace.id), 3);
   });
 
-  test(`D9.7 store ${name}: batches and what they replaced are forgotten after the time of lapsed rules, in slices`, async (t) => {
+  test(`D9.7 store ${name}: batches and what they replaced are forgotten after the time of expired rules, in slices`, async (t) => {
     const { store, workspace, land, query } = await fixture(t, driver);
     const batches = Array.from({ length: 4 }, () => newBatchId(T0));
     for (const [n, batchId] of batches.entries()) {

@@ -221,7 +221,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees('Change perimeter');
     await page.fill('Family', 'v6');
     await page.sees('1 entry now, 0 then');
-    await page.click('Change it');
+    await page.click('Apply');
     await page.sees('perimeter is changed.');
     await page.fill('Family', 'v4');
     await page.fill('Format', 'csv_indicator');
@@ -272,7 +272,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.press('Enter');
     await eventually(async () => assert.equal(await page.evaluate('document.activeElement.id'), 'main'));
     await page.press('/');
-    await focusIs('Explain an address');
+    await focusIs('Look up an address');
     await page.evaluate("[...document.querySelectorAll('button')].find((each) => each.innerText.trim() === 'New list').focus()");
     await page.press('Enter');
     await page.sees('Senders name it');

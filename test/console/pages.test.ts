@@ -130,15 +130,15 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual(await active('198.51.100.0/24'), ['198.51.100.0/24']);
   });
 
-  test('D18.41, D10.18 what is never blocked is told with the block feeds that keep it, before and after, and in Explain', async () => {
+  test('D18.41, D10.18 what is never blocked is told with the block feeds that keep it, before and after, and in the look-up', async () => {
     await page.click('Block or allow');
     await page.fill(TARGET, '8.8.4.77');
     await page.fill('Action', 'allow');
     await page.sees('2 block feeds keep it');
     await page.sees(/default workspace\s+in\s+Set “Cut out never-block rules” of the feed to “on”/);
     await page.click('Put it on the never-block list');
-    await page.sees('8.8.4.77 is on the never-block list, but block feeds have it still: default, default. Explain it.');
-    await page.click('Explain it');
+    await page.sees('8.8.4.77 is on the never-block list, but block feeds have it still: default, default. Look it up.');
+    await page.click('Look it up');
     await page.sees(/8\.8\.4\.77 is in 2 block feeds\./);
     await page.sees('A never-block rule names it, and this feed has it all the same');
     await page.sees('not cut out');
@@ -166,8 +166,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('2 entries are good, 1 is not and will be left out.');
     await page.sees('line 2');
     await page.sees('+2');
-    await page.click('Take 2 entries');
-    await page.sees('2 entries of the list were taken.');
+    await page.click('Apply 2 entries');
+    await page.sees('2 entries of the list were accepted.');
     assert.deepEqual(await active('185.1.1.2'), ['185.1.1.2']);
   });
 
@@ -182,9 +182,9 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('List', id);
     await page.fill('Replace the list: rules that are not pasted are removed', 'true');
     await page.sees(/2 rules of the list are removed[\s\S]*That is more than half of the list/);
-    await page.fill('More than half of the rules of the list shall go', 'true');
-    await page.click('Take 1 entry');
-    await page.sees('1 entry of the list was taken, and 2 rules removed.');
+    await page.fill('Removing more than half of the rules of the list is meant', 'true');
+    await page.click('Apply 1 entry');
+    await page.sees('1 entry of the list was accepted, and 2 rules removed.');
     assert.deepEqual([await active('185.2.1.1'), await active('185.2.1.2')], [['185.2.1.1'], []]);
   });
 
@@ -201,7 +201,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Replaces the rule of this reference');
     await page.fill('Order', '5');
     await page.sees(/order\s+10\s+5/);
-    await page.click('Replace the rule');
+    await page.click('Apply');
     await page.sees('is in force');
     await page.sees('/signin');
   });
@@ -276,7 +276,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual(await active('203.0.113.7'), []);
   });
 
-  test('D18.45 / explains an address from every page', async () => {
+  test('D18.45 / looks an address up from every page', async () => {
     await page.click('Geo data');
     await page.sees('IPv4 ranges');
     await page.press('/');
@@ -316,7 +316,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Sign in');
     await page.signIn(JSON.parse(made.text).key);
     const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
-    assert.equal(pages, 'Overview,Feeds,Rules,Batches,Explain,Backtest,Devices,Geo data,Keys');
+    assert.equal(pages, 'Overview,Feeds,Rules,Batches,Look up,Backtest,Devices,Geo data,Keys');
     await page.click('Keys');
     await page.sees('bootstrap');
     assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);
@@ -349,15 +349,15 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/Headers\s+\{ "workspace_id"/);
     await page.sees('<script>alert(1)</script>');
     await page.click('Close');
-    await page.evaluate(`document.querySelector('[aria-label="Choose 1"]').click()`);
-    await page.sees('1 letter chosen');
+    await page.evaluate(`document.querySelector('[aria-label="Select 1"]').click()`);
+    await page.sees('1 letter selected');
     await page.click('Replay');
     await page.sees('Replay 1 dead letter?');
     await page.click('Replay');
     await page.sees('1 dead letter was sent again.');
     // What can still not be landed comes back under another number.
-    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('[aria-label="Choose 3"]') !== null`)));
-    await page.fill('Choose all', 'true');
+    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('[aria-label="Select 3"]') !== null`)));
+    await page.fill('Select all', 'true');
     await page.click('Drop');
     await page.sees('Drop 2 dead letters?');
     await page.click('Drop');
@@ -374,7 +374,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       ['/rules', 'Rules'],
       ['/batches', 'Batches'],
       [`/batches/${batches.at(-1).id}`, 'Batch'],
-      ['/explain?target=8.8.4.4', 'Explain'],
+      ['/lookup?target=8.8.4.4', 'Look up'],
       ['/backtest', 'Backtest'],
       ['/dead-letters', 'Dead letters'],
       ['/geo', 'Geo data'],

@@ -20,7 +20,7 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
   feed: { path: '/feeds/composed/perimeter', heading: 'perimeter' },
   rules: { path: '/rules', heading: 'Rules' },
   batches: { path: '/batches', heading: 'Batches' },
-  explain: { path: '/explain?target=KP', heading: 'Explain' },
+  lookup: { path: '/lookup?target=KP', heading: 'Look up' },
   devices: { path: '/devices', heading: 'Devices' },
   'dead-letters': { path: '/dead-letters', heading: 'Dead letters' },
   geo: { path: '/geo', heading: 'Geo data' },
@@ -143,14 +143,14 @@ function past(): void {
   const db = new DatabaseSync(join(data, 'weir.db'));
   const today = Math.floor(Date.now() / 86_400_000);
   const insert = db.prepare(
-    `INSERT OR IGNORE INTO feed_days (workspace_pk, list_pk, day, came, lapsed, undone, deleted, last_v4, max_v4, last_v6, max_v6)
+    `INSERT OR IGNORE INTO feed_days (workspace_pk, list_pk, day, added, expired, removed, undone, last_v4, max_v4, last_v6, max_v6)
      VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   for (let ago = 90; ago > 0; ago -= 1) {
-    const came = 9000 + below(6000) + (90 - ago) * 60;
+    const added = 9000 + below(6000) + (90 - ago) * 60;
     const size = 14_000 + (90 - ago) * 70 + below(1500);
     for (const place of [0, -1]) {
-      insert.run(place, today - ago, came, came - below(2500), ago === 40 ? 4200 : 0, below(80), size, size + 300, 900 + below(90), 1000);
+      insert.run(place, today - ago, added, added - below(2500), below(80), ago === 40 ? 4200 : 0, size, size + 300, 900 + below(90), 1000);
     }
   }
   db.close();

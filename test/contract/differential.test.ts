@@ -95,7 +95,7 @@ function signals(random: Random) {
       Array.from({ length: 100 }, (_, i) => `ref-${i}`),
       ['', '-', 'x'.repeat(129)],
     );
-  /** None of these lapses while the test runs. */
+  /** None of these expires while the test runs. */
   const seconds = () => mostly([0, 600, 86_400, 2_600_000_000, 3_155_760_000], [-1, 1.5, 3_155_760_001]);
 
   const event = (): Json => ({
@@ -137,7 +137,7 @@ function signals(random: Random) {
     return { kind, op: random.pick(['upsert', 'upsert', 'delete']), rule_ref: ref(), ...shared(), rule };
   };
   let brief = 0;
-  /** Lapses while the test runs; each has a reference of its own. */
+  /** Expires while the test runs; each has a reference of its own. */
   const lapsing = (): Json => ({ ...expression(), op: 'upsert', rule_ref: `brief-${brief++}`, expires_in: 1 });
   const last = (): Json => ({ ...access(), expires_in: random.pick([1, 59, 60]) });
 
@@ -197,7 +197,7 @@ test('D4.17 D4.15 the same 5,000 signals leave the same rules, feeds and exports
 
   const random = seededRandom(SEED);
   const { events, envelopes } = signals(random);
-  /** When each batch was sent to each engine, ms; and when the last rule is gone that lapses while the test runs. */
+  /** When each batch was sent to each engine, ms; and when the last rule is gone that expires while the test runs. */
   const sentAt: number[][] = [[], []];
   let lapsed = 0;
   for (let sent = 0; sent < SIGNALS; ) {

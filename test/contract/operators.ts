@@ -77,7 +77,7 @@ function operatorTests(world: () => World): void {
       ['/perimeter', true],
     ] as const)
       await eventually(async () => assert.equal(await holds(path), is, path));
-    const explained = await world().text(['explain', '192.0.2.7', ...inSpace, '--no-entries']);
+    const explained = await world().text(['lookup', '192.0.2.7', ...inSpace, '--no-entries']);
     assert.match(explained, /^list edge: in\n.*\n {2}not cut out: never-block rule 192\.0\.2\.7, list partners, /m);
     assert.match(explained, /^ {2}\.\/weir list set edge .* --subtract-allow workspace takes it out of this feed$/m);
     for (const [, , , step] of told(done)) await world().text(step!.split(' ').slice(1));
@@ -111,13 +111,13 @@ function operatorTests(world: () => World): void {
     await client.post('/v2/signal?list=four', [upsert({ country: 'BV' }), upsert({ ip: '2001:db8::/32' })]);
     await world().landed();
     const explain = async (target: string) => {
-      const [answer] = await world().json(['explain', target, '--list', 'four', '--no-entries', ...inSpace]);
+      const [answer] = await world().json(['lookup', target, '--list', 'four', '--no-entries', ...inSpace]);
       const [{ verdict, rules, unblock }] = answer!.feeds as [{ verdict: string; rules: Json[]; unblock: { removes: number[] } }];
       return [verdict, rules.map(({ effect, idle, relation }) => [effect, idle, relation]), unblock.removes.length];
     };
     assert.deepEqual(await explain('BV'), ['out', [['none', 'no_ranges', 'exact']], 1]);
     assert.deepEqual(await explain('2001:db8::/32'), ['out', [['none', 'other_family', 'exact']], 1]);
-    const text = await world().text(['explain', 'BV', ...inSpace, '--no-entries']);
+    const text = await world().text(['lookup', 'BV', ...inSpace, '--no-entries']);
     assert.match(text, /^ {2}without addresses in the geo data: BV, list four, /m);
     assert.match(text, /an unblock of BV in list four removes the rule; it is not in this feed already/);
   });

@@ -163,7 +163,7 @@ export function signalContract(engine: Engine): void {
       assert.deepEqual(await rules(), []);
     });
 
-    test('2.3 action, confidence and severity of an access rule; allow rules do not lapse by default', async () => {
+    test('2.3 action, confidence and severity of an access rule; allow rules do not expire by default', async () => {
       const { post, rules, feed } = await client();
       const config = { confidence: 'HIGH', severity: 'critical', note: { a: [1] } };
       await post('/v2/signal', [access({}, { action: 'allow', config }), access({}, { target: { ip: '2001:DB8::1' } })]);

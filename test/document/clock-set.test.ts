@@ -78,7 +78,7 @@ describe('D5.18 the clock is set', () => {
     });
   }
 
-  test('D5.18 forward and back again: rules that had left by lapse are back, and lapse at their second', async () => {
+  test('D5.18 forward and back again: rules that had left by expiry are back, and expire at their second', async () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.1', { ttl: 600 });
     store.add(list, '192.0.2.9');

@@ -72,7 +72,7 @@ describe('4.3 caching: D5 snapshot', () => {
     store.add(list, '192.0.2.1');
     const replies = await Promise.all(Array.from({ length: 50 }, () => replica.get('')));
     assert.equal(new Set(replies.map(({ headers }) => headers.etag)).size, 1);
-    assert.deepEqual(store.calls, { findNamed: 1, snapshot: 1, ruleStates: 0, rulesById: 0, recordFeed: 1 });
+    assert.deepEqual(store.calls, { findNamed: 1, snapshot: 1, ruleStates: 0, rulesById: 0, recordDocument: 1 });
   });
 
   test('D1 with 0 seconds every request reads the store, and requests that come together share', async () => {
@@ -145,8 +145,8 @@ describe('4.3 caching: D5 snapshot', () => {
   });
 });
 
-describe('3 lapse', () => {
-  test('3 D5 a lapsed rule is not served from its second on, although the snapshot stands', async () => {
+describe('3 expiry', () => {
+  test('3 D5 an expired rule is not served from its second on, although the snapshot stands', async () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.1', { ttl: 7 });
     store.add(list, '192.0.2.9');
@@ -160,7 +160,7 @@ describe('3 lapse', () => {
     assert.equal(store.calls.snapshot, 1);
   });
 
-  test('D5 the store is asked for exactly the lapsing rules, all of one second in one read', async () => {
+  test('D5 the store is asked for exactly the expiring rules, all of one second in one read', async () => {
     const { clock, store, list, replica } = world();
     const first = [store.add(list, '192.0.2.1', { ttl: 5 }), store.add(list, '2001:db8::1', { ttl: 5 }), store.add(list, 'NL', { ttl: 5 })];
     const second = store.add(list, '192.0.2.3', { ttl: 6 });
@@ -185,7 +185,7 @@ describe('3 lapse', () => {
     }
   });
 
-  test('3 D5 the same on replicas that are polled out of step, with other rules lapsing each second', async () => {
+  test('3 D5 the same on replicas that are polled out of step, with other rules expiring each second', async () => {
     const { clock, store, list, replica } = world();
     const rule = store.add(list, '192.0.2.1', { ttl: 60 });
     const replicas = [replica, new Replica(clock, store), new Replica(clock, store, EVERY_REQUEST)];
@@ -232,7 +232,7 @@ describe('3 lapse', () => {
     assert.equal(store.calls.snapshot, 1);
   });
 
-  test('D5 where the store cannot answer, lapsed rules leave', async () => {
+  test('D5 where the store cannot answer, expired rules leave', async () => {
     const { clock, store, list, replica } = world();
     const rule = store.add(list, '192.0.2.1', { ttl: 5 });
     store.add(list, '192.0.2.9');
@@ -297,7 +297,7 @@ describe('4.3 Last-Modified', () => {
       store.add(list, `192.0.2.${10 * round + 10}`);
       await clock.advance(100);
     }
-    assert.equal(store.calls.recordFeed, 2);
+    assert.equal(store.calls.recordDocument, 2);
     await clock.advance(400);
     const second = await replica.get('');
     assert.deepEqual([second.body, lastModified(second)], ['192.0.2.1/32\n', lastModified(first) + 1]);
@@ -323,7 +323,7 @@ describe('4.3 Last-Modified', () => {
     assert.ok(shown.body.split('\n').length > 180);
   });
 
-  test('D5 a content that is yet to begin holds nothing that lapses until then', async () => {
+  test('D5 a content that is yet to begin holds nothing that expires until then', async () => {
     const { clock, store, list, replica } = world(EVERY_REQUEST);
     store.add(list, '192.0.2.1', { ttl: 1 });
     const first = await replica.get('');
@@ -340,7 +340,7 @@ describe('4.3 Last-Modified', () => {
     assert.equal(lastModified(await replica.get('')), lastModified(first) + 1);
   });
 
-  test('D5.14 a content that is served at once, because the previous one has lapsed, holds each rule until its second', async () => {
+  test('D5.14 a content that is served at once, because the previous one has expired, holds each rule until its second', async () => {
     const { clock, store, list, replica } = world(EVERY_REQUEST);
     store.add(list, '192.0.2.1', { ttl: 1 });
     store.add(list, '192.0.2.3', { ttl: 2 });
@@ -368,7 +368,7 @@ describe('4.3 Last-Modified', () => {
     assert.equal((await replica.get('')).body, '192.0.2.1/32\n192.0.2.3/32\n');
   });
 
-  test('D5 a lapse while another content is yet to begin: no lapsed rule is served, Last-Modified is never ahead', async () => {
+  test('D5 an expiry while another content is yet to begin: no expired rule is served, Last-Modified is never ahead', async () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.1', { ttl: 31 });
     store.add(list, '192.0.2.3', { ttl: 33 });
@@ -437,7 +437,7 @@ describe('D5 failure', () => {
     assert.deepEqual(stale.headers, { ...good.headers, [STALE]: 'Fri, 20 Nov 2026 10:00:00 GMT' });
     const unchanged = await replica.get('/edge', { 'if-none-match': good.headers.etag });
     assert.deepEqual([unchanged.status, unchanged.headers[STALE]], [304, stale.headers[STALE]]);
-    // Lapsed rules are out, also in a format that nobody has asked for before.
+    // Expired rules are out, also in a format that nobody has asked for before.
     await clock.advance(15_000);
     assert.equal((await replica.get('/edge')).body, '192.0.2.9/32\n');
     const commented = await replica.get('/edge?format=commented');

@@ -21,8 +21,8 @@ function world() {
     const before = { ...store.calls };
     const { status, headers } = await replica.get(name, tags.has(name) ? { 'if-none-match': tags.get(name)! } : {});
     tags.set(name, headers.etag);
-    const { findNamed, snapshot, recordFeed } = store.calls;
-    return [status, findNamed - before.findNamed, snapshot - before.snapshot, recordFeed - before.recordFeed];
+    const { findNamed, snapshot, recordDocument } = store.calls;
+    return [status, findNamed - before.findNamed, snapshot - before.snapshot, recordDocument - before.recordDocument];
   }
   return { clock, store, ids, poll };
 }

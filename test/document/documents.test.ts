@@ -1,4 +1,4 @@
-/** Rules and the agent's configuration over time: they lapse, outlive the store and are renewed as feeds are. */
+/** Rules and the agent's configuration over time: they expire, outlive the store and are renewed as feeds are. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** Rules in the management API: found, made, removed, imported, undone, explained (SPEC D15.31 to D15.40). */
+/** Rules in the management API: found, made, removed, imported, undone, looked up (SPEC D15.31 to D15.40). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -501,14 +501,14 @@ suite('management of rules', () => {
     assert.equal((await targetsOf('limit=1000')).length, 300);
   });
 
-  test('D15.38 explain says why a target is in feeds, or not, of all feeds or of one', async () => {
+  test('D15.38 a look-up says why a target is in feeds, or not, of all feeds or of one', async () => {
     const { get, post, done, key } = await space('explain');
     await post('/lists', { name: 'edge' });
     await done('/rules', { value: '192.0.2.0/24', list: 'edge', reason: 'scan' });
     await done('/rules', { value: '192.0.2.7', list: 'edge' });
     await getFeed(server.url, key);
     const verdicts = async (query: string) =>
-      (await get(`/explain?${query}`)).body.feeds.map(({ name, verdict, rules }) => [name, verdict, rules.map(({ relation }) => relation)]);
+      (await get(`/lookup?${query}`)).body.feeds.map(({ name, verdict, rules }) => [name, verdict, rules.map(({ relation }) => relation)]);
     assert.deepEqual(await verdicts('target=192.0.2.7'), [
       ['explain', 'in', ['covering', 'exact']],
       ['default', 'out', []],
@@ -517,10 +517,10 @@ suite('management of rules', () => {
     assert.deepEqual(await verdicts('target=192.0.0.0/16&feed=edge'), [['edge', 'partly', ['covered', 'covered']]]);
     assert.deepEqual(await verdicts('target=10.1.1.1&feed=edge&action=allow'), [['edge', 'out', []]]);
     assert.deepEqual(await verdicts('target=AS64500&feed=default'), [['default', 'out', []]]);
-    const [whole] = (await get('/explain?target=192.0.2.7')).body.feeds;
+    const [whole] = (await get('/lookup?target=192.0.2.7')).body.feeds;
     assert.deepEqual([whole!.entries, whole!.rules_left_out, whole!.rules[0]!.list_name], [1, 0, 'edge']);
-    assert.equal((await get('/explain?target=192.0.2.7&feed=nothing')).status, 404);
-    assert.equal((await get('/explain?target=x.y')).body.details[0]!.field, 'target');
+    assert.equal((await get('/lookup?target=192.0.2.7&feed=nothing')).status, 404);
+    assert.equal((await get('/lookup?target=x.y')).body.details[0]!.field, 'target');
   });
 
   test('D15.39 dead letters of the workspace are listed, shown whole, sent again and dropped', async () => {
@@ -618,7 +618,7 @@ suite('management of rules', () => {
       const { batches, landed } = JSON.parse(text);
       assert.deepEqual([status, landed, headers.location], [202, false, `/v1/manage/batches/${batches[0]}`]);
       assert.equal((await ask2('GET', headers.location!)).status, 404);
-      assert.equal((await ask2('GET', '/v1/manage/explain?target=192.0.2.1')).status, 409);
+      assert.equal((await ask2('GET', '/v1/manage/lookup?target=192.0.2.1')).status, 409);
       await waiting.kill('SIGKILL');
       waiting = await startWeir(own);
       await eventually(async () => assert.equal((await ask2('GET', headers.location!)).status, 200));

@@ -122,7 +122,7 @@ suite('management', () => {
     return body.batches[0]!;
   }
   /** What a GET has to be asked with. */
-  const QUERIES: Readonly<Record<string, string>> = { explain: '?target=192.0.2.1' };
+  const QUERIES: Readonly<Record<string, string>> = { lookUp: '?target=192.0.2.1' };
   /** A body that an operation takes, where its first example names things that are there only in documents. */
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
@@ -640,7 +640,7 @@ suite('management', () => {
     await eventually(async () => {
       const days = (await get(`/history?feed=${id}&days=2`)).body.days as Json[];
       assert.deepEqual(
-        days.map(({ came, lapsed }) => [came, lapsed]),
+        days.map(({ added, expired }) => [added, expired]),
         [[1, 0]],
       );
     });

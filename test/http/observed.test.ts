@@ -207,10 +207,10 @@ suite('a server that is observed', () => {
     assert.match(await commandText(['key', 'revoke', id, '--yes'], settings), new RegExp(`^key reader ${id} is revoked\\n$`));
   });
 
-  test('D16.13 weir history tells what came, and how large the feed was', async () => {
+  test('D16.13 weir history tells what was added, and how large the feed was', async () => {
     await stop();
     const [today] = await commandJson<Json[]>(['history', '--workspace', 'default', '--days', '2'], settings);
-    assert.deepEqual([today!.came, today!.deleted, today!.v4], [2, 0, { last: 2, max: 2 }]);
+    assert.deepEqual([today!.added, today!.removed, today!.v4], [2, 0, { last: 2, max: 2 }]);
     assert.match(await commandText(['history', 'default', '--workspace', 'default'], settings), /^DAY .*\n20\S+ +2 +0 +0 +0 /);
   });
 

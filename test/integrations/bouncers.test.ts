@@ -410,7 +410,7 @@ suite('bouncers', () => {
       assert.deepEqual({ seconds: seconds >= 3600, missing }, { seconds: true, missing: [] });
     });
 
-    test('D14.5 a lapse to its end in the kernel: with a bouncer that pulls, and with one that does so no more', async () => {
+    test('D14.5 an expiry to its end in the kernel: with a bouncer that pulls, and with one that does so no more', async () => {
       const { pulling, stopped } = lapsing;
       await eventually(async () => assert.ok(!(await feed('lapsing')).includes('203.0.113.60/31')), 60_000 + UNTIL);
       // What was renewed meanwhile is told again.

@@ -59,7 +59,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
     await postgres?.stop();
   });
 
-  test('D5.16, D5.14, D13.5, 7.3, D2 killed: the last good snapshot without what lapses, whole or 500, never 401 to 404; back: normal', async () => {
+  test('D5.16, D5.14, D13.5, 7.3, D2 killed: the last good snapshot without what expires, whole or 500, never 401 to 404; back: normal', async () => {
     const [unseen, writer] = [await space.newKey(), await space.newKey('--permission', 'signal:write')];
     assert.equal((await space.get('', { key: writer })).status, 403);
     const edge = await space.get('/edge');
@@ -68,7 +68,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
     const documents = () =>
       Promise.all(['/config', '/v1/rules/access'].map((path) => ask(feeds.url(), path, { headers: bearer(enforcer) })));
     for (const { status } of await documents()) assert.equal(status, 200);
-    // What is asked before the lapse takes a second, or some where the machine is busy.
+    // What is asked before the expiry takes a second, or some where the machine is busy.
     const end = Math.ceil(Date.now() / 1000) + 9;
     await feeds.publish([lapsing(space.id, '198.51.100.1', end)]);
     const lines = '192.0.2.1/32\n192.0.2.9/32\n';
@@ -133,7 +133,7 @@ suite('D5.16 failure', { skip: noOwnPostgres(), timeout: 600_000 }, () => {
     assert.equal((await space.get('', { key: writer })).status, 403);
     assert.equal((await space.get('', { key: null })).status, 401);
 
-    // The rule lapses at its second although nobody can be asked.
+    // The rule expires at its second although nobody can be asked.
     const sinces = new Set<number>();
     for (let polls = 0; polls < 3 || Date.now() < end * 1000 + 1000; polls += 1) {
       const sent = Date.now();

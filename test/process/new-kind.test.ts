@@ -217,7 +217,7 @@ describe('a made-up kind of rule', () => {
   }
 });
 
-/** A rule of the kind that lapsed long ago is counted until the sweep has taken it. */
+/** A rule of the kind that expired long ago is counted until the sweep has taken it. */
 async function swept(t: TestContext, store: Store): Promise<void> {
   t.after(() => store.close());
   const { id: workspaceId } = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');

@@ -93,7 +93,7 @@ export async function agreement(deployment: Deployment, seconds: number, interva
   await Promise.all([change(), ...Array.from({ length: 4 }, poller)]);
   await deployment.landed();
 
-  // The last rules lapse within the minute after: what is compared must hold rules that stand.
+  // The last rules expire within the minute after: what is compared must hold rules that stand.
   const standing = Array.from({ length: 40 }, (_, n) => ({
     type: 'access_rules',
     action: 'block',
@@ -106,7 +106,7 @@ export async function agreement(deployment: Deployment, seconds: number, interva
   return { polls: witness.polls, contents: witness.contents };
 }
 
-/** One interval and a second after the last change, between two lapses, all replicas agree. */
+/** One interval and a second after the last change, between two expiries, all replicas agree. */
 async function settle(replicas: readonly { url: string }[], views: readonly string[], key: string, witness: Witness, interval: number) {
   const all = () =>
     Promise.all(replicas.map(({ url }) => Promise.all(views.map(async (view) => ({ url, view, polled: await poll(url, view, key) })))));
@@ -116,7 +116,7 @@ async function settle(replicas: readonly { url: string }[], views: readonly stri
     for (const seen of (await all()).flat()) witness.see(seen.url, seen.view, seen.polled);
     await sleep(500);
   }
-  // A lapse in the middle of a comparison is a change: the rules of the last minute may still leave one by one.
+  // An expiry in the middle of a comparison is a change: the rules of the last minute may still leave one by one.
   let attempt = await all();
   for (let n = 0; n < 70 && !isAgreed(attempt); n += 1) {
     await sleep(1000);

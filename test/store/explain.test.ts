@@ -18,14 +18,14 @@ import { type Random, seededRandom } from '../support/random.ts';
 import { flags, GEO_NAMES, geoOf, HALF, networkAt, randomNetwork, randomSpans, SPACE, type Span, spanOf } from '../support/small-space.ts';
 
 const ROUNDS = 10;
-/** Addresses that are asked for in each round, half of them before rules lapse. */
+/** Addresses that are asked for in each round, half of them before rules expire. */
 const ADDRESSES = 1000;
 
 const geoTarget = (name: string): Target =>
   name.startsWith('AS') ? { kind: 'asn', asn: Number(name.slice(2)) } : { kind: 'country', country: name };
 const ipTarget = (text: string): Target => ({ kind: 'ip', network: parseNetwork(text) as Network });
 
-test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules of every kind, subtraction, protection, lapse', async (t) => {
+test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules of every kind, subtraction, protection, expiry', async (t) => {
   const random = seededRandom(10);
   let asked = 0;
   const met = { in: 0, partly: 0, out: 0 };

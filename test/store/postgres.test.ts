@@ -24,6 +24,7 @@ import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { roomConformance } from '../conformance/room.ts';
+import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
@@ -88,7 +89,7 @@ async function landedState(query: (text: string) => Promise<Record<string, unkno
   const tables = {
     access_rules: 'list_pk, id, seq, rule_ref, action, target, reason, expires_at, created_at, updated_at',
     waf_rules: 'workspace_pk, rule_ref, id, seq, "order", created_at, updated_at',
-    feed_days: 'workspace_pk, list_pk, day, came, undone, deleted',
+    feed_days: 'workspace_pk, list_pk, day, added, removed, undone',
     batches: 'workspace_pk, first_seq, last_seq, list_pk, batch_id, undoes, undone',
   };
   const state: Record<string, string[]> = {};
@@ -213,6 +214,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   followConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
+  sourceConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
@@ -546,7 +548,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const workspaceId = await makeWorkspace(store);
     const replicas = [store, await again(), await again()];
     const key = { feedId: null, format: 'plain', family: 'both', action: 'block' };
-    const record = (n: number) => replicas[n % 3].recordFeed(workspaceId, key, { hash: `h${n}`, snapshotAt: n, second: 100 });
+    const record = (n: number) => replicas[n % 3].recordDocument(workspaceId, key, { hash: `h${n}`, snapshotAt: n, second: 100 });
     const seen = await Promise.all(Array.from({ length: 30 }, (_, i) => record((i * 7) % 30)));
     assert.equal((await record(29)).hash, 'h29');
     const sinces = new Map<string, number>();

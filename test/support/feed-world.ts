@@ -24,7 +24,7 @@ import { router } from '../../src/http/router.ts';
 import { rulesEndpoint } from '../../src/http/rules/answer.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import type { FeedRecordKey } from '../../src/ports/rule-store.ts';
+import type { DocumentRecordKey } from '../../src/ports/rule-store.ts';
 import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type WholeRules } from '../../src/ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { RuleState, StoredRule as WholeRule } from '../../src/ports/stored-rule.ts';
@@ -122,7 +122,7 @@ type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 export class MemoryStore
   implements
     Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
-    Pick<StoreWrites, 'recordFeed' | 'recordTold'>
+    Pick<StoreWrites, 'recordDocument' | 'recordTold'>
 {
   down = false;
   readOnly = false;
@@ -130,7 +130,7 @@ export class MemoryStore
   /** Moves when a list is deleted. */
   keyRevision = 1;
   /** How often each call was made. */
-  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordFeed: 0 };
+  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordDocument: 0 };
   /** What `ruleStates` was asked for. */
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
@@ -150,7 +150,7 @@ export class MemoryStore
 
   addList(name: string, settings: Partial<ListSettings> & { description?: string } = {}): string {
     const id = `018f0000-0000-7000-8000-10000000${String(this.#lists.length).padStart(4, '0')}`;
-    const list = { id, workspaceId: WORKSPACE, name, isDefault: this.#lists.length === 0, ...NO_SETTINGS, ...settings };
+    const list = { id, workspaceId: WORKSPACE, name, isDefault: this.#lists.length === 0, sourceId: null, ...NO_SETTINGS, ...settings };
     this.#lists.push({ ...list, revision: ++this.#revision });
     return id;
   }
@@ -167,7 +167,7 @@ export class MemoryStore
     return { ...feed, revision: feed.revision + (lists === null ? this.#revision : revisions.reduce((sum, each) => sum + each, 0)) };
   }
 
-  /** Adds or changes a WAF rule; with `ttl` it lapses that many seconds from now, rounded up. */
+  /** Adds or changes a WAF rule; with `ttl` it expires that many seconds from now, rounded up. */
   setWafRule(ruleRef: string, { ttl, ...given }: Partial<ExpressionRule> & { ttl?: number } = {}): void {
     const now = this.#clock.now();
     const known = this.#wafRules.find(({ rule }) => rule.ruleRef === ruleRef);
@@ -201,7 +201,7 @@ export class MemoryStore
     this.#lists = this.#lists.filter((list) => list.id !== id);
   }
 
-  /** Adds a rule on a network, `AS1` or `NL`; with `ttl` it lapses that many seconds from now, rounded up. Returns its id. */
+  /** Adds a rule on a network, `AS1` or `NL`; with `ttl` it expires that many seconds from now, rounded up. Returns its id. */
   add(listId: string, target: string, rule: { action?: AccessAction; ttl?: number; confidence?: Level; severity?: Level } = {}): number {
     const { action = 'block', ttl, confidence = null, severity = null } = rule;
     const id = this.#nextId++;
@@ -328,8 +328,8 @@ export class MemoryStore
     return kind === 'waf_rule' ? this.#wafRules.filter(({ id }) => ids.includes(id)) : [];
   }
 
-  async recordFeed(workspaceId: string, key: FeedRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {
-    this.calls.recordFeed += 1;
+  async recordDocument(workspaceId: string, key: DocumentRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {
+    this.calls.recordDocument += 1;
     await new Promise(setImmediate);
     if (this.down || this.readOnly) throw new Error('the store takes no writes');
     const name = JSON.stringify([workspaceId, key.feedId, key.format, key.family, key.action]);

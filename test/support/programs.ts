@@ -27,6 +27,7 @@ const PACKAGES = {
   nft: 'nftables',
   nginx: 'nginx-light',
   openssl: 'openssl',
+  pip3: 'python3-pip',
   postgres: 'postgresql',
   promtool: 'prometheus',
   python3: 'python3-minimal',

@@ -96,7 +96,7 @@ export function Page(_props) {
       html`
         <div class="stack">
           <div class="list-head">
-            <${CheckField} label=${ids.length === 0 ? 'Choose all' : `${counted(ids.length, 'letter')} chosen`}
+            <${CheckField} label=${ids.length === 0 ? 'Select all' : `${counted(ids.length, 'letter')} selected`}
               checked=${ids.length === there.length}
               onValue=${(/** @type {boolean} */ on) => setChosen(new Set(on ? there.map(keyOf) : []))} />
             <div class="row">
@@ -123,7 +123,7 @@ const columns = (chosen, choose) => [
     width: '4rem',
     cell: ({ id }) => html`
       <label class="check" onClick=${(/** @type {Event} */ event) => event.stopPropagation()}>
-        <input type="checkbox" aria-label=${`Choose ${id}`} checked=${chosen.has(id)} onChange=${(/** @type {any} */ event) => choose(id, event.target.checked)} /><span>${id}</span>
+        <input type="checkbox" aria-label=${`Select ${id}`} checked=${chosen.has(id)} onChange=${(/** @type {any} */ event) => choose(id, event.target.checked)} /><span>${id}</span>
       </label>
     `,
   },

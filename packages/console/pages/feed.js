@@ -125,7 +125,7 @@ function HistoryCard({ feed }) {
             ]} />
           ${
             feed.kind !== 'composed' &&
-            html`<p class="small soft">${day(last.day)}: ${counted(last.came, 'entry', 'entries')} came, ${count(last.lapsed)} lapsed, ${count(last.undone + last.deleted)} taken back.</p>`
+            html`<p class="small soft">${day(last.day)}: ${counted(last.added, 'entry', 'entries')} added, ${count(last.expired)} expired, ${count(last.removed)} removed, ${count(last.undone)} undone.</p>`
           }
         `;
       }}<//>

@@ -170,9 +170,9 @@ function Days() {
           ? html`<p class="soft">No entry has landed yet.</p>`
           : html`
               <${Plot} days label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
-                { label: 'came', color: '--accent', fill: true, values: days.map(({ came }) => came) },
-                { label: 'lapsed', color: '--warn', values: days.map(({ lapsed }) => lapsed) },
-                { label: 'taken back', color: '--bad', values: days.map(({ undone, deleted }) => undone + deleted) },
+                { label: 'added', color: '--accent', fill: true, values: days.map(({ added }) => added) },
+                { label: 'expired', color: '--warn', values: days.map(({ expired }) => expired) },
+                { label: 'removed or undone', color: '--bad', values: days.map(({ removed, undone }) => removed + undone) },
               ]} />
             `}<//>
     <//>

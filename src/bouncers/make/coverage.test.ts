@@ -11,7 +11,7 @@ function numbers(seed: number) {
   };
 }
 
-test('D14.5 a network lapses with its first address, whichever rules lie in each other, and is of one list or of several', () => {
+test('D14.5 a network expires with its first address, whichever rules lie in each other, and is of one list or of several', () => {
   const below = numbers(7);
   for (let round = 0; round < 2000; round++) {
     const rules = Array.from({ length: 1 + below(8) }, () => {

@@ -12,7 +12,7 @@ import { type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
 export interface DecisionNetworks {
   readonly v4: CidrsV4;
   readonly v6: CidrsV6;
-  /** IPv4 first: when each lapses, whole seconds (Infinity: never), and the list that it is of, from 1 on, or SEVERAL. */
+  /** IPv4 first: when each expires, whole seconds (Infinity: never), and the list that it is of, from 1 on, or SEVERAL. */
   readonly coverage: Coverage;
 }
 

@@ -1,4 +1,4 @@
-/** The networks that bouncers are given, with the instants at which they lapse (SPEC D14.2): the block feed's content in more detail. */
+/** The networks that bouncers are given, with the instants at which they expire (SPEC D14.2): the block feed's content in more detail. */
 import { type AddressSet, addressSet, pushNetworks, subtract } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import { activeParts } from '../../document/held/feed-ranges.ts';

@@ -148,7 +148,7 @@ function widerThan(prefixes: Uint8Array, host: number): number {
   return count;
 }
 
-/** Networks with their own lapses, as look-ups tell them. */
+/** Networks with their own expiries, as look-ups tell them. */
 const lapsing = ({ v4, v6, coverage }: DecisionNetworks): ToldNetworks => ({ v4, v6, until: coverage.lapses, lists: coverage.lists });
 
 /** The places of the networks that hold all of this one (null: of all). */

@@ -7,7 +7,7 @@ import { blockingNetworks, blockingRules, coveredBy } from './covered-networks.t
 import { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';
 
-test('D14.5 the lapses that are kept between builds are those that all rules give, whatever comes, goes, expires and is renewed', () => {
+test('D14.5 the expiries that are kept between builds are those that all rules give, whatever comes, goes, expires and is renewed', () => {
   whateverChanges(() => {
     const kept = new KeptCoverage();
     return (parts, { asOf, query: { isGuarded, isRated, subtractAllow } }) => {

@@ -1,7 +1,7 @@
 /** Until when bouncers are told to hold a network, and when it is told again (SPEC D14.5). Instants are whole seconds. */
 import type { NetworkKey } from './network-key.ts';
 
-/** How long ahead bouncers are told to hold a network at most, s: the timeouts of kernels end at 24.8 days. What lapses sooner is told until then. */
+/** How long ahead bouncers are told to hold a network at most, s: the timeouts of kernels end at 24.8 days. What expires sooner is told until then. */
 export const LONGEST_TOLD = 14 * 86_400;
 /** What stays longer is told until one of these instants, each network at its own, so that few are told again at a time, s. */
 const PERIOD = LONGEST_TOLD / 2;
@@ -12,7 +12,7 @@ const SLOT = 600;
  */
 const AHEAD = 300;
 
-/** Until when a network that lapses then is told. */
+/** Until when a network that expires then is told. */
 export const toldUntil = (lapse: number, key: NetworkKey, second: number): number =>
   lapse - second <= LONGEST_TOLD ? lapse : nextPeriod(key, second);
 

@@ -6,7 +6,7 @@ import { Told } from './told.ts';
 const START = 1_800_000_000_000;
 const keyOf = (n: number) => keyAt(networksOf([String.fromCharCode(10, (n >> 16) & 0xff, (n >> 8) & 0xff, n & 0xff, 32)]), 0);
 
-/** Single addresses by number, that lapse at a second. */
+/** Single addresses by number, that expire at a second. */
 function content(hosts: Iterable<number>, lapse = Number.POSITIVE_INFINITY) {
   const { v4, v6 } = networksOf([...hosts].map(keyOf));
   return { v4, v6, coverage: { lapses: new Float64Array(v4.length).fill(lapse), lists: new Int32Array(v4.length).fill(1) } };
@@ -80,7 +80,7 @@ test('D14.5 a block that was shortened and then renewed is told again before the
   }
 });
 
-test('D14.5 what lapses within 14 days is told until then; what stays longer until between 7 and 14 days ahead, and again before that', () => {
+test('D14.5 what expires within 14 days is told until then; what stays longer until between 7 and 14 days ahead, and again before that', () => {
   const second = START / 1000;
   const DAY = 86_400;
   for (const days of [1 / 1440, 1, 6.9, 7, 13.9, 14]) {

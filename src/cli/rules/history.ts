@@ -10,7 +10,7 @@ import { inWorkspace, pick, wholeNumber } from '../usage.ts';
 export function historyCommand(add: AddCommand): void {
   add(
     'history [feed]',
-    'what came, lapsed, was undone and deleted in a list or a workspace day by day, and how large its block feed was',
+    'what was added, expired, removed and undone in a list or a workspace day by day, and how large its block feed was',
     (c) => inWorkspace(c).option('--days <count>', 'how many days, today included', wholeNumber('--days', 1, KEPT_DAYS), 30),
     {
       async run(context, [feed], { workspace, days }) {
@@ -22,8 +22,8 @@ export function historyCommand(add: AddCommand): void {
       },
       show: (rows) =>
         table(
-          ['DAY', 'CAME', 'LAPSED', 'UNDONE', 'DELETED', 'V4', 'V4 MAX', 'V6', 'V6 MAX'],
-          rows.map((d) => [d.day, d.came, d.lapsed, d.undone, d.deleted, d.v4?.last, d.v4?.max, d.v6?.last, d.v6?.max]),
+          ['DAY', 'ADDED', 'EXPIRED', 'REMOVED', 'UNDONE', 'V4', 'V4 MAX', 'V6', 'V6 MAX'],
+          rows.map((d) => [d.day, d.added, d.expired, d.removed, d.undone, d.v4?.last, d.v4?.max, d.v6?.last, d.v6?.max]),
         ),
     },
   );

@@ -36,8 +36,8 @@ interface Imported {
   readonly feeds: number;
   readonly keys: number;
   readonly rules: number;
-  /** Rules that have lapsed since the export; they are left out. */
-  readonly lapsed: number;
+  /** Rules that have expired since the export; they are left out. */
+  readonly expired: number;
   /** Messages that wait for a consumer. */
   readonly unlanded: number;
   /** Lists whose id another list has: the id in the file → the one here. */
@@ -65,7 +65,7 @@ export function importCommand(add: AddCommand): void {
         if (settings !== undefined) await store.updateWorkspace(workspace.id, settings, { by: context.author });
         const ids = await store.restoreLists(workspace.id, lists, feeds, context.author);
         const keyIds = await keyIdsOf(store, workspace.id, keys);
-        const { rules, lapsed } = await publishRules(context, source, { stream, workspace, ids, keyIds }, await store.ping());
+        const { rules, expired } = await publishRules(context, source, { stream, workspace, ids, keyIds }, await store.ping());
         const unlanded = await untilLanded(context, stream, store);
         // Last: whoever has a key finds its feed complete.
         const known = await store.restoreKeys(
@@ -79,7 +79,7 @@ export function importCommand(add: AddCommand): void {
           feeds: feeds.length,
           keys: keys.length - known.length,
           rules,
-          lapsed,
+          expired,
           unlanded,
           new_list_ids: changedIds(lists, ids),
           new_feed_ids: changedIds(feeds, ids),
@@ -103,7 +103,7 @@ const newId = (ids: ReadonlyMap<string, string>, id: string | null) => id && (id
 const changedIds = (items: readonly { readonly id: string }[], ids: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries(items.map(({ id }) => [id, ids.get(id) ?? id] as const).filter(([before, after]) => before !== after));
 
-function report({ lists, feeds, keys, rules, lapsed, unlanded, new_list_ids, new_feed_ids, known_keys }: Imported): string {
+function report({ lists, feeds, keys, rules, expired, unlanded, new_list_ids, new_feed_ids, known_keys }: Imported): string {
   return [
     ...Object.entries(new_list_ids).map(([before, after]) => `list ${before} is ${after} here: another list has its id`),
     ...Object.entries(new_feed_ids).map(
@@ -112,7 +112,7 @@ function report({ lists, feeds, keys, rules, lapsed, unlanded, new_list_ids, new
     ...known_keys.map(
       ({ id, prefix, name }) => `key ${id} (${prefix && `${prefix}…, `}${name ?? 'no name'}) is known here already and stays as it is`,
     ),
-    ...(lapsed > 0 ? [`${lapsed} rules have lapsed since the export and are left out`] : []),
+    ...(expired > 0 ? [`${expired} rules have expired since the export and are left out`] : []),
     ...(unlanded > 0 ? [`${unlanded} messages wait on the stream: the rules land when weir runs with the role consumer`] : []),
     `${lists} lists, ${feeds} feeds, ${keys} keys, ${rules} rules imported`,
   ].join('\n');
@@ -131,7 +131,7 @@ async function refuseRules(context: Context, stream: Stream, store: Store, { id,
   if (rules > 0) {
     throw new WeirError(
       'USAGE',
-      `the workspace "${name}" has ${rules} rules, counting lapsed ones of the last days; import into a workspace without rules, such as a new one`,
+      `the workspace "${name}" has ${rules} rules, counting expired ones of the last days; import into a workspace without rules, such as a new one`,
     );
   }
 }
@@ -169,8 +169,8 @@ async function publishRules(
   file: ImportFile,
   destination: Destination,
   now: number,
-): Promise<{ rules: number; lapsed: number }> {
-  const counts = { rules: 0, lapsed: 0 };
+): Promise<{ rules: number; expired: number }> {
+  const counts = { rules: 0, expired: 0 };
   let batch: Message[] = [];
   let batchId = newBatchId(now);
   let characters = 0;
@@ -184,7 +184,7 @@ async function publishRules(
     if (!('rule' in entry)) continue;
     const { expiresAt } = entry.rule.rule;
     if (expiresAt !== null && expiresAt <= now) {
-      counts.lapsed += 1;
+      counts.expired += 1;
       continue;
     }
     const signals = historyOf(entry.rule);

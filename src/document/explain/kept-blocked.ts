@@ -72,7 +72,7 @@ export async function keptBlocked({ workspace, target, listId }: NeverBlocked, o
   return { feeds: feeds.slice(0, TOLD), leftOut: Math.max(0, feeds.length - TOLD) };
 }
 
-/** The rule as it lands, but that it never lapses. */
+/** The rule as it lands, but that it never expires. */
 function neverBlockRule(target: Target, listId: string): StoredAccessRule {
   const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
   const rule: AccessRule = { ...nothing, ruleRef: null, action: 'allow', target, expiresAt: null };

@@ -73,7 +73,7 @@ function model(rules: Iterable<Rule>, second: number, subtracts: boolean): strin
   return networks;
 }
 
-test('D5.22 long lists: whatever comes, goes and lapses, networks, text and gzip are those of rules that are read anew', async () => {
+test('D5.22 long lists: whatever comes, goes and expires, networks, text and gzip are those of rules that are read anew', async () => {
   const random = seededRandom(3);
   const rules = new Map<number, Rule>();
   const kept = { ranges: new FeedRanges(), blocks: new TextBlocks(), set: new TextBlocks(), gzip: undefined as Gzipped | undefined };
@@ -107,7 +107,7 @@ test('D5.22 long lists: whatever comes, goes and lapses, networks, text and gzip
       second,
     );
     if (random.below(3) === 0) second += 1;
-    // A clock that is set back: rules lapse again.
+    // A clock that is set back: rules expire again.
     if (step % 15 === 14) second -= 2;
     for (const [list, { rules: own }] of parts.entries()) {
       own.v4.remove(gone, 0);

@@ -13,7 +13,7 @@ const RECORD_LIMIT = 2_000;
 export const LONGEST_WAIT = 3;
 
 /** What the store remembers of a variant. */
-export interface FeedRecord {
+export interface DocumentRecord {
   readonly hash: string;
   /** Whole seconds: the Last-Modified of the content. */
   readonly since: number;
@@ -49,18 +49,20 @@ interface Recorded {
  */
 export async function recordContent(
   { workspaceId, feedId, variant }: Recorded,
-  seen: Parameters<StoreWrites['recordFeed']>[2],
-  store: Pick<StoreWrites, 'recordFeed'>,
+  seen: Parameters<StoreWrites['recordDocument']>[2],
+  store: Pick<StoreWrites, 'recordDocument'>,
   clock: Clock,
-): Promise<FeedRecord | undefined> {
+): Promise<DocumentRecord | undefined> {
   if (!isRemembered(variant)) return undefined;
-  const recording = store.recordFeed(workspaceId, { feedId, ...nameOf(variant) }, seen);
+  const recording = store.recordDocument(workspaceId, { feedId, ...nameOf(variant) }, seen);
   return within(recording, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
 }
 
 /** Whether a record is of this content, with no later Last-Modified; another replica may have recorded otherwise. */
-export const agrees = (record: FeedRecord | undefined, { hash, lastModified }: Pick<Representation, 'hash' | 'lastModified'>): boolean =>
-  record === undefined || (record.hash === hash && record.since <= lastModified);
+export const agrees = (
+  record: DocumentRecord | undefined,
+  { hash, lastModified }: Pick<Representation, 'hash' | 'lastModified'>,
+): boolean => record === undefined || (record.hash === hash && record.since <= lastModified);
 
 /** Never, in seconds. */
 export const NEVER = Number.POSITIVE_INFINITY;
@@ -75,7 +77,7 @@ export function dateContent(
   hash: string,
   second: number,
   takenAt: number,
-  record: FeedRecord | undefined,
+  record: DocumentRecord | undefined,
   before: ServedBefore | undefined,
 ): Dated {
   if (isRemembered(variant)) return decideLastModified(hash, second, takenAt, record, before);
@@ -89,7 +91,7 @@ export function decideLastModified(
   hash: string,
   second: number,
   takenAt: number,
-  record: FeedRecord | undefined,
+  record: DocumentRecord | undefined,
   before: ServedBefore | undefined,
 ): Dated {
   const isOther = before !== undefined && before.hash !== hash;
@@ -115,5 +117,5 @@ export function decideLastModified(
 }
 
 /** Whether the recorded second comes from a clock that was wrong or was set: clients may hold dates that prove nothing. */
-const isFarAhead = (record: FeedRecord | undefined, second: number): boolean =>
+const isFarAhead = (record: DocumentRecord | undefined, second: number): boolean =>
   record !== undefined && record.since > second + LONGEST_WAIT;

@@ -119,7 +119,7 @@ export const RULES_API: Api = {
   group: 'rules',
   title: 'Rules',
   description:
-    'The active rules of a workspace, as they are stored, with everything that feeds have: validators, gzip, lapse to the second.',
+    'The active rules of a workspace, as they are stored, with everything that feeds have: validators, gzip, expiry to the second.',
   schemas: [Rules, FeedError],
   securitySchemes: { bearer: BEARER },
   error: FeedError,

@@ -86,14 +86,14 @@ const Activity = Type.Object(
 
 const DayAnswer = Type.Object({
   day: Type.String(),
-  came: count,
-  lapsed: count,
+  added: count,
+  expired: count,
+  removed: count,
   undone: count,
-  deleted: count,
   v4: nullable(Type.Object({ last: count, max: count })),
   v6: nullable(Type.Object({ last: count, max: count })),
 });
-const DAY_EXAMPLE = { day: '2026-11-20', came: 1200, lapsed: 300, undone: 0, deleted: 4, v4: { last: 1180, max: 1200 }, v6: null };
+const DAY_EXAMPLE = { day: '2026-11-20', added: 1200, expired: 300, removed: 4, undone: 0, v4: { last: 1180, max: 1200 }, v6: null };
 
 /** Sums of each `step` counts, counted from the last one. */
 function inSteps(minutes: readonly ActivityCounts[], field: keyof ActivityCounts, step: number): number[] {
@@ -134,7 +134,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
   }),
   operation({
     name: 'getHistory',
-    summary: 'What came, lapsed, was undone and deleted day by day, and how large the block feed was',
+    summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
     method: 'GET',
     path: '/history',
     permission: 'rules:read',

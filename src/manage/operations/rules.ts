@@ -176,7 +176,7 @@ export const RULE_OPERATIONS: readonly Operation[] = [
   }),
   operation({
     name: 'getRule',
-    summary: 'One rule, also one that has lapsed and is kept still',
+    summary: 'One rule, also one that has expired and is kept still',
     method: 'GET',
     path: '/rules/{kind}/{rule}',
     permission: 'rules:read',

@@ -68,14 +68,14 @@ export function* create(now: string, table: string, row: Readonly<Record<string,
 }
 
 /** The columns of a list that can be set, with their values. */
-export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 'isDefault'>): Record<string, Value> => ({
+export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 'isDefault' | 'sourceId'>): Record<string, Value> => ({
   id: list.id,
   name: list.name,
   ...Object.fromEntries(patchColumns(list)),
 });
 
 export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
-  const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, ...listColumns(list) };
+  const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, source_id: list.sourceId, ...listColumns(list) };
   return create(now, 'lists', row);
 }
 
@@ -91,5 +91,12 @@ export const tooMany = (most: number, what: string, setting: string, remedy = 'd
   new WeirError('REFUSED', `the workspace has ${most} ${what}, as many as it may have: ${remedy}, or raise ${setting}`);
 
 export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
+
+/** A list of a source is not deleted by itself. */
+export const goesWithSource = (name: string) =>
+  new WeirError(
+    'REFUSED',
+    `the list "${name}" is that of the source "${name}", and goes with it: weir source delete ${JSON.stringify(name)}`,
+  );
 
 export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

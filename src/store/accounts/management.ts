@@ -17,6 +17,7 @@ import {
   create,
   feedRow,
   findWorkspace,
+  goesWithSource,
   insertList,
   moveKeyRevision,
   noSuch,
@@ -29,8 +30,8 @@ import {
 import { WORKSPACES } from './account-tables.ts';
 import { doneOnce, remember } from './answers.ts';
 import { audit, changed } from './audit.ts';
-import { keepDeleted } from './deleted.ts';
-import { forgetMember, refuseName } from './feed-lists.ts';
+import { refuseName } from './feed-lists.ts';
+import { removeList } from './list-deletion.ts';
 import { listCount } from './lists.ts';
 
 export type Management = Omit<
@@ -125,7 +126,7 @@ export function management(transact: Transact): Management {
         if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
         yield* refuseName('feeds', workspacePk, name);
         const id = randomUUID();
-        const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false });
+        const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false, sourceId: null });
         const list = listOf(row, workspaceId);
         yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
         yield* doneOnce(now, workspacePk, once, list);
@@ -151,15 +152,11 @@ export function management(transact: Transact): Management {
     deleteList: (workspaceId, listId, { by, ifMatch, forGood = false } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* listRow(workspacePk, listId);
-        const before = listState(listOf(row, workspaceId));
-        requireState(before, ifMatch);
-        if (row.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
-        yield* keepDeleted(now, workspacePk, 'lists', row, forGood);
-        yield* run('DELETE FROM lists WHERE pk = $1', Number(row.pk));
-        yield* forgetMember(Number(row.pk), Number(row.revision));
-        yield* revokeKeys(now, 'list_id', listId, { workspacePk, by });
-        yield* audit(now, 'list deleted', listId, { workspacePk, by, change: { before, after: null } });
+        const list = yield* listRow(workspacePk, listId);
+        requireState(listState(listOf(list, workspaceId)), ifMatch);
+        if (list.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
+        if (list.source_id !== null) throw goesWithSource(String(list.name));
+        yield* removeList(now, { workspaceId, workspacePk, list, forGood, by });
       }),
     rememberAnswer: (workspaceId, once, answer) =>
       transact(
@@ -245,7 +242,7 @@ function* insertWorkspace(now: string, organizationId: string, name: string, by?
   if (organization === undefined) throw noSuch('organization', organizationId);
   const id = randomUUID();
   const row = yield* create(now, 'workspaces', { id, organization_pk: Number(organization.pk), name });
-  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', isDefault: true };
+  const defaultList = { ...NO_SETTINGS, id: randomUUID(), name: 'default', isDefault: true, sourceId: null };
   yield* insertList(now, Number(row.pk), defaultList);
   const workspacePk = Number(row.pk);
   yield* audit(now, 'list created', defaultList.id, { workspacePk, by });

@@ -11,6 +11,7 @@ import { audit } from './audit.ts';
 import type { Table } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
+import { bringBackSource, type KeptSource, requireRoomForSource } from './sources.ts';
 
 const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
 
@@ -34,7 +35,7 @@ export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFee
 
 export function deletedManagement(transact: Transact): Pick<AccountWrites, 'restoreDeleted'> {
   return {
-    restoreDeleted: (workspaceId, id, { name, maxLists = 0 }, { by } = {}) =>
+    restoreDeleted: (workspaceId, id, { name, maxLists = 0, maxSources = 0 }, { by } = {}) =>
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
@@ -42,10 +43,15 @@ export function deletedManagement(transact: Transact): Pick<AccountWrites, 'rest
           throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${DELETED_KEPT / DAY} days`);
         const kept = Number(found.list_pk);
         const table: Table = kept > 0 ? 'lists' : 'feeds';
-        const row = { ...(JSON.parse(String(found.was)) as Record<string, Value>), ...(name !== undefined && { name }) };
+        const { source, ...was } = JSON.parse(String(found.was)) as Record<string, Value> & { readonly source?: KeptSource };
+        const row = { ...was, ...(name !== undefined && { name }) } as Record<string, Value>;
         if (table === 'lists' && maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
         yield* refuseTaken(workspacePk, table, row);
         yield* bringBack(table, row);
+        if (source !== undefined) {
+          yield* requireRoomForSource(workspacePk, maxSources);
+          yield* bringBackSource(now, workspacePk, kept, source);
+        }
         yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', kept);
         yield* rejoin(kept);
         const keys = yield* all('UPDATE keys SET revoked_at = NULL, revoked_with = NULL WHERE revoked_with = $1 RETURNING id', id);

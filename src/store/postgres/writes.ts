@@ -5,7 +5,9 @@ import { replacementWrites } from '../accounts/replacements.ts';
 import { deletedManagement } from '../accounts/restore-deleted.ts';
 import { sampleWrites } from '../accounts/samples.ts';
 import { sessionWrites } from '../accounts/sessions.ts';
-import { recordFeed } from '../feed-record.ts';
+import { sourceStates } from '../accounts/source-states.ts';
+import { sourceManagement } from '../accounts/sources.ts';
+import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
 import { bouncerWrites } from '../seen/bouncers.ts';
@@ -32,6 +34,8 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...sourceManagement(transact),
+    ...sourceStates(transact),
     ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
@@ -43,7 +47,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     async noteFeedSizes(sizes) {
       for (const size of sizes) await drive(db, noteFeedSize(size));
     },
-    recordFeed: (...args) => drive(db, recordFeed(...args)),
+    recordDocument: (...args) => drive(db, recordDocument(...args)),
     // The server's own vacuum does it.
     shrink: async () => false,
     sweep: (limits) => transact(() => sweep(atMost, limits), { repeatable: true }),

@@ -214,7 +214,7 @@ test('D4 blocks and unblocks by value fold into one run', () => {
   );
 });
 
-test('D4 a delete by value after an upsert by rule_ref is a barrier, and so is a lapse', () => {
+test('D4 a delete by value after an upsert by rule_ref is a barrier, and so is an expiry', () => {
   assert.equal(compact([upsert('a', 'NL', 1), unblock('US')]).length, 2);
   assert.equal(compact([unblock('US'), upsert('a', 'NL', 1)]).length, 1);
   assert.equal(compact([upsert(null, 'NL', 1000, 61_000), upsert(null, 'NL', 60_999)]).length, 1);

@@ -63,7 +63,7 @@ export interface Run {
  *
  * A new run begins where folding would not be exact:
  * - a delete by value after an upsert by rule_ref of the same list: whether it hits that rule depends on what the upsert changed;
- * - an upsert of a rule that an earlier upsert of the run had let lapse by then: it counts as a new rule;
+ * - an upsert of a rule that an earlier upsert of the run had let expire by then: it counts as a new rule;
  * - a change of a rule that another batch has changed in the run: what a batch replaced must be told from what another one did.
  */
 export function compact(changes: Iterable<ResolvedChange>): Run[] {

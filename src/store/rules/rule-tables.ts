@@ -6,7 +6,7 @@ export const ACCESS_BY_VALUE = '(list_pk, action, target) WHERE rule_ref IS NULL
 export const ACCESS_BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
 export const EXPRESSION_BY_REF = '(workspace_pk, rule_ref)';
 
-/** `created_at` after an upsert: one on a rule that had lapsed when the signal was accepted counts as a new rule. */
+/** `created_at` after an upsert: one on a rule that had expired when the signal was accepted counts as a new rule. */
 export const keepCreated = (table: string): string =>
   `created_at = CASE WHEN ${table}.expires_at <= excluded.created_at THEN excluded.created_at ELSE ${table}.created_at END`;
 

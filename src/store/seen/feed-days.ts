@@ -1,6 +1,6 @@
 /**
  * What happened to feeds, day by day (D16.13), the same in both dialects. Landing counts in its own transaction, and the sweep counts what
- * has lapsed together with how far it has looked: a crash loses and doubles nothing.
+ * has expired together with how far it has looked: a crash loses and doubles nothing.
  */
 import { DAY, dayOf } from '../../clock.ts';
 import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../../ports/history.ts';
@@ -12,7 +12,7 @@ import { all, one, run, type Value, type Work } from '../work.ts';
 
 /** The row of a workspace in all. */
 const WORKSPACE_ROW = 0;
-const EVENTS = ['came', 'lapsed', 'undone', 'deleted'] as const;
+const EVENTS = ['added', 'expired', 'removed', 'undone'] as const;
 type Event = (typeof EVENTS)[number];
 
 interface Counted extends Record<Event, number> {
@@ -28,15 +28,15 @@ export class DayCounts {
     for (const { item, workspace, list } of landed) {
       const { change } = item;
       if (change.change === 'upsert') {
-        if (change.kind === 'access_rule') this.add('came', workspace, list, 1);
+        if (change.kind === 'access_rule') this.add('added', workspace, list, 1);
       } else if (change.change === 'delete' || change.change === 'delete_by_value') {
-        if (change.kind === 'access_rule') this.add('deleted', workspace, list, 1);
+        if (change.kind === 'access_rule') this.add('removed', workspace, list, 1);
       }
     }
   }
 
   add(event: Event, workspace: number, list: number, count: number): void {
-    const known = this.#lists.get(list) ?? { workspace, came: 0, lapsed: 0, undone: 0, deleted: 0 };
+    const known = this.#lists.get(list) ?? { workspace, added: 0, expired: 0, removed: 0, undone: 0 };
     known[event] += count;
     this.#lists.set(list, known);
   }
@@ -78,7 +78,7 @@ interface DoneOperation {
 /** Counts what an operation did to access rules. Belongs behind it, into its transaction. */
 export function* countOperation(counts: DayCounts, { workspace, seq, change, more, lists }: DoneOperation): Work<void> {
   if (change.change === 'delete_rules') {
-    for (const list of lists) counts.add('deleted', workspace, list, -more);
+    for (const list of lists) counts.add('removed', workspace, list, -more);
     return;
   }
   for (const list of lists) {
@@ -88,29 +88,29 @@ export function* countOperation(counts: DayCounts, { workspace, seq, change, mor
   }
 }
 
-const NEXT_LAPSED = 'SELECT expires_at FROM access_rules WHERE expires_at > $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 1 OFFSET $3';
-const LAPSED = `SELECT l.workspace_pk, l.pk AS list_pk, x.day, x.rules
+const NEXT_EXPIRED = 'SELECT expires_at FROM access_rules WHERE expires_at > $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 1 OFFSET $3';
+const EXPIRED = `SELECT l.workspace_pk, l.pk AS list_pk, x.day, x.rules
   FROM (SELECT list_pk, expires_at / ${DAY} AS day, count(*) AS rules FROM access_rules WHERE expires_at > $1 AND expires_at <= $2
         GROUP BY list_pk, expires_at / ${DAY}) x JOIN lists l ON l.pk = x.list_pk`;
 
 /**
- * Counts the access rules that have lapsed until `now` (ms) and were not counted before, on the days when they did; not many more than
+ * Counts the access rules that have expired until `now` (ms) and were not counted before, on the days when they did; not many more than
  * `limit` at a time. Returns whether there are more.
  */
-export function* countLapsed(now: number, limit: number): Work<boolean> {
+export function* countExpired(now: number, limit: number): Work<boolean> {
   // The row is held from here on: two that count at once would count the same.
-  const { value } = (yield* one("UPDATE counters SET value = value WHERE name = 'lapsed_until' RETURNING value"))!;
+  const { value } = (yield* one("UPDATE counters SET value = value WHERE name = 'expired_until' RETURNING value"))!;
   const from = Number(value);
   if (from >= now) return false;
-  const next = yield* one(NEXT_LAPSED, from, now, limit);
+  const next = yield* one(NEXT_EXPIRED, from, now, limit);
   const until = next === undefined ? now : Number(next.expires_at);
-  const days = Map.groupBy(yield* all(LAPSED, from, until), (row) => Number(row.day));
+  const days = Map.groupBy(yield* all(EXPIRED, from, until), (row) => Number(row.day));
   for (const [day, rows] of [...days].sort(([a], [b]) => a - b)) {
     const counts = new DayCounts();
-    for (const { workspace_pk, list_pk, rules } of rows) counts.add('lapsed', Number(workspace_pk), Number(list_pk), Number(rules));
+    for (const { workspace_pk, list_pk, rules } of rows) counts.add('expired', Number(workspace_pk), Number(list_pk), Number(rules));
     yield* counts.write(day * DAY);
   }
-  yield* run("UPDATE counters SET value = $1 WHERE name = 'lapsed_until'", until);
+  yield* run("UPDATE counters SET value = $1 WHERE name = 'expired_until'", until);
   return next !== undefined;
 }
 
@@ -141,10 +141,10 @@ export function* feedDays(workspaceId: string, feedId: string | null, { from, to
 
 const feedDayOf = (row: Row): FeedDay => ({
   day: Number(row.day),
-  came: Number(row.came),
-  lapsed: Number(row.lapsed),
+  added: Number(row.added),
+  expired: Number(row.expired),
+  removed: Number(row.removed),
   undone: Number(row.undone),
-  deleted: Number(row.deleted),
   v4: sizeOf(row.last_v4, row.max_v4),
   v6: sizeOf(row.last_v6, row.max_v6),
 });

@@ -8,7 +8,9 @@ import { replacementWrites } from '../accounts/replacements.ts';
 import { deletedManagement } from '../accounts/restore-deleted.ts';
 import { sampleWrites } from '../accounts/samples.ts';
 import { sessionWrites } from '../accounts/sessions.ts';
-import { recordFeed } from '../feed-record.ts';
+import { sourceStates } from '../accounts/source-states.ts';
+import { sourceManagement } from '../accounts/sources.ts';
+import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
 import { restore } from '../restore.ts';
 import { ruleTable } from '../rules/rule-columns.ts';
@@ -47,6 +49,8 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
     ...restore(transact),
     ...sampleWrites(transact),
     ...sessionWrites(transact),
+    ...sourceManagement(transact),
+    ...sourceStates(transact),
     ...replacementWrites(transact),
     ...bouncerWrites(transact),
     ...deviceWrites(transact),
@@ -64,7 +68,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
         for (const size of sizes) drive(db, noteFeedSize(size));
       });
     },
-    recordFeed: async (...args) => drive(db, recordFeed(...args)),
+    recordDocument: async (...args) => drive(db, recordDocument(...args)),
     sweep: async (limits) => transaction(db, () => drive(db, sweep(atMost, limits))),
     shrink: async () => shrinkSlice(db),
   };

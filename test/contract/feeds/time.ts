@@ -1,4 +1,4 @@
-/** Feeds over time, by the real clock: lapse, renewal, caching, first appearance (decisions 5). */
+/** Feeds over time, by the real clock: expiry, renewal, caching, first appearance (decisions 5). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -150,7 +150,7 @@ export function event(target: string, more: Json = {}): Json {
   return { type: 'access_rules', action: 'block', [field]: target, ...more };
 }
 
-/** The message of a block that lapses at a second: accepted a minute before it, as an expiration of 60 demands. */
+/** The message of a block that expires at a second: accepted a minute before it, as an expiration of 60 demands. */
 export function lapsing(workspace: string, ip: string, second: number): Message {
   const headers = { workspace_id: workspace, received_at: new Date((second - 60) * 1000).toISOString() };
   return { key: workspace, headers, value: JSON.stringify(event(ip, { expiration: 60 })) };

@@ -1,4 +1,4 @@
-/** What bouncers are told over time: changes, lapses, lost answers, restarts (D14). */
+/** What bouncers are told over time: changes, expiries, lost answers, restarts (D14). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FeedHour } from '../../support/bouncer-hour.ts';
@@ -77,7 +77,7 @@ describe('D14 decisions', () => {
     }
   });
 
-  test('D14.5 a duration ends at the lapse; a renewed block is told again when the old time has passed', async () => {
+  test('D14.5 a duration ends at the expiry; a renewed block is told again when the old time has passed', async () => {
     const { clock, store, list, replica } = world();
     const id = store.add(list, '192.0.2.1', { ttl: 60 });
     store.add(list, '192.0.2.9');
@@ -123,7 +123,7 @@ describe('D14 decisions', () => {
     assert.ok(told < 25_000, String(told));
   });
 
-  test('D14.5 a network of several rules is told until its first address lapses', async () => {
+  test('D14.5 a network of several rules is told until its first address expires', async () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.0', { ttl: 100 });
     store.add(list, '192.0.2.1', { ttl: 50 });

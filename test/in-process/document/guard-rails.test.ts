@@ -26,7 +26,7 @@ function linesOf(set: Uint8Array): string {
 }
 
 describe('D7 what is taken out of block feeds', () => {
-  test('D7.4, D7.6, D7.7 property: feeds equal the model, over rules of every kind, geo data, protection, subtraction and lapse', async () => {
+  test('D7.4, D7.6, D7.7 property: feeds equal the model, over rules of every kind, geo data, protection, subtraction and expiry', async () => {
     const random = seededRandom(12);
     for (let round = 0; round < 30; round++) {
       const clock = new ManualClock();
@@ -78,7 +78,7 @@ describe('D7 what is taken out of block feeds', () => {
         return wanted.map((has, at) => (has === 1 && guarded[at] === 0 && taken[at] === 0 ? 1 : 0));
       };
 
-      // Nothing is written meanwhile: what lapses leaves by itself, and what an exception held back comes.
+      // Nothing is written meanwhile: what expires leaves by itself, and what an exception held back comes.
       for (const wait of [0, 11_000, 10_000]) {
         await clock.advance(wait);
         for (const feed of feeds) {
@@ -130,7 +130,7 @@ describe('D7 what is taken out of block feeds', () => {
     assert.equal((await replica.get('/edge')).body, '10.0.0.128/25\n');
   });
 
-  test('D7.8 a never-block rule that lapses or is renewed decides until when a feed is right; also one of another list', async () => {
+  test('D7.8 a never-block rule that expires or is renewed decides until when a feed is right; also one of another list', async () => {
     const clock = new ManualClock();
     const store = new MemoryStore(clock);
     const [edge, other] = [store.addList('edge', { subtractAllow: 'workspace' }), store.addList('other')];

@@ -126,7 +126,7 @@ describe('D5 replicas over one store', () => {
   });
 
   for (const seed of [1, 2, 3, 4, 5, 6]) {
-    test(`D5 3 rules come, go, lapse and are renewed at random (${seed}): every answer is right for its moment`, async () => {
+    test(`D5 3 rules come, go, expire and are renewed at random (${seed}): every answer is right for its moment`, async () => {
       const random = seededRandom(seed);
       const clock = new ManualClock();
       const store = new MemoryStore(clock);

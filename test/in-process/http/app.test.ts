@@ -31,6 +31,7 @@ const list = (id: string, name: string, isDefault = false): AccessList => ({
   name,
   description: null,
   isDefault,
+  sourceId: null,
   revision: 1,
   format: null,
   family: null,

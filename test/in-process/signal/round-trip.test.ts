@@ -53,7 +53,7 @@ const json = fc
 const ref = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/);
 const anyCase = (word: string) => fc.constantFrom(word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1));
 
-/** The whole second at which a rule lapses; `least` is its floor, `none` what no expiry means. */
+/** The whole second at which a rule expires; `least` is its floor, `none` what no expiry means. */
 function lapse(given: number | undefined, least: number, none: number | null): number | null {
   const lifetime = given ? Math.max(given, least) : none;
   return lifetime === null ? null : Math.ceil((RECEIVED + lifetime * 1000) / 1000) * 1000;

@@ -58,7 +58,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   });
 
   const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose a feed';
-  const action = feed !== undefined ? 'Change it' : kind === 'list' ? 'Make the list' : 'Make the feed';
+  const action = feed !== undefined ? 'Apply' : kind === 'list' ? 'Make the list' : 'Make the feed';
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy}>${action}<//>`;
   const fault =
     error instanceof ApiError && error.status === 412

@@ -39,7 +39,7 @@ export function BlockForm({ names, value: given = '', onClose, onDone }) {
     run(async () => {
       const { body: done } = await ask(manage('/rules'), { method: 'POST', once, body });
       if (isAllow) toast(neverBlockedText(body.value, done), done.still_blocked?.length === 0 ? 'good' : 'bad');
-      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is blocked now.' : 'was taken; it lands in a moment.'}`);
+      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is blocked now.' : 'was accepted; it takes effect in a moment.'}`);
       onDone();
       onClose();
     });

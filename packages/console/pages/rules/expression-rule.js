@@ -43,7 +43,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
   const submit = () =>
     run(async () => {
       const { body: done } = await ask(ADDRESS, { method: 'POST', once, body });
-      toast(html`The rule <bdi>${body.rule_ref}</bdi> ${done.landed ? 'is in force.' : 'was taken; it lands in a moment.'}`);
+      toast(html`The rule <bdi>${body.rule_ref}</bdi> ${done.landed ? 'is in force.' : 'was accepted; it takes effect in a moment.'}`);
       onDone();
       onClose();
     });
@@ -54,7 +54,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
   return html`
     <${Dialog}
       title=${rule === undefined ? `Add a ${tab.label} rule` : 'Change the rule'} wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${before === undefined ? 'Add the rule' : 'Replace the rule'}<//>`}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${before === undefined ? 'Add the rule' : 'Apply'}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <div class="form-row">

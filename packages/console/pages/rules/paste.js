@@ -23,7 +23,10 @@ const ACTIONS = [
   { value: 'unblock', label: 'Unblock' },
 ];
 /** What has to be said where much is at stake. */
-const SURE = { wide: 'Whole countries and networks of operators are meant', large: 'More than half of the rules of the list shall go' };
+const SURE = {
+  wide: 'Whole countries and networks of operators are meant',
+  large: 'Removing more than half of the rules of the list is meant',
+};
 /** Faults that are shown; the answer has more. */
 const SHOWN = 50;
 
@@ -52,7 +55,7 @@ export function PasteForm({ names, onClose, onDone }) {
     run(async () => {
       const { body } = await ask(change, { method: 'POST', once, body: text });
       const removed = body.replaced === undefined ? '' : `, and ${counted(body.replaced.removed, 'rule', 'rules')} removed`;
-      toast(`${counted(body.accepted, 'entry', 'entries')} of the list ${body.accepted === 1 ? 'was' : 'were'} taken${removed}.`);
+      toast(`${counted(body.accepted, 'entry', 'entries')} of the list ${body.accepted === 1 ? 'was' : 'were'} accepted${removed}.`);
       onDone();
       onClose();
     });
@@ -65,7 +68,7 @@ export function PasteForm({ names, onClose, onDone }) {
   return html`
     <${Dialog}
       title="Paste a list" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (asks && !isSure)}>${takes === 0 ? 'Take the entries' : `Take ${counted(takes, 'entry', 'entries')}`}<//>`}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (asks && !isSure)}>${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <${TextField}

@@ -42,7 +42,7 @@ export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) 
     `;
   }
   const footer = html`
-    ${rule.target !== undefined && html`<a class="button" href=${`${link('/explain')}?${new URLSearchParams({ target: rule.target, action: rule.action })}`}>Explain</a>`}
+    ${rule.target !== undefined && html`<a class="button" href=${`${link('/lookup')}?${new URLSearchParams({ target: rule.target, action: rule.action })}`}>Look up</a>`}
     ${may(session, 'rules:write') && html`<${Button} kind="danger" onClick=${() => setDeleting(true)}>Delete<//>`}
     ${may(session, 'rules:write') && isExpression && html`<${Button} kind="main" onClick=${() => onChange(rule)}>Change<//>`}
   `;

@@ -5,8 +5,8 @@ import { count } from '../../format.js';
 import { link } from '../../router.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { CUTS, Verdict } from '../explain/words.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
+import { CUTS, Verdict } from '../lookup/words.js';
 
 /**
  * @typedef {object} KeepingFeed
@@ -37,13 +37,13 @@ export function StillBlocked({ answer: { still_blocked: feeds, still_blocked_lef
 
 /** What is said when it was done. @param {string} value @param {StillBlockedAnswer & { landed: boolean }} answer */
 export function neverBlockedText(value, { landed, still_blocked: feeds, still_blocked_left_out: leftOut = 0 }) {
-  const explain = html`<a href=${`${link('/explain')}?${new URLSearchParams({ target: value })}`}>Explain it</a>`;
-  const taken = html`<bdi>${value}</bdi> ${landed ? 'is on the never-block list' : 'was taken; it is on the never-block list in a moment'}`;
-  if (feeds === undefined || feeds === null) return html`${taken}. Whether block feeds have it all the same is not known: ${explain}.`;
-  if (feeds.length === 0) return html`${taken}, and no block feed has it from the next read on.`;
+  const lookUp = html`<a href=${`${link('/lookup')}?${new URLSearchParams({ target: value })}`}>Look it up</a>`;
+  const done = html`<bdi>${value}</bdi> ${landed ? 'is on the never-block list' : 'was accepted; it is on the never-block list in a moment'}`;
+  if (feeds === undefined || feeds === null) return html`${done}. Whether block feeds have it all the same is not known: ${lookUp}.`;
+  if (feeds.length === 0) return html`${done}, and no block feed has it from the next read on.`;
   const names = feeds.slice(0, 3).map(({ name, id }, i) => html`${i > 0 ? ', ' : ''}<bdi key=${id}>${name}</bdi>`);
   const more = feeds.length + leftOut - names.length;
-  return html`${taken}, but block feeds have it still: ${names}${more > 0 && ` and ${count(more)} more`}. ${explain}.`;
+  return html`${done}, but block feeds have it still: ${names}${more > 0 && ` and ${count(more)} more`}. ${lookUp}.`;
 }
 
 /** @type {import('../../ui/table.js').Column<KeepingFeed>[]} */
@@ -59,7 +59,7 @@ const COLUMNS = [
 
 /** @param {KeepingFeed} feed */
 function wayText({ way_out: way }) {
-  if (way === null) return 'No single step: Explain names the rules';
+  if (way === null) return 'No single step: Look up names the rules';
   if (way.do === 'unblock') return html`An unblock of it in <bdi>${way.lists.join(', ')}</bdi>`;
   return `Set “Cut out never-block rules” of the feed to “${CUTS[way.value]}”`;
 }

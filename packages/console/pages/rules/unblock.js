@@ -12,10 +12,10 @@ import { TextField } from '../../ui/field.js';
 import { Failed, Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
-import { Verdict, whyText } from '../explain/words.js';
+import { Verdict, whyText } from '../lookup/words.js';
 import { WhatChanges } from './what-changes.js';
 
-/** @typedef {import('../explain/words.js').ExplainedFeed} ExplainedFeed */
+/** @typedef {import('../lookup/words.js').ExplainedFeed} ExplainedFeed */
 
 /** How long typing has to rest, ms. */
 const REST = 350;
@@ -28,7 +28,7 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
     const timer = setTimeout(() => setTarget(value.trim()), REST);
     return () => clearTimeout(timer);
   }, [value]);
-  const { value: explained, error: failure } = useLive(target === '' ? null : manage('/explain', { target }));
+  const { value: explained, error: failure } = useLive(target === '' ? null : manage('/lookup', { target }));
   const { busy, error, run } = useWork();
 
   const isWaiting = value.trim() !== '' && (target !== value.trim() || (explained === undefined && failure === undefined));

@@ -26,7 +26,7 @@ const VERDICTS = /** @type {const} */ ({ in: ['bad', 'in'], partly: ['warn', 'pa
 /** @param {{ verdict: 'in' | 'partly' | 'out' }} props */
 export const Verdict = ({ verdict }) => html`<${Badge} kind=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}<//>`;
 
-/** How a rule concerns the target that is explained. @type {Record<string, string>} */
+/** How a rule concerns the target that is looked up. @type {Record<string, string>} */
 export const RELATIONS = {
   exact: 'this very target',
   covering: 'a network around it',

@@ -18,13 +18,13 @@ import { PageHead } from '../ui/page-head.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
-import { CUTS, IDLE, RELATIONS, Verdict, whyText } from './explain/words.js';
 import { linkToFeed } from './feeds/read-feeds.js';
+import { CUTS, IDLE, RELATIONS, Verdict, whyText } from './lookup/words.js';
 import { BlockForm } from './rules/block.js';
 import { UnblockForm } from './rules/unblock.js';
 
-/** @typedef {import('./explain/words.js').ExplainedFeed} ExplainedFeed */
-/** @typedef {import('./explain/words.js').ExplainedRule} ExplainedRule */
+/** @typedef {import('./lookup/words.js').ExplainedFeed} ExplainedFeed */
+/** @typedef {import('./lookup/words.js').ExplainedRule} ExplainedRule */
 
 const ACTIONS = [
   { value: 'block', label: 'Block feeds' },
@@ -37,7 +37,7 @@ export function Page({ session, place }) {
   const action = place.query.get('action') === 'allow' ? 'allow' : 'block';
   const names = useNames(session);
   const [open, setOpen] = useState(/** @type {'block' | 'unblock' | undefined} */ (undefined));
-  const address = manage('/explain', { target, action });
+  const address = manage('/lookup', { target, action });
   const live = useLive(target === '' ? null : address);
   const opened = { value: target, names, onClose: () => setOpen(undefined), onDone: live.refresh };
   const actions =
@@ -48,11 +48,11 @@ export function Page({ session, place }) {
       <${Button} onClick=${() => setOpen('block')}>Block or allow<//>
     `;
   return html`
-    <${PageHead} title="Explain" actions=${actions}>Which feeds have an address, network, ASN or country, and the rules that put it there or keep it out.<//>
+    <${PageHead} title="Look up" actions=${actions}>Which feeds have an address, network, ASN or country, and the rules that put it there or keep it out.<//>
     <${Asked} key=${target} target=${target} action=${action} />
     ${
       target === ''
-        ? html`<${Empty} icon="explain" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, or press <kbd>/</kbd> on any page.</p><//>`
+        ? html`<${Empty} icon="search" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, or press <kbd>/</kbd> on any page.</p><//>`
         : html`
           <${Shown} live=${live}>${(/** @type {{ feeds: ExplainedFeed[] }} */ { feeds }) => html`<${Explanation} target=${target}
             action=${action} feeds=${feeds} />`}<//>
@@ -69,7 +69,7 @@ function Asked({ target, action }) {
   const [text, setText] = useState(target);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (text.trim() !== '') go(`${link('/explain')}?${new URLSearchParams({ target: text.trim(), action })}`);
+    if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action })}`);
   };
   return html`
     <form class="asked" onSubmit=${submit}>
@@ -77,7 +77,7 @@ function Asked({ target, action }) {
         spellcheck=${false} />
       <${SelectField} label="In" value=${action} onValue=${(/** @type {string} */ value) => setQuery({ action: value })}
         options=${ACTIONS} />
-      <${Button} kind="main" type="submit">Explain<//>
+      <${Button} kind="main" type="submit">Look up<//>
     </form>
   `;
 }

@@ -15,12 +15,12 @@ const RECORD = `INSERT INTO feed_records AS stored (workspace_pk, list_pk, forma
     snapshot_at = CASE WHEN excluded.snapshot_at < stored.snapshot_at THEN stored.snapshot_at ELSE excluded.snapshot_at END
   RETURNING hash, snapshot_at, since`;
 
-/** `recordFeed` of the port; one statement, which needs no transaction around it. */
-export function* recordFeed(...[workspaceId, key, seen]: Parameters<RuleWrites['recordFeed']>): Work<FeedRecord> {
+/** `recordDocument` of the port; one statement, which needs no transaction around it. */
+export function* recordDocument(...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
   const { feedId, format, family, action } = key;
   const row = yield* oneByKey(RECORD, workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
-  if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed that is to be recorded is gone');
+  if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }
 
-type FeedRecord = Awaited<ReturnType<RuleWrites['recordFeed']>>;
+type DocumentRecord = Awaited<ReturnType<RuleWrites['recordDocument']>>;

@@ -78,12 +78,12 @@ function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed
   return { ...feed, entries: size.entries, max_entries: size.limit, over_cap: size.entries > size.limit };
 }
 
-export const EXPLAIN_OPERATIONS: readonly Operation[] = [
+export const LOOKUP_OPERATIONS: readonly Operation[] = [
   operation({
-    name: 'explain',
+    name: 'lookUp',
     summary: 'Which feeds have an address, network, ASN or country, and why',
     method: 'GET',
-    path: '/explain',
+    path: '/lookup',
     permission: 'rules:read',
     query: Type.Object({
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),

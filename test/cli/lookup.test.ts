@@ -1,4 +1,4 @@
-/** `weir explain` and `weir rule ls` as an operator uses them, over an embedded store without a server. */
+/** `weir lookup` and `weir rule ls` as an operator uses them, over an embedded store without a server. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -17,7 +17,7 @@ interface FeedJson extends Json {
   readonly rules: readonly Json[];
 }
 
-describe('D10 explain', () => {
+describe('D10 look-up', () => {
   const folder = temporaryFolder({ after });
   const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), PROTECTED_NETWORKS: '10.0.0.0/8' };
   const batchId = newBatchId(Date.now());
@@ -26,7 +26,7 @@ describe('D10 explain', () => {
 
   const text = (...args: string[]) => commandText([...args, '--workspace', 'acme'], settings);
   const json = <T>(...args: string[]) => commandJson<T>([...args, '--workspace', 'acme'], settings);
-  const feedsOf = async (...args: string[]) => (await json<{ feeds: FeedJson[] }>('explain', ...args)).feeds;
+  const feedsOf = async (...args: string[]) => (await json<{ feeds: FeedJson[] }>('lookup', ...args)).feeds;
   const verdicts = async (...args: string[]) => Object.fromEntries((await feedsOf(...args)).map(({ name, verdict }) => [name, verdict]));
 
   before(async () => {
@@ -63,7 +63,8 @@ describe('D10 explain', () => {
   });
 
   test('D10.1, D10.2, D10.3 each feed is in or out, with its rules, where they come from, and what an unblock changes', async () => {
-    const shown = await text('explain', '203.0.113.9');
+    const shown = await text('lookup', '203.0.113.9');
+    assert.equal(await text('explain', '203.0.113.9'), shown, 'by its old name');
     const since = /since (\S+Z)/.exec(shown)?.[1];
     const until = new Date(expiresAt).toISOString();
     const from = `key soar, batch ${batchId}, since ${since}`;
@@ -93,7 +94,7 @@ describe('D10 explain', () => {
   });
 
   test('D10.2 never-block rules and protected networks that keep an address out are told', async () => {
-    const scanners = await text('explain', '203.0.113.200', '--list', 'scanners', '--no-entries');
+    const scanners = await text('lookup', '203.0.113.200', '--list', 'scanners', '--no-entries');
     assert.match(
       scanners,
       /^list scanners: out\n {2}in: inside 203\.0\.113\.0\/24, .*\n {2}out: inside never-block rule 203\.0\.113\.128\/25, list partners, .*\n$/m,
@@ -107,7 +108,7 @@ describe('D10 explain', () => {
       small: 'out',
       edge: 'in',
     });
-    const guarded = await text('explain', '10.1.2.3', '--list', 'scanners', '--no-entries');
+    const guarded = await text('lookup', '10.1.2.3', '--list', 'scanners', '--no-entries');
     assert.match(guarded, /^list scanners: out\n {2}in: inside 10\.0\.0\.0\/7, .*\n {2}out: protected network 10\.0\.0\.0\/8\n$/m);
     const [allow] = await feedsOf('203.0.113.200', '--list', 'partners', '--action', 'allow');
     assert.deepEqual([allow.verdict, allow.entries, allow.rules.map(({ relation }) => relation)], ['in', 1, ['covering']]);
@@ -141,11 +142,11 @@ describe('D10 explain', () => {
     const [scanners] = await feedsOf('AS64500', '--list', 'scanners');
     assert.deepEqual([scanners.verdict, scanners.rules.map(({ relation }) => relation)], ['partly', ['overlapping']]);
     // A feed of one family has nothing of the other.
-    assert.match(await text('explain', '2001:db8::1'), /^no rule concerns it in: workspace acme, .*list small \(v4 only\), feed edge$/m);
+    assert.match(await text('lookup', '2001:db8::1'), /^no rule concerns it in: workspace acme, .*list small \(v4 only\), feed edge$/m);
   });
 
   test('D10.3 the JSON names the rules that an unblock removes, and the verdict then', async () => {
-    const [feed] = (await json<{ feeds: Json[] }>('explain', '203.0.113.9', '--feed', 'edge')).feeds;
+    const [feed] = (await json<{ feeds: Json[] }>('lookup', '203.0.113.9', '--feed', 'edge')).feeds;
     const { unblock, rules, entries, max_entries, over_cap } = feed as unknown as Json & {
       unblock: { removes: number[]; verdict: string };
       rules: Json[];
@@ -198,10 +199,10 @@ describe('D10 explain', () => {
 
   test('D10.4, D10.6 a mistake is told in a sentence', async () => {
     const MISTAKES: [string, RegExp][] = [
-      ['explain 203.0.113.999', /"203\.0\.113\.999" /],
-      ['explain AS99999999999', /must be AS and a number/],
-      ['explain 203.0.113.9 --feed edge --list small', /--feed or --list, not both/],
-      ['explain 203.0.113.9 --list nowhere', /there is no list "nowhere"/],
+      ['lookup 203.0.113.999', /"203\.0\.113\.999" /],
+      ['lookup AS99999999999', /must be AS and a number/],
+      ['lookup 203.0.113.9 --feed edge --list small', /--feed or --list, not both/],
+      ['lookup 203.0.113.9 --list nowhere', /there is no list "nowhere"/],
       ['rule ls --address NL --match covering', /--match covering takes an address or a network, not "NL"/],
       ['rule ls --address 203.0.113.9 --kind waf_rule', /--address finds access rules only/],
       ['rule ls --after 7', /--after takes what an earlier page ended with, not "7"/],

@@ -1,4 +1,4 @@
-/** `weir explain`: which feeds have an address, and why (SPEC D10). */
+/** `weir lookup`: which feeds have an address, and why (SPEC D10). */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, systemClock } from '../../clock.ts';
 import { explain } from '../../document/explain/explain.ts';
@@ -19,12 +19,14 @@ import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
 import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
 
-export function explainCommand(add: AddCommand): void {
+export function lookupCommand(add: AddCommand): void {
   add(
-    'explain <target>',
+    'lookup <target>',
     'which feeds have an address, network, ASN or country, and why',
     (c) =>
       inWorkspace(c)
+        // What it was called before 0.1.0; goes with 0.2.0.
+        .alias('explain')
         .option('--feed <feed>', 'only this feed made of lists')
         .option('--list <list>', 'only the feed of this list')
         .option('--action <action>', 'block feeds or allow feeds', oneOf('--action', ACCESS_ACTIONS), 'block')

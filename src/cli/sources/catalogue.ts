@@ -1,0 +1,46 @@
+/** `weir source catalogue`: lists that are known well enough to be added by a name. */
+import { WeirError } from '../../errors.ts';
+import { catalogueJson } from '../../manage/operations/catalogue.ts';
+import { CATALOGUE, type CatalogueRow, findCatalogue } from '../../source/catalogue.ts';
+import type { AddCommand } from '../command.ts';
+import { table } from '../context.ts';
+
+export function catalogueCommand(add: AddCommand): void {
+  add(
+    'source catalogue [name]',
+    'list what can be added by its name, or tell all about one: address, terms, what to know before',
+    (c) => c,
+    {
+      run: async (_context, [name]) => {
+        if (name === undefined) return CATALOGUE.map(catalogueJson);
+        const row = findCatalogue(name);
+        if (row === undefined)
+          throw new WeirError('USAGE', `there is no ${name} in the catalogue: weir source catalogue lists what there is`);
+        return [catalogueJson(row)];
+      },
+      show: (rows) => (rows.length === 1 ? oneText(rows[0]!) : table(['NAME', 'FOR', 'EVERY', 'WHAT'], rows.map(lineOf))),
+    },
+  );
+}
+
+type Shown = ReturnType<typeof catalogueJson>;
+
+const lineOf = ({ name, purpose, every, title }: Shown) => [name, purpose, everyText(every), title];
+
+function oneText(row: Shown): string {
+  const lines: readonly (readonly [string, string | null])[] = [
+    [row.name, row.title],
+    ['address', row.url],
+    ['for', row.purpose],
+    ['entries at', row.paths.length === 0 ? null : [...row.paths, ...(row.where === null ? [] : [`where ${row.where}`])].join(', ')],
+    ['every', `${everyText(row.every)}, at most every ${everyText(row.least)}`],
+    ['terms', row.terms],
+    ['empty', row.may_be_empty ? 'it may be' : null],
+    ['note', row.note],
+  ];
+  const width = Math.max(...lines.map(([name]) => name.length));
+  return lines.flatMap(([name, text]) => (text === null ? [] : [`${name.padEnd(width)}  ${text}`])).join('\n');
+}
+
+const everyText = (seconds: CatalogueRow['every']): string =>
+  seconds % 86_400 === 0 ? `${seconds / 86_400}d` : seconds % 3600 === 0 ? `${seconds / 3600}h` : `${seconds / 60}min`;

@@ -1,0 +1,253 @@
+/**
+ * Lists that are known well enough to be added by a name (SPEC D23.40): where they are, how they are read, how often their makers let them
+ * be asked for, and what they allow. Data only: none is on unless somebody adds it, and nothing of a list is shipped.
+ */
+
+/** A row of the catalogue. */
+export interface CatalogueRow {
+  /** What it is added by, and its list called unless another name is given. */
+  readonly name: string;
+  /** What it is, and whose, in a line. */
+  readonly title: string;
+  readonly url: string;
+  readonly purpose: 'block' | 'allow';
+  readonly paths?: readonly string[];
+  /** `name=value` */
+  readonly condition?: string;
+  /** How often it is fetched unless something else is said, and at most, seconds. The second holds for all of its host. */
+  readonly every: number;
+  readonly least: number;
+  /** What its maker allows and asks for, in one sentence. */
+  readonly terms: string;
+  readonly mayBeEmpty?: true;
+  /** The shortest prefix that it is known to have, where it is shorter than a source may have otherwise. */
+  readonly minPrefixV4?: number;
+  /** What to know before it is added, in one sentence. */
+  readonly note?: string;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const SPAMHAUS = {
+  purpose: 'block',
+  every: DAY,
+  least: HOUR,
+  terms: 'Free of charge, once a day is enough and more than once an hour is firewalled; credit, date and copyright stay with the data.',
+} as const;
+const FIREHOL = {
+  purpose: 'block',
+  every: 6 * HOUR,
+  least: 15 * MINUTE,
+  terms: 'Put together of lists with terms of their own; several of them forbid that they are passed on.',
+} as const;
+const EMERGING = { purpose: 'block', every: DAY, least: DAY } as const;
+const IPSUM = {
+  purpose: 'block',
+  every: DAY,
+  least: 15 * MINUTE,
+  terms: 'The Unlicense for the collection; made of more than 30 lists with terms of their own.',
+} as const;
+const CLOUDFLARE = {
+  purpose: 'allow',
+  every: DAY,
+  least: HOUR,
+  terms: 'Published by Cloudflare so that its customers let its servers through.',
+} as const;
+const AWS = {
+  url: 'https://ip-ranges.amazonaws.com/ip-ranges.json',
+  purpose: 'allow',
+  paths: ['prefixes[].ip_prefix', 'ipv6_prefixes[].ipv6_prefix'],
+  every: DAY,
+  least: HOUR,
+  terms: 'Published by AWS for filters such as this.',
+} as const;
+const BOTS = { purpose: 'allow', paths: ['prefixes[].ipv4Prefix', 'prefixes[].ipv6Prefix'], every: DAY, least: HOUR } as const;
+
+export const CATALOGUE: readonly CatalogueRow[] = [
+  {
+    ...SPAMHAUS,
+    name: 'spamhaus-drop',
+    title: 'Spamhaus DROP, IPv4: networks that were hijacked, or are leased by criminals',
+    url: 'https://www.spamhaus.org/drop/drop_v4.json',
+  },
+  { ...SPAMHAUS, name: 'spamhaus-drop-v6', title: 'Spamhaus DROP, IPv6', url: 'https://www.spamhaus.org/drop/drop_v6.json' },
+  {
+    ...SPAMHAUS,
+    name: 'spamhaus-asn-drop',
+    title: 'Spamhaus ASN-DROP: network operators that are run by criminals',
+    url: 'https://www.spamhaus.org/drop/asndrop.json',
+    note: 'Some 400 network operators are many thousands of networks: try it first.',
+  },
+  {
+    ...FIREHOL,
+    name: 'firehol-level1',
+    title: 'FireHOL level 1: what can be blocked nearly everywhere, put together of several lists',
+    url: 'https://raw.githubusercontent.com/firehol/blocklist-ipsets/master/firehol_level1.netset',
+    minPrefixV4: 3,
+    note: 'It has 10.0.0.0/8, 192.168.0.0/16, 224.0.0.0/3 and other networks that are no public ones: only with PROTECTED_NETWORKS=private,special.',
+  },
+  {
+    ...FIREHOL,
+    name: 'firehol-level2',
+    title: 'FireHOL level 2: attackers of the last two days',
+    url: 'https://raw.githubusercontent.com/firehol/blocklist-ipsets/master/firehol_level2.netset',
+  },
+  {
+    ...FIREHOL,
+    name: 'firehol-level3',
+    title: 'FireHOL level 3: attackers, spyware and viruses of the last 30 days',
+    url: 'https://raw.githubusercontent.com/firehol/blocklist-ipsets/master/firehol_level3.netset',
+    note: 'It blocks more innocents than the levels below it.',
+  },
+  {
+    name: 'feodo',
+    title: 'abuse.ch Feodo Tracker: servers that command botnets',
+    url: 'https://feodotracker.abuse.ch/downloads/ipblocklist_recommended.txt',
+    purpose: 'block',
+    every: HOUR,
+    least: HOUR,
+    mayBeEmpty: true,
+    terms: 'CC0.',
+    note: 'It has very few entries, or none, when botnets were taken down.',
+  },
+  {
+    name: 'dshield-block',
+    title: 'SANS ISC DShield: the 20 networks of /24 that attack most',
+    url: 'https://feeds.dshield.org/block.txt',
+    purpose: 'block',
+    every: DAY,
+    least: HOUR,
+    terms: 'CC BY-NC-SA 2.5: not for commercial use.',
+  },
+  {
+    ...EMERGING,
+    name: 'emerging-block',
+    title: 'Proofpoint Emerging Threats: blocks for firewalls',
+    url: 'https://rules.emergingthreats.net/fwrules/emerging-Block-IPs.txt',
+    terms: 'Open; to be fetched once a day.',
+    note: 'Nearly all of it is Spamhaus DROP.',
+  },
+  {
+    ...EMERGING,
+    name: 'emerging-compromised',
+    title: 'Proofpoint Emerging Threats: hosts that were taken over',
+    url: 'https://rules.emergingthreats.net/blockrules/compromised-ips.txt',
+    terms: 'BSD, three clauses; to be fetched once a day.',
+  },
+  {
+    name: 'cins',
+    title: 'CINS Army: hosts of bad reputation that no other list has, 15,000 at most',
+    url: 'https://cinsscore.com/list/ci-badguys.txt',
+    purpose: 'block',
+    every: 6 * HOUR,
+    least: HOUR,
+    terms: 'Free for any use.',
+  },
+  {
+    name: 'blocklist-de',
+    title: 'blocklist.de: hosts that attacked servers in the last two days',
+    url: 'https://lists.blocklist.de/lists/all.txt',
+    purpose: 'block',
+    every: 6 * HOUR,
+    least: HOUR,
+    terms: 'Free of charge; no licence is stated.',
+  },
+  {
+    ...IPSUM,
+    name: 'ipsum-3',
+    title: 'IPsum level 3: hosts that three lists have, or more',
+    url: 'https://raw.githubusercontent.com/stamparm/ipsum/master/levels/3.txt',
+  },
+  {
+    ...IPSUM,
+    name: 'ipsum-5',
+    title: 'IPsum level 5: hosts that five lists have, or more',
+    url: 'https://raw.githubusercontent.com/stamparm/ipsum/master/levels/5.txt',
+  },
+  {
+    name: 'tor-exits',
+    title: 'Tor Project: exits of the Tor network',
+    url: 'https://check.torproject.org/torbulkexitlist',
+    purpose: 'block',
+    every: HOUR,
+    least: HOUR,
+    terms: 'CC0.',
+    note: 'People who hide where they are, most of them no attackers: whether to block them is a matter of policy.',
+  },
+  { ...CLOUDFLARE, name: 'cloudflare-v4', title: 'Cloudflare: the IPv4 networks of its proxies', url: 'https://www.cloudflare.com/ips-v4' },
+  { ...CLOUDFLARE, name: 'cloudflare-v6', title: 'Cloudflare: the IPv6 networks of its proxies', url: 'https://www.cloudflare.com/ips-v6' },
+  { ...AWS, name: 'aws-cloudfront', title: 'AWS: the networks of CloudFront', condition: 'service=CLOUDFRONT' },
+  {
+    ...AWS,
+    name: 'aws-health-checks',
+    title: 'AWS: from where Route 53 checks whether a service answers',
+    condition: 'service=ROUTE53_HEALTHCHECKS',
+  },
+  {
+    ...BOTS,
+    name: 'googlebot',
+    title: 'Google: the crawlers of its search',
+    url: 'https://developers.google.com/static/crawling/ipranges/common-crawlers.json',
+    terms: 'Published by Google so that its crawlers can be told from others.',
+  },
+  {
+    ...BOTS,
+    name: 'google-services',
+    title: 'Google: the networks of its own services and of its cloud',
+    url: 'https://www.gstatic.com/ipranges/goog.json',
+    terms: 'Published by Google for filters such as this.',
+    note: 'Customers of its cloud are in it, and attackers among them: googlebot is mostly what is meant.',
+  },
+  {
+    name: 'fastly',
+    title: 'Fastly: the networks of its proxies',
+    url: 'https://api.fastly.com/public-ip-list',
+    purpose: 'allow',
+    paths: ['addresses[]', 'ipv6_addresses[]'],
+    every: DAY,
+    least: HOUR,
+    terms: 'Published by Fastly so that its customers let its servers through.',
+  },
+  {
+    name: 'github-hooks',
+    title: 'GitHub: from where webhooks are sent',
+    url: 'https://api.github.com/meta',
+    purpose: 'allow',
+    paths: ['hooks[]'],
+    every: DAY,
+    least: HOUR,
+    terms: 'Published by GitHub for filters such as this; 60 requests an hour from an address without a token.',
+  },
+  {
+    name: 'oracle-services',
+    title: 'Oracle Cloud: the networks of its own services',
+    url: 'https://docs.oracle.com/en-us/iaas/tools/public_ip_ranges.json',
+    purpose: 'allow',
+    paths: ['regions[].cidrs[].cidr'],
+    condition: 'tags=OSN',
+    every: DAY,
+    least: HOUR,
+    terms: 'Published by Oracle for filters such as this.',
+  },
+  {
+    name: 'zscaler-hubs',
+    title: 'Zscaler: from where its customers reach the Internet',
+    url: 'https://config.zscaler.com/api/zscaler.net/hubs/cidr/json/recommended',
+    purpose: 'allow',
+    paths: ['hubPrefixes[]'],
+    every: DAY,
+    least: HOUR,
+    terms: 'Published by Zscaler so that its customers are let through.',
+  },
+];
+
+/** The row of this name; undefined where there is none. */
+export const findCatalogue = (name: string): CatalogueRow | undefined => CATALOGUE.find((row) => row.name === name);
+
+/** The least time between two downloads from a host, seconds, where a row of it says so. */
+export function leastInterval(host: string): number | undefined {
+  const rows = CATALOGUE.filter(({ url }) => new URL(url).host === host);
+  return rows.length === 0 ? undefined : Math.max(...rows.map(({ least }) => least));
+}

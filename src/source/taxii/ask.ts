@@ -1,0 +1,73 @@
+/** One question to a TAXII 2.1 server. */
+import { WeirError } from '../../errors.ts';
+
+const MEDIA_TYPE = 'application/taxii+json;version=2.1';
+/** Bytes of one answer. */
+const MOST_PAGE = 16 * 1024 * 1024;
+
+/** What of a pull is left to one of its answers. */
+export interface AskLimits {
+  readonly totalMs: number;
+  readonly bytes: number;
+}
+
+/** How a pull is fetched (`fetch/taxii.ts`). Its limits are those of all its answers together. */
+export interface TaxiiServer {
+  /** The address that was named. */
+  readonly url: string;
+  readonly limits: AskLimits;
+  /** Fetches as `fetchInto` does; credentials go along only where `isOwn`. */
+  fetch(
+    url: URL,
+    asked: { readonly accept: string; readonly isOwn: boolean; readonly limits: AskLimits },
+    write: (piece: Uint8Array) => Promise<unknown>,
+  ): Promise<{ readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> } | Refused>;
+}
+
+export interface TaxiiAnswer {
+  readonly json: unknown;
+  /** When the last of its objects was added, as the server writes it: with microseconds, which a Date would lose. */
+  readonly addedLast: string | undefined;
+}
+
+/** Any other status; `retryAfter` in ms. */
+export interface Refused {
+  readonly status: number;
+  readonly retryAfter: number | undefined;
+}
+
+export const isRefused = (answer: object): answer is Refused => 'status' in answer;
+
+/** Asks. Rejects with FETCH where the answer is no JSON. */
+export type Ask = (url: URL) => Promise<TaxiiAnswer | Refused>;
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
+
+/** Asks within what is left of the limits. Credentials go to the origin of the address that was named, only. `now`: ms since 1970. */
+export function asker({ url: named, limits, fetch }: TaxiiServer, now: () => number): { readonly ask: Ask; bytes(): number } {
+  const { origin } = new URL(named);
+  const ends = now() + limits.totalMs;
+  let bytes = 0;
+  return {
+    bytes: () => bytes,
+    async ask(url) {
+      const pieces: Uint8Array[] = [];
+      const left = { totalMs: Math.max(1, ends - now()), bytes: Math.min(MOST_PAGE, limits.bytes - bytes) };
+      const asked = { accept: MEDIA_TYPE, isOwn: url.origin === origin, limits: left };
+      const answer = await fetch(url, asked, async (piece) => void pieces.push(piece));
+      if (isRefused(answer)) return { status: answer.status, retryAfter: answer.retryAfter };
+      const whole = Buffer.concat(pieces);
+      bytes += whole.length;
+      const added = answer.headers['x-taxii-date-added-last'];
+      return { json: parsed(whole, url), addedLast: typeof added === 'string' && INSTANT.test(added) ? added : undefined };
+    },
+  };
+}
+
+function parsed(bytes: Buffer, url: URL): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new WeirError('FETCH', `${url.origin}${url.pathname}: the answer is no JSON, as TAXII 2.1 is`);
+  }
+}

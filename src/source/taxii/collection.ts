@@ -1,0 +1,72 @@
+/** Which collection an address means (SPEC D23.30): its own, or the one that a server, an API root or a list of collections has. */
+import { WeirError } from '../../errors.ts';
+import { isObject } from '../../signal/normalize.ts';
+import { type Ask, isRefused, type Refused } from './ask.ts';
+
+/** API roots of a server that are looked at, and collections that are named. */
+const MOST_ROOTS = 10;
+const MOST_NAMED = 20;
+
+interface Collection {
+  readonly id: string;
+  readonly title: string;
+  readonly alias: string | undefined;
+  readonly url: URL;
+}
+
+const OBJECTS = /^(.*\/collections\/[^/]+)(\/(objects|manifest))?\/?$/;
+
+/** The address of the objects. `wanted`: the id, alias or title where there are several. Throws FETCH with those that there are. */
+export async function objectsUrl(ask: Ask, address: string, wanted: string | undefined): Promise<URL | Refused> {
+  const url = new URL(address);
+  const [, own] = OBJECTS.exec(url.pathname) ?? [];
+  if (own !== undefined) return at(url, `${own}/objects/`);
+  const first = await ask(at(url, slashed(url.pathname)));
+  if (isRefused(first)) return first;
+  const found: Collection[] = [];
+  const lists = listsOf(first.json, url);
+  if (lists === undefined) found.push(...collectionsOf(first.json, url));
+  for (const list of lists ?? []) {
+    const answer = await ask(list);
+    if (!isRefused(answer)) found.push(...collectionsOf(answer.json, list));
+    else if (lists!.length === 1) return answer;
+  }
+  const meant = wanted === undefined ? found : found.filter(({ id, title, alias }) => [id, title, alias].includes(wanted));
+  if (meant.length === 1) return meant[0]!.url;
+  const names = found.slice(0, MOST_NAMED).map(({ id, title }) => `${id} (${title})`);
+  const list = names.length === 0 ? 'none that may be read' : names.join(', ');
+  throw new WeirError('FETCH', `${address}: say which collection is meant; there is ${list}`);
+}
+
+/** Where the collections of a server or an API root are listed; undefined where the answer is such a list itself. */
+function listsOf(json: unknown, url: URL): URL[] | undefined {
+  if (!isObject(json)) throw none(url);
+  const { api_roots: roots, collections, versions } = json;
+  if (Array.isArray(roots))
+    return roots.slice(0, MOST_ROOTS).flatMap((root) => {
+      const resolved = typeof root === 'string' && URL.canParse(root, url.href) ? new URL(root, url) : undefined;
+      return resolved === undefined ? [] : [at(resolved, `${slashed(resolved.pathname)}collections/`)];
+    });
+  if (Array.isArray(versions)) return [at(url, `${slashed(url.pathname)}collections/`)];
+  if (collections === undefined && !/\/collections\/?$/.test(url.pathname)) throw none(url);
+  return undefined;
+}
+
+function collectionsOf(json: unknown, list: URL): Collection[] {
+  const collections = isObject(json) && Array.isArray(json.collections) ? json.collections : [];
+  return collections.flatMap((each: unknown) => {
+    if (!isObject(each) || typeof each.id !== 'string' || each.can_read === false) return [];
+    const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 200) : undefined);
+    const url = at(list, `${slashed(list.pathname)}${encodeURIComponent(each.id)}/objects/`);
+    return [{ id: each.id.slice(0, 200), title: text(each.title) ?? 'without a title', alias: text(each.alias), url }];
+  });
+}
+
+const none = (url: URL) => new WeirError('FETCH', `${url.href}: the answer is neither a server, an API root nor collections of TAXII 2.1`);
+const slashed = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
+
+function at(url: URL, path: string): URL {
+  const other = new URL(url);
+  other.pathname = path;
+  return other;
+}

@@ -1,0 +1,103 @@
+/** What is known of a collection between two pulls: its objects, and from where on the next pull asks (SPEC D23.33, D23.34). */
+import { WeirError } from '../../errors.ts';
+import { isObject } from '../../signal/normalize.ts';
+import type { Row } from '../readers/row.ts';
+import { isLater, type KnownObject, passedNow } from './indicator.ts';
+
+/** Objects of a collection at most, and characters of what is kept of them. */
+export const MOST_OBJECTS = 200_000;
+const MOST_KEPT = 64 * 1024 * 1024;
+
+/** What is known of a collection. */
+export interface KnownCollection {
+  /** Whose objects these are: the address and what of it is read. Others are forgotten. */
+  readonly of: string;
+  /** `added_after` of the next pull, as the server wrote it; undefined: all of it. */
+  readonly cursor: string | undefined;
+  /** When all of it was pulled, ms since 1970. */
+  readonly wholeAt: number;
+  /** By their ids: the latest version of each. */
+  readonly objects: ReadonlyMap<string, KnownObject>;
+}
+
+/** Takes objects in; throws FETCH beyond the bounds. */
+export function objectKeeper(before: Iterable<KnownObject> = []): {
+  readonly objects: ReadonlyMap<string, KnownObject>;
+  take(object: KnownObject): void;
+} {
+  const objects = new Map<string, KnownObject>();
+  let size = 0;
+  const sizeOf = ({ id, networks, name = '' }: KnownObject) =>
+    id.length + name.length + networks.reduce((sum, { length }) => sum + length, 200);
+  const take = (object: KnownObject) => {
+    const known = objects.get(object.id);
+    if (known !== undefined && !isLater(object.modified, known.modified)) return;
+    size += sizeOf(object) - (known === undefined ? 0 : sizeOf(known));
+    objects.set(object.id, object);
+    if (objects.size > MOST_OBJECTS || size > MOST_KEPT)
+      throw new WeirError('FETCH', `the collection has more than ${MOST_OBJECTS} objects, or more than ${MOST_KEPT / 2 ** 20} MiB of them`);
+  };
+  for (const object of before) take(object);
+  return { objects, take };
+}
+
+/** The list that a collection is at `now` (ms): a row for each network, in order, and what was passed over, by the reason. */
+export interface CollectionList {
+  readonly rows: readonly Row[];
+  readonly passed: Readonly<Record<string, number>>;
+}
+
+/** Of several indicators of a network that counts longest is told; of those the one whose id is first. */
+export function listOf(objects: Iterable<KnownObject>, now: number): CollectionList {
+  const passed: Record<string, number> = Object.create(null);
+  const byNetwork = new Map<string, KnownObject>();
+  for (const object of objects) {
+    const why = object.networks.length === 0 ? undefined : passedNow(object, now);
+    for (const reason of why === undefined ? object.passed : [why]) passed[reason] = (passed[reason] ?? 0) + 1;
+    if (why !== undefined) continue;
+    for (const network of object.networks) {
+      const known = byNetwork.get(network);
+      if (known === undefined || comesBefore(object, known)) byNetwork.set(network, object);
+    }
+  }
+  const rows = [...byNetwork].sort(([a], [b]) => (a < b ? -1 : 1)).map(([network, object]) => rowOf(network, object));
+  return { rows, passed };
+}
+
+const endOf = ({ until }: KnownObject): number => (until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until));
+const comesBefore = (one: KnownObject, other: KnownObject): boolean =>
+  endOf(one) === endOf(other) ? one.id < other.id : endOf(one) > endOf(other);
+
+const rowOf = (network: string, { id, until, name, confidence }: KnownObject): Row =>
+  new Map<string, unknown>([
+    ['value', network],
+    ['labels', { indicator: id }],
+    ...(until === undefined ? [] : [['expires', until] as const]),
+    ...(name === undefined ? [] : [['reason', name] as const]),
+    ...(confidence === undefined ? [] : [['confidence', confidence] as const]),
+  ]);
+
+/** The lines that keep it: what it is of, then its objects. */
+export function* linesOf({ objects, ...head }: KnownCollection): Generator<string> {
+  yield `${JSON.stringify(head)}\n`;
+  for (const object of objects.values()) yield `${JSON.stringify(object)}\n`;
+}
+
+/** Reads such lines; undefined where they are of something else, or damaged: then all of it is pulled. */
+export async function knownFrom(lines: AsyncIterable<string>, of: string): Promise<KnownCollection | undefined> {
+  let head: Omit<KnownCollection, 'objects'> | undefined;
+  const keeper = objectKeeper();
+  try {
+    for await (const line of lines) {
+      const value: unknown = JSON.parse(line);
+      if (!isObject(value)) return undefined;
+      if (head !== undefined) keeper.take(value as unknown as KnownObject);
+      else if (value.of !== of || typeof value.wholeAt !== 'number') return undefined;
+      else head = { of, cursor: typeof value.cursor === 'string' ? value.cursor : undefined, wholeAt: value.wholeAt };
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof WeirError) return undefined;
+    throw error;
+  }
+  return head && { ...head, objects: keeper.objects };
+}

@@ -1,0 +1,31 @@
+/** Deleting a list, by itself or with its source, the same in both dialects (SPEC D15.50 to D15.52). */
+import type { Author } from '../../account/caller.ts';
+import { listState } from '../../account/list.ts';
+import { listOf, type Row } from '../rows.ts';
+import { run, type Work } from '../work.ts';
+import { revokeKeys } from './account-statements.ts';
+import { audit } from './audit.ts';
+import { keepDeleted } from './deleted.ts';
+import { forgetMember } from './feed-lists.ts';
+
+interface Deletion {
+  readonly workspaceId: string;
+  readonly workspacePk: number;
+  /** Its row. */
+  readonly list: Row;
+  /** Kept beside it, and brought back with it. */
+  readonly source?: object;
+  readonly forGood: boolean;
+  readonly by: Author | undefined;
+}
+
+/** Deletes a list: its row is kept, its feeds go on without it, the keys that are bound to it are revoked. */
+export function* removeList(now: string, { workspaceId, workspacePk, list, source, forGood, by }: Deletion): Work<void> {
+  const [pk, id] = [Number(list.pk), String(list.id)];
+  yield* keepDeleted(now, workspacePk, 'lists', { ...list, ...(source !== undefined && { source }) }, forGood);
+  yield* run('DELETE FROM lists WHERE pk = $1', pk);
+  yield* forgetMember(pk, Number(list.revision));
+  yield* revokeKeys(now, 'list_id', id, { workspacePk, by });
+  const before = listState(listOf(list, workspaceId));
+  yield* audit(now, 'list deleted', id, { workspacePk, by, change: { before, after: null } });
+}

@@ -1,0 +1,66 @@
+/** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
+import { RUNS_KEPT } from '../../account/source.ts';
+import type { Lease, SourceUpdate, SourceWrites } from '../../ports/source-store.ts';
+import { one, run, type Transact, type Work } from '../work.ts';
+
+export function sourceStates(transact: Transact): Pick<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'> {
+  return {
+    writeSources: (lease, updates) =>
+      transact(
+        function* () {
+          if (!(yield* isHeld(lease))) return undefined;
+          const written: string[] = [];
+          for (const update of updates) if (yield* writeSource(update)) written.push(update.id);
+          return written;
+        },
+        { repeatable: true },
+      ),
+    claimLease: (name, holder, ms) =>
+      transact(
+        function* (now) {
+          const row = yield* one(
+            `INSERT INTO leases (name, holder, until, fence) VALUES ($1, $2, ${now} + $3, 1)
+             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until,
+               fence = CASE WHEN leases.holder = excluded.holder THEN leases.fence ELSE leases.fence + 1 END
+             WHERE leases.holder = excluded.holder OR leases.until <= ${now} RETURNING fence`,
+            name,
+            holder,
+            ms,
+          );
+          return row && Number(row.fence);
+        },
+        { repeatable: true },
+      ),
+    releaseLease: (name, holder) =>
+      transact(
+        function* () {
+          yield* run('UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2', name, holder);
+        },
+        { repeatable: true },
+      ),
+  };
+}
+
+/** Whether a lease is still that of its fence; its row is held until the commit, so that nobody takes it meanwhile. */
+function* isHeld({ name, fence }: Lease): Work<boolean> {
+  return (yield* run('UPDATE leases SET fence = fence WHERE name = $1 AND fence = $2', name, fence)) === 1;
+}
+
+function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceUpdate): Work<boolean> {
+  const row = yield* one(
+    'UPDATE sources SET state = $3 WHERE id = $1 AND revision = $2 RETURNING pk, asked',
+    id,
+    revision,
+    JSON.stringify(state),
+  );
+  if (row === undefined) return false;
+  const pk = Number(row.pk);
+  // What was asked since stays.
+  if (row.asked !== null && JSON.parse(String(row.asked)).at === answered) yield* run('UPDATE sources SET asked = NULL WHERE pk = $1', pk);
+  if (done === undefined) return true;
+  const last = yield* one('SELECT max(n) AS n FROM source_runs WHERE source_pk = $1', pk);
+  const n = Number(last?.n ?? 0) + 1;
+  yield* run('INSERT INTO source_runs (source_pk, n, run) VALUES ($1, $2, $3)', pk, n, JSON.stringify(done));
+  yield* run('DELETE FROM source_runs WHERE source_pk = $1 AND n <= $2', pk, n - RUNS_KEPT);
+  return true;
+}

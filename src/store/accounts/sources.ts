@@ -1,0 +1,266 @@
+/** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
+import type { Author } from '../../account/caller.ts';
+import {
+  afresh,
+  isReadAnew,
+  newState,
+  resumed,
+  type SavedSource,
+  type Source,
+  type SourceAsk,
+  type SourceSettings,
+  type SourceState,
+  sourceSettingsJson,
+} from '../../account/source.ts';
+import { WeirError } from '../../errors.ts';
+import type { SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
+import { pageOf } from '../page.ts';
+import { WORKSPACE_PK } from '../places.ts';
+import type { Row } from '../rows.ts';
+import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { changeWorkspace, create, findWorkspace, insertList, noSuch, requireState, tooMany, tooManyLists } from './account-statements.ts';
+import { doneOnce } from './answers.ts';
+import { audit, changed } from './audit.ts';
+import { refuseName } from './feed-lists.ts';
+import { removeList } from './list-deletion.ts';
+import { listCount } from './lists.ts';
+
+const SELECT = `SELECT s.*, l.id AS list_id, l.name, w.id AS workspace_id
+  FROM sources s JOIN lists l ON l.pk = s.list_pk JOIN workspaces w ON w.pk = s.workspace_pk`;
+const ONE = `${SELECT} WHERE s.id = $2 AND s.workspace_pk = ${WORKSPACE_PK}`;
+
+const settingsOf = (row: Row) => JSON.parse(String(row.settings)) as SourceSettings;
+const stateOf = (row: Row) => JSON.parse(String(row.state)) as SourceState;
+const secretOf = (row: Row) => (row.secret === null ? null : (row.secret as Uint8Array));
+
+const sourceOf = (row: Row): Source => ({
+  ...settingsOf(row),
+  id: String(row.id),
+  workspaceId: String(row.workspace_id),
+  listId: String(row.list_id),
+  name: String(row.name),
+  isPaused: Number(row.is_paused) === 1,
+  revision: Number(row.revision),
+  createdAt: Number(row.created_at),
+});
+
+const recordOf = (row: Row): SourceRecord => ({
+  source: sourceOf(row),
+  state: stateOf(row),
+  asked: row.asked === null ? null : (JSON.parse(String(row.asked)) as SourceAsk),
+});
+
+/** The reads of the port, each a piece of work. */
+export const sourceReads = {
+  *sourceRevision() {
+    return Number((yield* one("SELECT value FROM counters WHERE name = 'source_revision'"))?.value);
+  },
+  *allSources({ after, limit }) {
+    const rows = yield* all(`${SELECT} WHERE s.pk > $1 ORDER BY s.pk LIMIT $2`, Number(after ?? 0), limit + 1);
+    const { items, next } = pageOf(rows, limit, ({ pk }) => String(pk));
+    return { items: items.map((row) => ({ ...recordOf(row), secret: secretOf(row) })), next };
+  },
+  *sourcePage(workspaceId, { after, limit }) {
+    const page = `${SELECT} WHERE s.workspace_pk = ${WORKSPACE_PK} AND s.pk > $2 ORDER BY s.pk LIMIT $3`;
+    const rows = yield* all(page, workspaceId, Number(after ?? 0), limit + 1);
+    const { items, next } = pageOf(rows, limit, ({ pk }) => String(pk));
+    return { items: items.map(recordOf), next };
+  },
+  *source(workspaceId, id) {
+    const row = yield* one(ONE, workspaceId, id);
+    return row && recordOf(row);
+  },
+  *sourceRuns(workspaceId, id) {
+    const rows = yield* all(
+      `SELECT r.run FROM sources s JOIN source_runs r ON r.source_pk = s.pk WHERE s.id = $2 AND s.workspace_pk = ${WORKSPACE_PK} ORDER BY r.n DESC`,
+      workspaceId,
+      id,
+    );
+    return rows.map((row) => JSON.parse(String(row.run)));
+  },
+} satisfies { [K in keyof SourceReads]: (...args: Parameters<SourceReads[K]>) => Work<Awaited<ReturnType<SourceReads[K]>>> };
+
+type Management = Omit<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>;
+
+export function sourceManagement(transact: Transact): Management {
+  return {
+    createSource: (workspaceId, { id, name, list, secret, ...settings }, { maxSources, maxLists }, { by, once } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        yield* requireRoomForSource(workspacePk, maxSources);
+        if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
+        // Its list is its name: another one of it would be taken for it.
+        for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
+        const row = yield* insertList(now, workspacePk, { ...list, id: crypto.randomUUID(), name, isDefault: false, sourceId: id });
+        yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
+        const made = yield* record(workspaceId, id);
+        yield* audited(now, 'source created', made, { workspacePk, by }, null);
+        yield* doneOnce(now, workspacePk, once, made);
+        return made;
+      }),
+    updateSource: (workspaceId, id, { secret, ...patch }, { by, ifMatch } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const before = yield* held(workspaceId, id);
+        const settings = settingsOf(before);
+        requireState(sourceSettingsJson(settings), ifMatch);
+        const isAnew = isReadAnew(patch) || secret !== undefined;
+        const state = isAnew ? afresh(stateOf(before), yield* instant(now)) : stateOf(before);
+        yield* write(id, {
+          settings: JSON.stringify({ ...settings, ...patch }),
+          state: JSON.stringify(state),
+          ...(secret !== undefined && { secret }),
+        });
+        const after = yield* record(workspaceId, id);
+        yield* audited(now, 'source changed', after, { workspacePk, by }, sourceSettingsJson(settings));
+        return after;
+      }),
+    pauseSource: (workspaceId, id, isPaused, by) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const state = stateOf(yield* held(workspaceId, id));
+        const next = isPaused ? state : resumed(state, yield* instant(now));
+        yield* write(id, { is_paused: isPaused ? 1 : 0, state: JSON.stringify(next) });
+        yield* audit(now, isPaused ? 'source paused' : 'source resumed', id, { workspacePk, by });
+        return yield* record(workspaceId, id);
+      }),
+    deleteSource: (workspaceId, id, { by, ifMatch, forGood = false, keepList = false } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        const row = yield* held(workspaceId, id);
+        const before = sourceSettingsJson(settingsOf(row));
+        requireState(before, ifMatch);
+        const listPk = Number(row.list_pk);
+        const list = (yield* one('SELECT * FROM lists WHERE pk = $1', listPk))!;
+        yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
+        yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
+        yield* moveSourceRevision();
+        if (keepList) yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
+        else yield* removeList(now, { workspaceId, workspacePk, list, source: keptSource(row), forGood, by });
+        yield* audit(now, 'source deleted', id, { workspacePk, by, change: { before: { name: row.name, ...before }, after: null } });
+      }),
+    askSource: (workspaceId, id, ask) =>
+      transact(function* (now) {
+        const workspacePk = yield* findWorkspace(workspaceId);
+        const row = yield* held(workspaceId, id);
+        const { asked } = recordOf(row);
+        if (asked !== null && asked.what !== 'refresh')
+          throw new WeirError(
+            'REFUSED',
+            `somebody has asked to ${asked.what} what the source "${row.name}" holds back: wait until that is done`,
+          );
+        yield* run('UPDATE sources SET asked = $2 WHERE id = $1', id, JSON.stringify(ask));
+        yield* moveSourceRevision();
+        yield* audit(now, `source ${EVENTS[ask.what]}`, id, { workspacePk, by: ask.by });
+        return yield* record(workspaceId, id);
+      }),
+    restoreSources: (workspaceId, sources, by) =>
+      transact(function* (now) {
+        const workspacePk = yield* changeWorkspace(workspaceId);
+        for (const source of sources) yield* restoreSource(now, workspacePk, source);
+        if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
+      }),
+  };
+}
+
+const EVENTS: Readonly<Record<SourceAsk['what'], string>> = { refresh: 'refresh asked', accept: 'accepted', discard: 'discarded' };
+
+/** The store's clock, ms. */
+function* instant(now: string): Work<number> {
+  return Number((yield* one(`SELECT ${now} AS at`))!.at);
+}
+
+/** Tells whoever refreshes sources that one has changed. */
+function* moveSourceRevision(): Work<void> {
+  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
+}
+
+/** The row of a source, held until the commit: what a refresh writes waits. */
+function* held(workspaceId: string, id: string): Work<Row> {
+  yield* run(`UPDATE sources SET revision = revision WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`, workspaceId, id);
+  const row = yield* one(ONE, workspaceId, id);
+  if (row === undefined) throw noSuch('source', id);
+  return row;
+}
+
+function* record(workspaceId: string, id: string): Work<SourceRecord> {
+  return recordOf((yield* one(ONE, workspaceId, id))!);
+}
+
+function* write(id: string, columns: Readonly<Record<string, Value>>): Work<void> {
+  const sets = Object.keys(columns).map((column, i) => `${column} = $${i + 2}, `);
+  yield* run(`UPDATE sources SET ${sets.join('')}revision = revision + 1 WHERE id = $1`, id, ...Object.values(columns));
+  yield* moveSourceRevision();
+}
+
+type By = { readonly workspacePk: number; readonly by: Author | undefined };
+
+function* audited(
+  now: string,
+  event: string,
+  { source }: SourceRecord,
+  of: By,
+  before: Readonly<Record<string, unknown>> | null,
+): Work<void> {
+  const after = sourceSettingsJson(source);
+  const change = before === null ? { before: null, after: { name: source.name, ...after } } : changed(before, after);
+  yield* audit(now, event, source.id, { ...of, change });
+}
+
+/** Throws REFUSED where a workspace has as many sources as it may; 0 = any number. */
+export function* requireRoomForSource(workspacePk: number, most: number): Work<void> {
+  if (most === 0) return;
+  const row = yield* one('SELECT count(*) AS sources FROM sources WHERE workspace_pk = $1', workspacePk);
+  if (Number(row!.sources) >= most) throw tooMany(most, 'sources', 'MAX_SOURCES');
+}
+
+interface SourceRow {
+  readonly id: string;
+  readonly workspacePk: number;
+  readonly listPk: number;
+  readonly settings: SourceSettings;
+  readonly secret: Uint8Array | null;
+  readonly state: SourceState;
+  readonly isPaused?: boolean;
+}
+
+function* insertSource(now: string, { id, workspacePk, listPk, settings, secret, state, isPaused = false }: SourceRow): Work<void> {
+  yield* create(now, 'sources', {
+    id,
+    workspace_pk: workspacePk,
+    list_pk: listPk,
+    settings: JSON.stringify(settings),
+    secret,
+    state: JSON.stringify(state),
+    is_paused: isPaused ? 1 : 0,
+    revision: 1,
+  });
+  yield* moveSourceRevision();
+}
+
+/** What is kept of a source that is deleted, beside the row of its list. */
+export type KeptSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null };
+
+const keptSource = (row: Row): KeptSource => ({
+  id: String(row.id),
+  settings: settingsOf(row),
+  secret: row.secret === null ? null : Buffer.from(row.secret as Uint8Array).toString('base64'),
+});
+
+/** Brings back the source of a list that is restored, paused; its state begins anew. */
+export function* bringBackSource(now: string, workspacePk: number, listPk: number, { id, settings, secret }: KeptSource): Work<void> {
+  const sealed = secret === null ? null : Buffer.from(secret, 'base64');
+  yield* insertSource(now, { id, workspacePk, listPk, settings, secret: sealed, state: newState(yield* instant(now)), isPaused: true });
+}
+
+/** An id that another has is not taken; a list that has a source already is left to that. */
+function* restoreSource(now: string, workspacePk: number, { id, listId, isPaused, confirmedAt, ...settings }: SavedSource): Work<void> {
+  const list = yield* one('SELECT pk, source_id FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
+  if (list === undefined) throw noSuch('list', listId);
+  if (list.source_id !== null) return;
+  const own = (yield* one('SELECT id FROM sources WHERE id = $1', id)) === undefined ? id : crypto.randomUUID();
+  const stop = settings.credential === null ? null : 'secret';
+  const state: SourceState = { ...newState(yield* instant(now)), confirmedAt, stop };
+  yield* insertSource(now, { id: own, workspacePk, listPk: Number(list.pk), settings, secret: null, state, isPaused });
+  yield* run('UPDATE lists SET source_id = $2 WHERE pk = $1', Number(list.pk), own);
+}

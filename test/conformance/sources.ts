@@ -1,0 +1,227 @@
+/** What every store driver must do with sources, and with the leases by which one process of many refreshes them (SPEC D23). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { NO_SETTINGS } from '../../src/account/list.ts';
+import { DEFAULT_GUARDS, newState, RUNS_KEPT, type SourceRun, type SourceSettings } from '../../src/account/source.ts';
+import type { NewSource } from '../../src/ports/source-store.ts';
+import { access, fixture, ip, type StoreDriver, upsert } from './store.ts';
+
+const BY = { keyId: 'k', actor: 'Жанна' };
+const ROOM = { maxSources: 0, maxLists: 0 };
+const SETTINGS: SourceSettings = {
+  url: 'https://lists.example/drop.json',
+  purpose: 'block',
+  every: 3600,
+  reading: { format: 'ndjson', paths: ['cidr'], condition: null, collection: null },
+  guards: DEFAULT_GUARDS,
+  credential: { kind: 'header', name: 'X-Api-Key' },
+  copies: ['edge'],
+  catalogue: null,
+};
+const made = (name: string, more: Partial<NewSource> = {}): NewSource => ({
+  ...SETTINGS,
+  id: randomUUID(),
+  name,
+  list: { ...NO_SETTINGS, maxEntries: 7 },
+  secret: Buffer.from([1, 2, 255]),
+  ...more,
+});
+const RUN: SourceRun = {
+  at: 1,
+  outcome: 'applied',
+  ms: 2,
+  bytes: 3,
+  entries: 4,
+  added: 5,
+  removed: 6,
+  refused: 7,
+  faults: 8,
+  replacement: null,
+  text: 'done',
+};
+
+export function sourceConformance(driver: StoreDriver): void {
+  const { name } = driver;
+
+  test(`D23.1 store ${name}: a source is made with its list, set, paused, resumed and asked; only its refreshes see the secret`, async (t) => {
+    const { store, again, workspace, organization } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const given = made('drop');
+    const begun = await store.sourceRevision();
+    const { source, state, asked } = await store.createSource(workspace.id, given, ROOM, { by: BY });
+    const list = (await store.findNamed(workspace.id, 'drop'))!.lists[0]!;
+    assert.deepEqual(
+      [source, asked, state.nextAt > 0],
+      [
+        {
+          ...SETTINGS,
+          id: given.id,
+          workspaceId: workspace.id,
+          listId: list.id,
+          name: 'drop',
+          isPaused: false,
+          revision: 1,
+          createdAt: source.createdAt,
+        },
+        null,
+        true,
+      ],
+    );
+    assert.deepEqual([list.sourceId, list.maxEntries, list.isDefault], [given.id, 7, false]);
+    assert.deepEqual(state, newState(state.nextAt));
+    const reader = await again();
+    assert.deepEqual(await reader.source(workspace.id, given.id), { source, state, asked });
+    assert.equal(await reader.source(other.id, given.id), undefined);
+    const page = { after: null, limit: 10 };
+    assert.deepEqual((await reader.sourcePage(workspace.id, page)).items, [{ source, state, asked }]);
+    assert.deepEqual((await reader.sourcePage(other.id, page)).items, []);
+    const [sealed] = (await reader.allSources(page)).items;
+    assert.deepEqual([sealed!.source, [...sealed!.secret!]], [source, [1, 2, 255]]);
+    assert.ok((await store.sourceRevision()) > begun);
+
+    const paused = await store.pauseSource(workspace.id, given.id, true, BY);
+    assert.deepEqual([paused.source.isPaused, paused.source.revision], [true, 2]);
+    const running = await store.pauseSource(workspace.id, given.id, false);
+    assert.deepEqual([running.source.isPaused, running.source.revision], [false, 3]);
+    const set = await store.updateSource(workspace.id, given.id, { every: 7200, secret: null, credential: null }, { by: BY });
+    assert.deepEqual([set.source.every, set.source.url, set.source.credential, set.source.revision], [7200, SETTINGS.url, null, 4]);
+    assert.equal((await store.allSources(page)).items[0]!.secret, null);
+    await assert.rejects(store.updateSource(workspace.id, given.id, { every: 300 }, { ifMatch: ['"other"'] }), { code: 'CHANGED' });
+    await assert.rejects(store.updateSource(other.id, given.id, { every: 300 }), { code: 'NOT_FOUND' });
+
+    const ask = { what: 'accept', at: 5, by: BY, replacement: 'r' } as const;
+    assert.deepEqual((await store.askSource(workspace.id, given.id, ask)).asked, ask);
+    await assert.rejects(store.askSource(workspace.id, given.id, { what: 'refresh', at: 6, by: BY }), { code: 'REFUSED' });
+    await assert.rejects(store.askSource(other.id, given.id, ask), { code: 'NOT_FOUND' });
+    const { items } = await store.auditPage(workspace.id, { after: null, limit: 7 });
+    assert.deepEqual(
+      items.slice(0, 5).map(({ event, object }) => [event, object === given.id]),
+      ['source accepted', 'source changed', 'source resumed', 'source paused', 'source created'].map((event) => [event, true]),
+    );
+    assert.deepEqual(items[1]!.change, {
+      before: { every: 3600, credential: SETTINGS.credential },
+      after: { every: 7200, credential: null },
+    });
+    assert.equal(JSON.stringify(items).includes('AQL/'), false);
+  });
+
+  test(`D23.1 store ${name}: names of sources are those of lists and feeds; a workspace has so many`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const create = (source: string, room = {}) => store.createSource(workspace.id, made(source), { ...ROOM, ...room });
+    await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    await store.createFeed(workspace.id, { ...NO_SETTINGS, name: 'device', lists: null });
+    await assert.rejects(create('edge'), { code: 'REFUSED', message: /has a list called "edge"/ });
+    await assert.rejects(create('device'), { code: 'REFUSED', message: /has a feed called "device"/ });
+    await assert.rejects(
+      create('a', { maxLists: 3, maxSources: 1 }).then(() => create('b', { maxSources: 1 })),
+      {
+        code: 'REFUSED',
+        message: 'the workspace has 1 sources, as many as it may have: delete one, or raise MAX_SOURCES',
+      },
+    );
+    await assert.rejects(create('b', { maxLists: 3 }), { code: 'REFUSED', message: /MAX_LISTS/ });
+    const other = await store.createWorkspace(organization.id, 'other');
+    await store.createSource(other.id, made('a'), { maxSources: 1, maxLists: 0 });
+  });
+
+  test(`D23.3 store ${name}: its list goes with a source and brings it back, paused and with its secret; or it is kept as an ordinary one`, async (t) => {
+    const { store, workspace, land, targets } = await fixture(t, driver);
+    const given = made('drop');
+    const { source } = await store.createSource(workspace.id, given, ROOM);
+    await land([{ change: upsert(access(ip('192.0.2.1'))), listId: source.listId }]);
+    await assert.rejects(store.deleteList(workspace.id, source.listId), {
+      code: 'REFUSED',
+      message: 'the list "drop" is that of the source "drop", and goes with it: weir source delete "drop"',
+    });
+    await store.deleteSource(workspace.id, given.id, { by: BY });
+    assert.deepEqual([await store.source(workspace.id, given.id), await targets()], [undefined, []]);
+    await store.createSource(workspace.id, made('another'), ROOM);
+    await assert.rejects(store.restoreDeleted(workspace.id, source.listId, { maxSources: 1 }), { code: 'REFUSED', message: /MAX_SOURCES/ });
+    await store.restoreDeleted(workspace.id, source.listId, { name: 'again' });
+    const back = await store.source(workspace.id, given.id);
+    assert.deepEqual({ ...back!.source, createdAt: 0 }, { ...source, name: 'again', isPaused: true, createdAt: 0 });
+    assert.deepEqual(await targets(), ['192.0.2.1']);
+    const sealed = (await store.allSources({ after: null, limit: 9 })).items.find((each) => each.source.id === given.id);
+    assert.deepEqual([...sealed!.secret!], [1, 2, 255]);
+    await store.deleteSource(workspace.id, given.id, { keepList: true });
+    assert.deepEqual([(await store.findNamed(workspace.id, 'again'))!.lists[0]!.sourceId, await targets()], [null, ['192.0.2.1']]);
+    await store.deleteList(workspace.id, source.listId);
+    await store.restoreDeleted(workspace.id, source.listId, {});
+    assert.equal(await store.source(workspace.id, given.id), undefined);
+  });
+
+  test(`D23.9 store ${name}: a lease is one holder's until its end or until it is given back; its number moves with the holder`, async (t) => {
+    const { store, again } = await fixture(t, driver);
+    const other = await again();
+    assert.equal(await store.claimLease('l', 'a', 60_000), 1);
+    assert.equal(await store.claimLease('l', 'a', 60_000), 1, 'held for longer');
+    assert.equal(await other.claimLease('l', 'b', 60_000), undefined);
+    assert.equal(await other.claimLease('another', 'b', 60_000), 1);
+    await other.releaseLease('l', 'b');
+    assert.equal(await other.claimLease('l', 'b', 60_000), undefined, 'nobody gives back what another holds');
+    await store.releaseLease('l', 'a');
+    assert.equal(await other.claimLease('l', 'b', 0), 2);
+    assert.equal(await store.claimLease('l', 'a', 60_000), 3, 'its time was over');
+  });
+
+  test(`D23.9 store ${name}: refreshes write with the lease's number and the source's revision, or not at all; of the runs the last are kept`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const [one, two] = [made('one'), made('two')];
+    for (const each of [one, two]) await store.createSource(workspace.id, each, ROOM);
+    const fence = (await store.claimLease('sources', 'a', 60_000))!;
+    const lease = { name: 'sources', fence };
+    const state = { ...newState(9), etag: '"e"', failures: 2, fault: 'no answer', stop: 'refused' } as const;
+    await store.askSource(workspace.id, one.id, { what: 'discard', at: 5, by: BY });
+    const update = (id: string, more = {}) => ({ id, revision: 1, state, run: RUN, ...more });
+    assert.deepEqual(await store.writeSources(lease, [update(one.id, { answered: 4 }), update(two.id), update('gone')]), [one.id, two.id]);
+    const read = async () => (await store.source(workspace.id, one.id))!;
+    assert.deepEqual([(await read()).state, (await read()).asked?.what, (await read()).source.revision], [state, 'discard', 1]);
+    await store.writeSources(lease, [update(one.id, { answered: 5 })]);
+    assert.equal((await read()).asked, null);
+    for (let n = 0; n < RUNS_KEPT; n += 1) await store.writeSources(lease, [update(one.id, { run: { ...RUN, at: n } })]);
+    const runs = await store.sourceRuns(workspace.id, one.id);
+    assert.deepEqual(
+      runs.map(({ at }) => at),
+      Array.from({ length: RUNS_KEPT }, (_, n) => RUNS_KEPT - 1 - n),
+    );
+    assert.deepEqual([runs[0], await store.sourceRuns(other.id, one.id)], [{ ...RUN, at: RUNS_KEPT - 1 }, []]);
+
+    await store.updateSource(workspace.id, one.id, { url: 'https://lists.example/other' });
+    assert.deepEqual(
+      [(await read()).state.etag, (await read()).state.stop],
+      [null, null],
+      'what was known of another address counts no more',
+    );
+    assert.deepEqual(await store.writeSources(lease, [update(one.id)]), [], 'it was made for the source as it was');
+    await store.releaseLease('sources', 'a');
+    await store.claimLease('sources', 'b', 60_000);
+    assert.equal(await store.writeSources(lease, [update(two.id, { state: { ...state, etag: null } })]), undefined);
+    assert.equal((await store.source(workspace.id, two.id))!.state.etag, '"e"');
+  });
+
+  test(`D4.11 D23.4 store ${name}: sources are restored onto their lists; those with a secret wait for it`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const lists = [await store.createList(workspace.id, 'a', NO_SETTINGS), await store.createList(workspace.id, 'b', NO_SETTINGS)];
+    const saved = lists.map(({ id: listId }, n) => ({
+      ...SETTINGS,
+      credential: n === 0 ? null : SETTINGS.credential,
+      id: randomUUID(),
+      listId,
+      isPaused: n === 0,
+      confirmedAt: 77,
+    }));
+    await store.restoreSources(workspace.id, saved, BY);
+    await store.restoreSources(workspace.id, saved, BY);
+    const { items } = await store.sourcePage(workspace.id, { after: null, limit: 9 });
+    assert.deepEqual(
+      items.map(({ source, state }) => [source.id, source.name, source.isPaused, state.confirmedAt, state.stop]),
+      [
+        [saved[0]!.id, 'a', true, 77, null],
+        [saved[1]!.id, 'b', false, 77, 'secret'],
+      ],
+    );
+    assert.equal((await store.findNamed(workspace.id, 'b'))!.lists[0]!.sourceId, saved[1]!.id);
+  });
+}
