@@ -80,7 +80,7 @@ export async function dropHeld({ store, now }: Pick<ApplyPorts, 'store' | 'now'>
 }
 
 /** Empties the list, because its content was not confirmed. */
-export async function applyLapse(ports: ApplyPorts, task: ApplyTask): Promise<Applied> {
+export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<Applied> {
   const id = await opened(ports, task);
   const applying = { replacement: id, at: ports.now(), digest: null, isAccepted: true, hasWide: task.state.hasWide };
   await keptApplying(ports, task, applying);

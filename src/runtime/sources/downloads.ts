@@ -5,7 +5,7 @@ import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, stops } from '../../source/refresh/schedule.ts';
 import type { Known, KnownSources } from './known.ts';
-import type { RefresherPorts } from './refresher.ts';
+import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
 
 /** Downloads that are under way in all. */

@@ -2,35 +2,14 @@
  * Keeps the lists of sources as their origins have them (SPEC D23.10 to D23.21): one process of many does, each list by itself, one download
  * for all who ask for the same address. What goes wrong leaves a list as it is.
  */
-import type { Caller } from '../../account/caller.ts';
-import { lapsesAt, type Source } from '../../account/source.ts';
+import { expiresAt } from '../../account/source.ts';
 import { codeOf, hasCode } from '../../errors.ts';
-import type { SourceFetch } from '../../fetch/content-file.ts';
-import type { ApplyPorts } from '../../manage/sources/apply.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Lease, SealedSource, SourceReads, SourceWrites } from '../../ports/source-store.ts';
+import type { Lease } from '../../ports/source-store.ts';
 import { oneByOne, shared } from '../../serial.ts';
 import { downloads } from './downloads.ts';
 import { type Known, type KnownSources, readSources } from './known.ts';
-import type { HeldLease } from './lease.ts';
+import type { RefresherPorts } from './ports.ts';
 import { sourceSteps } from './steps.ts';
-
-/** What refreshing works with. */
-export interface RefresherPorts {
-  readonly apply: ApplyPorts;
-  readonly store: SourceReads & SourceWrites;
-  readonly lease: HeldLease;
-  readonly fetch: SourceFetch;
-  /** The headers that show who asks; undefined: its secret cannot be read. */
-  readonly credentials: (source: SealedSource) => Readonly<Record<string, string>> | undefined;
-  /** Who a source is when its entries are judged; undefined: its workspace is gone. */
-  readonly callerOf: (source: Source) => Promise<Caller | undefined>;
-  /** Between two downloads from the host of an address, seconds; 0: not known. */
-  readonly leastInterval: (url: string) => number;
-  readonly random: () => number;
-  readonly monotonic: () => number;
-  readonly log: Log;
-}
 
 export interface Refresher {
   /** Begins what is due. `isFresh`: what was asked in this process is looked at now. */
@@ -116,6 +95,7 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (claimed?.fence !== lease?.fence) {
       known.clear();
       revision = -1;
+      if (claimed !== undefined) ports.begin();
     }
     lease = claimed;
     if (lease === undefined) return;
@@ -135,8 +115,8 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (state.applying !== null) return steps.goOn;
     if (asked?.what === 'accept') return steps.accept;
     if (asked?.what === 'discard') return steps.discard;
-    const lapse = lapsesAt(source, state);
-    return lapse !== null && now() >= lapse && !state.lapsed ? steps.lapse : undefined;
+    const end = expiresAt(source, state);
+    return end !== null && now() >= end && !state.expired ? steps.expire : undefined;
   }
 
   return {

@@ -6,8 +6,8 @@ import {
   type Applied,
   type ApplyTask,
   applyContent,
+  applyExpiry,
   applyHeld,
-  applyLapse,
   dropHeld,
   resumedApply,
   undoneBy,
@@ -16,7 +16,7 @@ import type { oneByOne } from '../../serial.ts';
 import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
 import { readPieces } from './content-pieces.ts';
 import { type Known, moveTo } from './known.ts';
-import type { RefresherPorts } from './refresher.ts';
+import type { RefresherPorts } from './ports.ts';
 
 export interface StepPorts extends RefresherPorts {
   /** Writes what is to be written of these; whether it was. */
@@ -135,10 +135,10 @@ export function sourceSteps(ports: StepPorts) {
     },
 
     /** Empties the list of a source whose content was not confirmed for too long. */
-    async lapse(one: Known): Promise<void> {
+    async expire(one: Known): Promise<void> {
       const began = monotonic();
-      const { applying, plan } = await inTurn(async () => applyLapse(apply, await taskOf(one)));
-      const run = { ...runOf({ kind: 'applied', applying, plan }, effort(began)), outcome: 'lapsed' as const };
+      const { applying, plan } = await inTurn(async () => applyExpiry(apply, await taskOf(one)));
+      const run = { ...runOf({ kind: 'applied', applying, plan }, effort(began)), outcome: 'expired' as const };
       moveTo(one, applied(one.state, applying, plan), { ...run, text: 'its content was not confirmed for too long: the list is emptied' });
       await write([one]);
     },

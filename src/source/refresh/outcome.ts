@@ -87,9 +87,9 @@ export function applied(
   const entries = plan.added + plan.changed + plan.unchanged;
   const isChanged = plan.added + plan.changed + plan.removed > 0;
   const changedAt = isChanged ? at : state.changedAt;
-  // What lapsed comes back with its next content, whatever that is.
+  // What has expired comes back with its next content, whatever that is.
   if (digest === null)
-    return { ...state, applying: null, entries: 0, changedAt, lapsed: true, digest: null, seen: null, replacement: null, undone: null };
+    return { ...state, applying: null, entries: 0, changedAt, expired: true, digest: null, seen: null, replacement: null, undone: null };
   return {
     ...state,
     applying: null,
@@ -102,7 +102,7 @@ export function applied(
     hasWide,
     replacement,
     undone: null,
-    lapsed: false,
+    expired: false,
   };
 }
 
