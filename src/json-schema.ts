@@ -36,3 +36,48 @@ export const Type = builders as unknown as Pick<typeof Library, keyof typeof bui
 
 /** The schema of a value that may be null. */
 export const nullable = <T extends TSchema>(schema: T, options?: TSchemaOptions) => Type.Union([schema, Type.Null()], options);
+
+/** The fields of an answer: of each its example, or a pair of that and what does not follow from it, a description or its schema. */
+export interface Fields {
+  readonly [name: string]: string | number | boolean | Fields | readonly [example: unknown, about: string | TSchema];
+}
+
+/** The schema of an object with these fields. */
+export const objectOf = (fields: Fields, options?: TSchemaOptions) =>
+  Type.Object(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)])), options);
+
+/** The example of an object with these fields. */
+export const exampleOf = (fields: Fields): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, shownOf(field)]));
+
+/** A field that is a list of such objects, with the one as its example. */
+export const listOf = (fields: Fields, options?: TSchemaOptions) => [[exampleOf(fields)], Type.Array(objectOf(fields), options)] as const;
+
+/** The same as a whole answer. `rare`: the schemas of fields that its example does not have. */
+export const answerOf = (title: string, fields: Fields, rare: Readonly<Record<string, TSchema>> = {}) =>
+  objectOf(
+    { ...fields, ...Object.fromEntries(Object.entries(rare).map(([name, schema]) => [name, [undefined, schema]])) },
+    { title, examples: [exampleOf(fields)] },
+  );
+
+const shownOf = (field: Fields[string]): unknown => (Array.isArray(field) ? field[0] : isFields(field) ? exampleOf(field) : field);
+
+function schemaOf(field: Fields[string]): TSchema {
+  if (!Array.isArray(field)) return isFields(field) ? objectOf(field) : scalar(field);
+  const [example, about] = field;
+  return typeof about === 'string' ? scalar(example, { description: about }) : about;
+}
+
+const isFields = (field: Fields[string]): field is Fields => typeof field === 'object';
+
+/** A text that is a UUID or an instant in an example always is one. */
+function scalar(example: unknown, options?: TSchemaOptions): TSchema {
+  if (typeof example === 'boolean') return Type.Boolean(options);
+  if (typeof example === 'number') return Number.isInteger(example) ? Type.Integer(options) : Type.Number(options);
+  const [format] = FORMATS.find(([, pattern]) => pattern.test(String(example))) ?? [];
+  return Type.String({ ...(format && { format }), ...options });
+}
+const FORMATS = [
+  ['uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
+  ['date-time', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/],
+] as const;

@@ -11,6 +11,8 @@ import type { DocumentKind, DocumentVariant } from './document.ts';
 import type { BodyPart } from './formats/stamp.ts';
 import type { GeoCost } from './geo-cost.ts';
 import type { Moment } from './moment.ts';
+import type { FeedShares } from './shares.ts';
+import type { Family } from './variant.ts';
 
 /** Asks for one variant of one feed, or of another document. */
 export interface BuildRequest {
@@ -147,10 +149,29 @@ export interface FeedMeasure {
   readonly addressRules: number;
   /** The countries and ASNs that have most networks; one network may count in several. */
   readonly costs: readonly GeoCost[];
+  /** undefined where the workspace has had as much counted as it may for now. */
+  readonly shares: FeedShares | undefined;
 }
 
 /** Measures feeds on the feed thread, as the store has their rules now. */
 export interface FeedMeasurer {
   /** undefined when there is no such feed. Rejects when the store does not answer, and with TIMEOUT when too many wait. */
   measure(request: MeasureRequest): Promise<FeedMeasure | undefined>;
+}
+
+/** Asks which lists and keys the entries of a feed come from, or would (SPEC D10.21). */
+export interface SharesRequest extends MeasureRequest {
+  readonly action: AccessAction;
+  readonly family: Family;
+  /** `BuildSource.revision`: what was counted of it is not counted again. */
+  readonly revision?: number;
+}
+
+/** Counts on the feed thread, as the store has the rules now. */
+export interface FeedCounter {
+  /**
+   * Where a workspace has had as much counted as it may for now, or too many wait: what was counted last, undefined when nothing was.
+   * Rejects when the store does not answer.
+   */
+  shares(request: SharesRequest): Promise<FeedShares | undefined>;
 }

@@ -1,7 +1,7 @@
 /** Deleting lists and feeds: what goes with them is told first, and for seven days they come back (SPEC D15.50 to D15.52). */
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
-import { Type } from '../json-schema.ts';
+import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
 import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/account-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { type ChangeContext, changeOptions } from './context.ts';
@@ -33,21 +33,19 @@ export interface DeletionPreview extends RecentUses {
   readonly needs_confirmation: boolean;
 }
 
-const NAMED = Type.Array(Type.Object({ id: Type.String(), name: Type.Union([Type.String(), Type.Null()]) }));
+const named = (id: string, name: string) => listOf({ id: [id, Type.String()], name: [name, nullable(Type.String())] });
 
 /** `DeletionPreview` in API documents. */
 export const DELETION_PREVIEW = {
-  kind: Type.Enum(['list', 'composed']),
-  name: Type.String(),
-  rules: Type.Integer({ description: `Active rules that go with it, counted up to ${COUNTED}.` }),
-  more_rules: Type.Boolean({ description: 'Whether there are more than were counted.' }),
-  feeds: NAMED,
-  keys: NAMED,
+  kind: ['list', Type.Enum(['list', 'composed'])],
+  name: 'edge',
+  rules: [1204, `Active rules that go with it, counted up to ${COUNTED}.`],
+  more_rules: [false, 'Whether there are more than were counted.'],
+  feeds: named('0195a3c0-0000-7000-8000-000000000003', 'perimeter'),
+  keys: named('0195a3c0-0000-7000-8000-000000000002', 'edge firewall'),
   ...RECENT_USES,
-  needs_confirmation: Type.Boolean({
-    description: 'Whether anything goes with it, or anybody pulls it: confirmed has to say that it is meant.',
-  }),
-};
+  needs_confirmation: [true, 'Whether anything goes with it, or anybody pulls it: confirmed has to say that it is meant.'],
+} as const satisfies Fields;
 
 type Reads = Pick<StoreReads, 'findNamed' | 'feed' | 'feeds' | 'keys' | 'devices' | 'bouncerPage' | 'ping' | 'countListRules'>;
 

@@ -4,7 +4,7 @@ import { isoTime } from '../clock.ts';
 import { FORMAT_NAMES, FORMATS } from '../document/formats/table.ts';
 import { FAMILIES } from '../document/variant.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
-import { nullable, Type } from '../json-schema.ts';
+import { exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../json-schema.ts';
 import { ACCESS_ACTIONS } from '../rule.ts';
 import type { ManageContext } from './context.ts';
 
@@ -34,44 +34,31 @@ export function feedStateJson({ feeds, workspaceId }: Pick<ManageContext, 'feeds
   };
 }
 
-const State = Type.Object({
-  built: Type.Array(
-    Type.Object({
-      formats: Type.Array(Type.Enum([...FORMAT_NAMES])),
-      family: Type.Enum([...FAMILIES]),
-      action: Type.Enum([...ACCESS_ACTIONS]),
-      entries: Type.Integer(),
-      entry_limit: Type.Integer(),
-      cap_use_percent: Type.Integer(),
-      over_cap: Type.Boolean({ description: 'The feed is answered with 413.' }),
-      built_at: Type.String({ format: 'date-time' }),
-    }),
-    { description: 'What this process has built; empty when nobody has asked for the feed yet.' },
-  ),
-  stale_since: nullable(Type.String(), { description: 'Since when it is served from memory; null: it is up to date.' }),
-  events: Type.Array(Type.Object({ kind: Type.String(), text: Type.String(), since: Type.String({ format: 'date-time' }) }), {
-    description: 'What needs attention (docs/status.md).',
-  }),
-});
-
-/** The schema of a feed's state, as a field of what it is the feed of. */
-export const FeedState = nullable(State, {
-  description: 'What the feed is like; not in the ETag. null: this process builds no feeds.',
-});
-
-export const FEED_STATE_EXAMPLE = {
-  built: [
+const STATE = {
+  built: listOf(
     {
-      formats: formatsOf(false),
-      family: 'both',
-      action: 'block',
+      formats: [formatsOf(false), Type.Array(Type.Enum([...FORMAT_NAMES]))],
+      family: ['both', Type.Enum([...FAMILIES])],
+      action: ['block', Type.Enum([...ACCESS_ACTIONS])],
       entries: 1200,
       entry_limit: 50_000,
       cap_use_percent: 2,
-      over_cap: false,
+      over_cap: [false, 'The feed is answered with 413.'],
       built_at: '2026-11-20T10:00:00.000Z',
     },
+    { description: 'What this process has built; empty when nobody has asked for the feed yet.' },
+  ),
+  stale_since: [null, nullable(Type.String(), { description: 'Since when it is served from memory; null: it is up to date.' })],
+  events: [
+    [],
+    Type.Array(objectOf({ kind: '', text: '', since: '2026-11-20T10:00:00.000Z' }), {
+      description: 'What needs attention (docs/status.md).',
+    }),
   ],
-  stale_since: null,
-  events: [],
-};
+} as const satisfies Fields;
+
+/** A feed's state, as a field of what it is the feed of. */
+export const FEED_STATE = [
+  exampleOf(STATE),
+  nullable(objectOf(STATE), { description: 'What the feed is like; not in the ETag. null: this process builds no feeds.' }),
+] as const;

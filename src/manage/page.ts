@@ -1,6 +1,6 @@
 /** Pages by keyset: each page says where the next one begins, and costs the same however far back it lies (SPEC D15.8). */
 import type { TObject, TSchema } from 'typebox';
-import { nullable, Type } from '../json-schema.ts';
+import { exampleOf, type Fields, nullable, objectOf, Type } from '../json-schema.ts';
 import type { Page, PageRequest } from '../ports/account-store.ts';
 import { fieldFault } from './operation.ts';
 
@@ -24,13 +24,13 @@ export function pageRequest({ limit = USUAL, after }: { readonly limit?: number;
 }
 
 /** The schema of a page of items under a name. */
-export const pageSchema = (title: string, name: string, item: TSchema, example: object): TObject =>
+export const pageSchema = (title: string, name: string, fields: Fields, item: TSchema = objectOf(fields)): TObject =>
   Type.Object(
     {
       [name]: Type.Array(item),
       next: nullable(Type.String(), { description: 'The after of the next page; null: the last.' }),
     },
-    { title, examples: [{ [name]: [example], next: null }] },
+    { title, examples: [{ [name]: [exampleOf(fields)], next: null }] },
   );
 
 /** The body of a page. */

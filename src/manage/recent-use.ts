@@ -1,6 +1,6 @@
 /** Who has used a key, or pulled a feed, in the last ten minutes: devices, agents and bouncers, as far as they are written (SPEC D16.12). */
 import { isoTime } from '../clock.ts';
-import { nullable, Type } from '../json-schema.ts';
+import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
 import type { Page } from '../ports/account-store.ts';
 import type { Bouncer } from '../ports/bouncer-store.ts';
 import type { Device } from '../ports/devices.ts';
@@ -31,19 +31,19 @@ export interface RecentUses {
 
 /** `RecentUses` in API documents. */
 export const RECENT_USES = {
-  pulled: Type.Array(
-    Type.Object({
-      kind: Type.Enum(['device', 'bouncer']),
-      key_id: Type.String(),
-      key_name: nullable(Type.String()),
-      user_agent: Type.String(),
-      address: Type.String(),
-      last_pull: nullable(Type.String()),
-    }),
+  pulled: listOf(
+    {
+      kind: ['device', Type.Enum(['device', 'bouncer'])],
+      key_id: ['0195a3c0-0000-7000-8000-000000000002', Type.String()],
+      key_name: ['edge firewall', nullable(Type.String())],
+      user_agent: 'PAN-OS',
+      address: '198.51.100.8',
+      last_pull: ['2026-11-22T09:59:01.000Z', nullable(Type.String())],
+    },
     { description: 'Who has pulled with it in the last ten minutes, as far as that is written: once a minute.' },
   ),
-  pulled_left_out: Type.Integer(),
-};
+  pulled_left_out: 0,
+} as const satisfies Fields;
 
 type Reads = Pick<StoreReads, 'devices' | 'bouncerPage' | 'ping'>;
 

@@ -133,7 +133,7 @@ function landingOf({ processes, lag }: StatusParts) {
 }
 
 function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string, string>) {
-  const { workspaceId, feedId, name, action, family, rated, entries, limit, builtAt, staleSince, open } = feed;
+  const { workspaceId, feedId, name, action, family, rated, entries, limit, builtAt, staleSince, open, shares } = feed;
   return {
     workspace_id: workspaceId,
     workspace: workspaces.get(workspaceId) ?? workspaceId,
@@ -147,6 +147,7 @@ function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string
     cap_use_percent: Math.floor((entries / limit) * 100),
     built_at: isoTime(builtAt),
     stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
+    shares: shares ?? null,
     events: open.map(({ kind, text, since }) => ({ kind, text, since: isoTime(since) })),
     pid,
   };

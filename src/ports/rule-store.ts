@@ -6,7 +6,7 @@
 import type { Network } from '@weir/network/network.ts';
 import type { Author } from '../account/caller.ts';
 import type { ProposedFeed } from '../account/feed.ts';
-import type { AccessAction, Kind, Target } from '../rule.ts';
+import type { AccessAction, GeoTarget, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { DeadLetter, LandingBatch } from './landing.ts';
 import type { KnownRules, ListSink, NamedDirectory, RuleSink, SnapshotHead, WholeRules, WorkspaceDirectory } from './snapshot.ts';
@@ -46,6 +46,38 @@ export type RulePosition = Pick<StoredRule, 'id' | 'listId'> & { readonly ruleRe
  * may be deleted meanwhile; or behind `order` and `ruleRef` of another.
  */
 export type StepPlace = { readonly list: number; readonly id: number } | { readonly order: number | null; readonly ruleRef: string };
+
+/** What `senderStep` counts: rules with this action that are active at `at` (ms). */
+export interface SenderStepRequest {
+  readonly action: AccessAction;
+  readonly at: number;
+  /** `next` of the step before; undefined: from the beginning. */
+  readonly after?: SenderPlace | undefined;
+  /** Rules that are looked at. */
+  readonly limit: number;
+}
+
+/** Behind which rule of which list, by the store's own numbers, `senderStep` goes on. */
+export interface SenderPlace {
+  readonly list: number;
+  readonly below: number;
+}
+
+/** Rules of a list that came from one sender and cost the same. */
+export interface SenderCount {
+  readonly list: { readonly id: string; readonly name: string };
+  /** The key (`name` null: it is gone); null: no key (a command, another producer); undefined: its batch has been forgotten. */
+  readonly sender: { readonly id: string; readonly name: string | null } | null | undefined;
+  /** Of their networks; null for a country or an ASN. */
+  readonly family: 4 | 6 | null;
+  readonly geo: GeoTarget | null;
+  readonly rules: number;
+}
+
+export interface SenderStep {
+  readonly counts: readonly SenderCount[];
+  readonly next: SenderPlace | null;
+}
 
 /** What `ruleStep` reads. */
 export interface StepFilter extends Omit<RuleFilter, 'after'> {
@@ -182,19 +214,21 @@ export interface RuleReads {
    * come as from `rules`, the others in the order of enforcement: by `order`, those without one behind those with, then by `rule_ref`.
    */
   ruleStep(workspaceId: string, filter: StepFilter): Promise<RuleStep>;
+  /** One step of counting a feed's rules by list and by the key that wrote them last, the newest rules of each list first. */
+  senderStep(workspaceId: string, feed: string | null | ProposedFeed, step: SenderStepRequest): Promise<SenderStep>;
   /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as expired rules. */
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** One batch; undefined when the workspace has had none of that id lately. */
   batch(workspaceId: string, batchId: string): Promise<BatchInfo | undefined>;
   /** What undoing a batch would do now, found out in pieces of few rules; `step` does each of them, at once where it is absent. */
   undoPreview(workspaceId: string, batchId: string, step?: Step): Promise<UndoPreview>;
-  /** Where the items of these numbers came from; those that are not known any more are left out. */
   /** The rules of a kind (of a list) as they were before the item with their `seq` replaced them, as far as that is kept; those that it made are none. */
   rulesBefore(
     workspaceId: string,
     of: { readonly kind: Kind; readonly listId: string | null },
     rules: readonly Pick<StoredRule, 'id' | 'seq'>[],
   ): Promise<StoredRule[]>;
+  /** Where the items of these numbers came from; those that are not known any more are left out. */
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;

@@ -27,7 +27,7 @@ export interface Seen {
 }
 
 export function startSeen({ config, store, feedThread, log, onStop }: Base): Seen {
-  const watch = new FeedWatch(log, now);
+  const watch = new FeedWatch(log, now, feedThread?.shares);
   const activity = config.roles.includes('manage') ? activityCounter(now) : undefined;
   if (activity !== undefined) {
     const timer = setInterval(() => void activity.turn(store), MINUTE).unref();

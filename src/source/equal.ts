@@ -109,7 +109,7 @@ export async function planEqual(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
   step: (messages: readonly Message[]) => Promise<void>,
 ): Promise<EqualPlan> {
-  const { workspaceId, organizationId, keyId } = caller;
+  const { workspaceId, organizationId, keyId, sourceId } = caller;
   const present = await presentRules(reads, workspaceId, listId, now(), pause);
   const stored = present.size;
   const actions = new Set<string>([action]);
@@ -231,7 +231,15 @@ export async function planEqual(
       const messages: Message[] = [];
       for (; at < ids.length && messages.length < 10; at += OPERATION_RULES) {
         const operation = { change: 'delete_rules', kind: 'access_rule', ids: ids.slice(at, at + OPERATION_RULES) } as const;
-        const context = { workspaceId, organizationId, listId, receivedAt: now(), signalId: signalId(batchId, messages.length + 1), keyId };
+        const context = {
+          workspaceId,
+          organizationId,
+          listId,
+          receivedAt: now(),
+          signalId: signalId(batchId, messages.length + 1),
+          keyId,
+          sourceId,
+        };
         messages.push(encodeOperation(operation, context));
       }
       await step(messages);

@@ -174,6 +174,7 @@ export const callerOf = (row: Row): Caller => ({
   subscription: row.subscription as Subscription,
   permissions: String(row.permissions).split(' ') as Permission[],
   listId: textOrNull(row.list_id),
+  ...(textOrNull(row.list_source_id) !== null && { listSourceId: String(row.list_source_id) }),
   feedId: textOrNull(row.feed_id),
   guardRails: guardRailsOf(row),
   sample: row.sample_revision === null ? null : sampleInfo({ ...row, revision: row.sample_revision }),

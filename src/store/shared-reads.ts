@@ -27,6 +27,7 @@ import { WORKSPACE_PK } from './places.ts';
 import { keyOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rules/rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rules/rule-pages.ts';
+import { senderStep } from './rules/rule-senders.ts';
 import { activeCount } from './rules/rule-tables.ts';
 import { rulesBefore, rulesById } from './rules/rules-by-id.ts';
 import { bouncerReads } from './seen/bouncers.ts';
@@ -54,6 +55,7 @@ type SharedReads = SessionReads &
     | 'countListRules'
     | 'rules'
     | 'ruleStep'
+    | 'senderStep'
     | 'batches'
     | 'batch'
     | 'undoPreview'
@@ -141,6 +143,7 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     deviceCounts: (since) => read(deviceCounts(since)),
     rules: (workspaceId, filter) => ruleRows(read, indexedBy, workspaceId, filter),
     ruleStep: (workspaceId, filter) => read(ruleStep(indexedBy, workspaceId, filter)),
+    senderStep: (workspaceId, feed, step) => read(senderStep(workspaceId, feed, step)),
     async countListRules(workspaceId, listId, most) {
       return Number((await read(one(listCountText(now), workspaceId, listId, most)))?.rules ?? 0);
     },

@@ -89,7 +89,7 @@ suite('weir status', () => {
     db.close();
   });
 
-  test('D10.16 a feed over its cap, a dead letter and a key that was not seen for a week are told', async () => {
+  test('D10.16, D10.21 a feed over its cap, a dead letter and a key that was not seen for a week are told', async () => {
     await commandJson(['list', 'create', 'edge', '--max-entries', '2', '--workspace', 'default'], settings);
     const entries = ['192.0.2.1', '192.0.2.9', '192.0.2.17'].map(block);
     assert.equal((await postSignals(server.url, KEY, entries, '/v1/signal?list=edge')).status, 200);
@@ -112,6 +112,7 @@ suite('weir status', () => {
         lines.some((line) => /^default +edge +block +both +3 +2 +150% +-$/.test(line)),
         lines.join('\n'),
       );
+      assert.ok(lines.includes('block feed "edge" of default: By list: edge 3. By key: bootstrap 3.'), lines.join('\n'));
     });
     db.exec('DELETE FROM dead_letters');
     db.close();

@@ -92,9 +92,9 @@ test('D10.13, D10.14 a forecast is one read for a feed with too little room, tol
     return [previews, log.length];
   };
   assert.deepEqual(await accept(), [0, 0], 'no feed is known');
-  build(5);
+  await build(5);
   assert.deepEqual(await accept(), [0, 0], 'there is room for the networks of NL');
-  build(8);
+  await build(8);
   assert.deepEqual(await accept(), [1, 1]);
   assert.match(
     log[0]!,
@@ -105,7 +105,7 @@ test('D10.13, D10.14 a forecast is one read for a feed with too little room, tol
     watch.feeds().flatMap(({ open }) => open.map(({ kind }) => kind)),
     ['will_exceed'],
   );
-  build(12);
+  await build(12);
   assert.deepEqual(await accept(), [2, 2], 'over its cap already');
   assert.deepEqual(
     watch.feeds().flatMap(({ open }) => open.map(({ kind }) => kind)),

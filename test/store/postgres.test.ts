@@ -24,6 +24,7 @@ import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
 import { roomConformance } from '../conformance/room.ts';
+import { senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
@@ -216,6 +217,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
+  senderConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];

@@ -15,6 +15,7 @@ import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans, type Search } from '../conformance/plans.ts';
 import { roomConformance } from '../conformance/room.ts';
+import { counterBounds, senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
@@ -53,6 +54,8 @@ managementConformance(driver);
 roomConformance(driver);
 sourceConformance(driver);
 deletedConformance(driver);
+senderConformance(driver);
+counterBounds(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

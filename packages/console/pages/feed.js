@@ -101,9 +101,20 @@ function SizeCard({ feed }) {
                 <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
               `
           }
+          ${measure.by_list !== null && html`<${SharesOf} title="By list" shares=${measure.by_list} />`}
+          ${measure.by_key !== null && html`<${SharesOf} title="By key" shares=${measure.by_key} />`}
         `;
       }}<//>
     <//>
+  `;
+}
+
+/** @param {{ title: string, shares: any }} props */
+function SharesOf({ title, shares: { largest, others } }) {
+  const facts = largest.map((/** @type {any} */ { name, entries }) => [name, count(entries)]);
+  return html`
+    <h3>${title}</h3>
+    <${Facts} facts=${others.count === 0 ? facts : [...facts, [counted(others.count, 'other'), count(others.entries)]]} />
   `;
 }
 

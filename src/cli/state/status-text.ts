@@ -1,4 +1,6 @@
 /** The status for people. */
+
+import { sharesText } from '../../document/shares.ts';
 import type { EngineStatus, Status } from '../../manage/status.ts';
 import { table } from '../context.ts';
 
@@ -43,9 +45,14 @@ export function statusText(status: Status): string {
       (key) => `  ${key.id} ${key.prefix} ${key.name ?? '-'} of ${key.workspace}, last seen ${key.last_used_at ?? 'never'}`,
     ),
     ...(feeds.length === 0 ? [] : ['', feedTable(fullest.slice(0, SHOWN))]),
+    ...fullest.slice(0, SHOWN).flatMap(sharesLines),
     ...(feeds.length > SHOWN ? [`and ${feeds.length - SHOWN} more with more room; --json shows all`] : []),
   ].join('\n');
 }
+
+/** Where the entries of a feed that is nearly full come from. */
+const sharesLines = ({ name, workspace, action, shares }: Status['feeds'][number]): string[] =>
+  shares === null ? [] : [`${action} feed "${name}" of ${workspace}: ${sharesText(shares)}`];
 
 const feedTable = (feeds: Status['feeds']): string =>
   table(

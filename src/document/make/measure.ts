@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
-import type { FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
+import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
 import { addressRules, geoCosts } from './cap-hint.ts';
@@ -20,11 +20,12 @@ interface MeasureOptions {
   readonly store: Pick<StoreReads, 'snapshot'>;
   readonly geo: () => GeoDatabase;
   readonly guard: (own: GuardRails) => BlockGuard;
+  readonly shares: FeedCounter['shares'];
   readonly clock: Clock;
 }
 
 /** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
-export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): FeedMeasurer {
+export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOptions): FeedMeasurer {
   const inTurn = oneByOne();
   let waiting = 0;
 
@@ -52,6 +53,7 @@ export function feedMeasurer({ store, geo, guard, clock }: MeasureOptions): Feed
       entryLimit: v4.entryLimit,
       addressRules: direct.v4 + direct.v6,
       costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
+      shares: await shares({ workspaceId, feed, action, family }),
     };
   }
 

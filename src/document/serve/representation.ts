@@ -1,5 +1,6 @@
 import type { BuiltDocument } from '../builder.ts';
 import type { DocumentVariant } from '../document.ts';
+import type { FeedShares } from '../shares.ts';
 import type { Body } from './body-cache.ts';
 import { entityTag } from './etag.ts';
 import { gzipCoding } from './gzip.ts';
@@ -30,6 +31,8 @@ export interface TooLarge {
   readonly entryCount: number;
   readonly entryLimit: number;
   readonly hint: string;
+  /** Where the entries come from; undefined where that was not counted. */
+  readonly shares?: FeedShares | undefined;
   readonly staleSince: number | undefined;
 }
 

@@ -235,6 +235,7 @@ export class ServedDocument {
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
     const { name, entryCount: entries, v4Count, entryLimit: limit, at, geoVersion, asOf, lapsesAt } = result;
+    const size = { name, entries, v4Count, limit, revision: staleSince === undefined ? result.revision : undefined };
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
     const { confirmed } = snapshot;
@@ -243,14 +244,16 @@ export class ServedDocument {
         ? await this.#record(served, { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf })
         : undefined;
     if (this.#isOvertaken(result)) return;
-    if (variant.document === 'feed') this.#watch?.built(this.#name, variant, { name, entries, v4Count, limit });
+    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, size) : undefined;
+    const shares = result.kind === 'too_large' ? await counted : undefined;
+    if (this.#isOvertaken(result)) return;
     const now = this.#context.now();
     const before = servedBefore(served.state, now);
     const dated = result.kind === 'document' ? dateContent(variant, result.hash, asOf, confirmed.takenAt, record, before) : undefined;
     const outcome =
       result.kind === 'document'
         ? this.#representation(result, dated!, served)
-        : { kind: result.kind, entryCount: entries, entryLimit: limit, hint: result.hint };
+        : { kind: result.kind, entryCount: entries, entryLimit: limit, hint: result.hint, shares };
     const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
     const paused = now.monotonic + this.#context.pause;
     const settled = now.monotonic + LONGEST_WAIT * 1000;

@@ -41,6 +41,8 @@ export interface SizeState extends FeedSize {
 /** A feed is near its cap above 90% of it, and stays so until it is at 85%: one that swings about the mark is told once. */
 const NEAR = 0.9;
 const NO_LONGER_NEAR = 0.85;
+/** Whether the entries of a feed are told by where they come from. */
+export const isFull = ({ entries, limit }: FeedSize): boolean => entries >= limit * NEAR;
 /** From how many entries on the loss of half of them is told, and for how long it stays open unless they come back, ms. */
 const SHRINKS_FROM = 100;
 const SHRUNK_FOR = 24 * 3_600_000;

@@ -1,9 +1,11 @@
 /** What the feeds of this process are like now, and a line of the log for each change (SPEC D10.10 to D10.13). */
 import type { Log } from '../../ports/log.ts';
 import type { AccessAction } from '../../rule.ts';
+import type { FeedCounter } from '../builder.ts';
 import { FORMAT_NAMES, FORMATS } from '../formats/table.ts';
+import type { FeedShares } from '../shares.ts';
 import type { Family, Variant } from '../variant.ts';
-import { afterBuild, type FeedEvent, type FeedSize, FRESH, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
+import { afterBuild, type FeedEvent, type FeedSize, FRESH, isFull, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
 import { FeedSizes } from './feed-sizes.ts';
 
 /** Which feed. */
@@ -11,6 +13,14 @@ export interface FeedName {
   readonly workspaceId: string;
   /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
+}
+
+/** What a build says of a feed. */
+export interface BuiltSize extends FeedSize {
+  readonly name: string;
+  readonly v4Count?: number | undefined;
+  /** `BuildSource.revision`; undefined while the store does not answer: nothing can be counted then. */
+  readonly revision?: number | undefined;
 }
 
 /** The variants of a feed that always have the same entries. */
@@ -29,11 +39,14 @@ export interface WatchedFeed extends FeedName, Counted, FeedSize {
   /** Whole seconds: since when it is served from memory because the store does not answer; undefined when it is not. */
   readonly staleSince: number | undefined;
   readonly open: readonly OpenEvent[];
+  /** Where its entries come from, of a feed that has 90% of its cap or more; undefined where that was not counted. */
+  readonly shares?: FeedShares | undefined;
 }
 
 interface CountedState extends Counted {
   readonly size: SizeState;
   readonly builtAt: number;
+  shares: FeedShares | undefined;
 }
 
 interface FeedState extends FeedName {
@@ -51,10 +64,13 @@ export class FeedWatch {
   readonly #feeds = new Map<string, FeedState>();
   /** How large block feeds are, for the history of feeds. */
   readonly sizes = new FeedSizes();
+  readonly #shares: FeedCounter['shares'] | undefined;
 
-  constructor(log: Log, now: () => number) {
+  /** `shares` counts where the entries of full feeds come from. */
+  constructor(log: Log, now: () => number, shares?: FeedCounter['shares']) {
     this.#log = log;
     this.#now = now;
+    this.#shares = shares;
   }
 
   /** Calls it whenever a change has been logged. */
@@ -62,12 +78,11 @@ export class FeedWatch {
     this.#listeners.push(listener);
   }
 
-  /** Notes a build of a variant, which is also one of all variants with the same entries. */
-  built(
-    feed: FeedName,
-    variant: Variant,
-    { name, v4Count = 0, ...size }: FeedSize & { readonly name: string; readonly v4Count?: number | undefined },
-  ): void {
+  /**
+   * Notes a build of a variant, which is also one of all variants with the same entries. Resolves to where its entries come from, once that
+   * is counted; undefined where it has room, and where it cannot be.
+   */
+  async built(feed: FeedName, variant: Variant, { name, v4Count = 0, revision, ...size }: BuiltSize): Promise<FeedShares | undefined> {
     if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, size.entries - v4Count);
     const key = keyOf(feed);
     const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
@@ -77,9 +92,22 @@ export class FeedWatch {
     const place = JSON.stringify(counted);
     const now = this.#now();
     const { state: after, events } = afterBuild(state.counted.get(place)?.size, size, now);
-    state.counted.set(place, { ...counted, size: after, builtAt: now });
+    const of: CountedState = { ...counted, size: after, builtAt: now, shares: state.counted.get(place)?.shares };
+    state.counted.set(place, of);
     if (counted.action === 'block') state.expected = undefined;
     for (const event of events) this.#tell(state, event, counted);
+    if (!isFull(size)) of.shares = undefined;
+    else if (revision !== undefined) of.shares = await this.#count(feed, { ...counted, revision });
+    return of.shares;
+  }
+
+  async #count({ workspaceId, feedId }: FeedName, { action, family, revision }: Counted & { readonly revision: number }) {
+    try {
+      return await this.#shares?.({ workspaceId, feed: feedId, action, family, revision });
+    } catch {
+      // The feed is told without: that the store does not answer is told elsewhere.
+      return undefined;
+    }
   }
 
   /** Notes that a feed is served from memory; `asOf` in whole seconds. */
@@ -141,7 +169,7 @@ export class FeedWatch {
 }
 
 const watchedOf = ({ workspaceId, feedId, name, stale, expected, counted }: FeedState): WatchedFeed[] =>
-  [...counted.values()].map(({ size, builtAt, ...of }, i) => ({
+  [...counted.values()].map(({ size, builtAt, shares, ...of }, i) => ({
     workspaceId,
     feedId,
     name,
@@ -149,6 +177,7 @@ const watchedOf = ({ workspaceId, feedId, name, stale, expected, counted }: Feed
     entries: size.entries,
     limit: size.limit,
     builtAt,
+    shares,
     staleSince: stale?.asOf,
     // What concerns the whole feed is told once.
     open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),

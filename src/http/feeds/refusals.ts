@@ -2,6 +2,7 @@
 import type { Caller } from '../../account/caller.ts';
 import type { Found } from '../../document/serve/cache.ts';
 import type { Representation } from '../../document/serve/representation.ts';
+import { sharesText } from '../../document/shares.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
 import { CHALLENGES } from '../auth/credentials.ts';
 import type { HttpFault } from '../errors.ts';
@@ -27,16 +28,20 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
     details: { lists: lists.slice(0, MOST_DETAILS) },
   }),
   no_workspace: () => ({ status: 401, headers: { 'www-authenticate': CHALLENGES.feed } }),
-  too_large: ({ entryCount, entryLimit, hint, staleSince }) => ({
+  too_large: ({ entryCount, entryLimit, hint, shares, staleSince }) => ({
     status: 413,
     message: TOO_LARGE,
-    details: { entries: entryCount, limit: entryLimit, hint },
+    details: { entries: entryCount, limit: entryLimit, hint: shares === undefined ? hint : `${hint} ${sharesText(shares)}` },
     headers: Object.fromEntries(entryHeaders(entryCount, entryLimit, staleSince)),
   }),
 };
 
 /** The fault that says why there is no feed. */
 export const refusalOf = (found: NoFeed): HttpFault => REFUSALS[found.kind](found as never);
+
+/** What a caller may be told: a key that is bound to a list or feed does not learn what other lists and keys are called. */
+export const tellable = (found: NoFeed, { listId, feedId }: Pick<Caller, 'listId' | 'feedId'>): NoFeed =>
+  found.kind === 'too_large' && (listId ?? feedId) !== null ? { ...found, shares: undefined } : found;
 
 /** The same of a document that is no feed. */
 export function documentRefusalOf(found: NoFeed): HttpFault {

@@ -5,6 +5,7 @@
 import { v7 } from 'uuid';
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
+import { requireOwnList } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import type { Replacement } from '../../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
@@ -49,14 +50,15 @@ export const headOf = ({ head }: Pick<Replacement, 'head'>): ReplacementHead => 
 
 type Asked = Pick<ReplacementHead, 'action' | 'refused'>;
 
-/** Begins one: its content comes in pieces (`open`), or is compared at once (`planning`). Returns its id. */
+/** Begins one: its content comes in pieces (`open`), or is compared at once (`planning`). Returns its id. Rejects with REFUSED where a source keeps the list. */
 export async function openReplacement(
   { store, now }: ReplacementPorts,
-  { workspaceId }: Caller,
-  list: Pick<AccessList, 'id' | 'name'>,
+  { workspaceId, sourceId }: Caller,
+  list: Pick<AccessList, 'id' | 'name' | 'sourceId'>,
   { action, refused }: Asked,
   state: 'open' | 'planning',
 ): Promise<string> {
+  requireOwnList(list, sourceId);
   const at = now();
   const id = v7({ msecs: at });
   const head: ReplacementHead = { list: list.name, action, refused, steps: 0, batches: [] };

@@ -1,7 +1,7 @@
 /** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
 
 import { dayOf, isoTime } from '../../clock.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, Type } from '../../json-schema.ts';
 import type { Page } from '../../ports/account-store.ts';
 import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
 import type { Device } from '../../ports/devices.ts';
@@ -12,88 +12,61 @@ import { dayJson } from '../history.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
-const DEVICE_EXAMPLE = {
+const count = Type.Integer();
+const instant = Type.String({ format: 'date-time' });
+const DEVICE = {
   id: 'b6Xk0y3JrG1Qd2Wv',
-  key_id: '0195a3c0-0000-7000-8000-000000000002',
+  key_id: ['0195a3c0-0000-7000-8000-000000000002', Type.String()],
   user_agent: 'FortiGate/7.4',
   address: '192.0.2.10',
   first_pull: '2026-11-01T10:00:00.000Z',
   last_pull: '2026-11-20T10:00:00.000Z',
   last_status: 304,
   pulls: 5000,
-  interval_seconds: 300,
+  interval_seconds: [300, nullable(Type.Integer({ description: 'How often it usually pulls; null: not known yet.' }))],
   answers: { '200': 120, '304': 4880, '4xx': 0, '5xx': 0 },
-  sends_validators: true,
-  stopped_at: null,
-  documents: [],
-};
-const count = Type.Integer();
-const instant = Type.String({ format: 'date-time' });
-const Document = Type.Object({
-  feed_id: nullable(Type.String()),
-  format: Type.String(),
-  family: Type.String(),
-  action: Type.String(),
-  etag: Type.String(),
-  last_modified: instant,
-  at: instant,
-  behind_seconds: nullable(Type.Integer({ description: 'By how much newer the newest content is; null: not known.' })),
-});
-const DeviceAnswer = Type.Object({
-  id: Type.String(),
-  key_id: Type.String(),
-  user_agent: Type.String(),
-  address: Type.String(),
-  first_pull: instant,
-  last_pull: instant,
-  last_status: count,
-  pulls: count,
-  interval_seconds: nullable(Type.Integer({ description: 'How often it usually pulls; null: not known yet.' })),
-  answers: Type.Object({ '200': count, '304': count, '4xx': count, '5xx': count }),
-  sends_validators: Type.Boolean({ description: 'Whether it has ever asked conditionally.' }),
-  stopped_at: nullable(Type.String({ description: 'Since when it is known to have stopped pulling.' })),
-  documents: Type.Array(Document, { description: 'What it got last of each document, newest first.' }),
+  sends_validators: [true, 'Whether it has ever asked conditionally.'],
+  stopped_at: [null, nullable(Type.String({ description: 'Since when it is known to have stopped pulling.' }))],
+  documents: [
+    [],
+    Type.Array(
+      Type.Object({
+        feed_id: nullable(Type.String()),
+        format: Type.String(),
+        family: Type.String(),
+        action: Type.String(),
+        etag: Type.String(),
+        last_modified: instant,
+        at: instant,
+        behind_seconds: nullable(Type.Integer({ description: 'By how much newer the newest content is; null: not known.' })),
+      }),
+      { description: 'What it got last of each document, newest first.' },
+    ),
+  ],
+} as const satisfies Fields;
+
+const counts = Type.Array(count);
+const Activity = answerOf('Activity', {
+  since: ['2026-11-20T08:00:00.000Z', Type.String({ format: 'date-time', description: 'When this process began to count.' })],
+  to: '2026-11-20T10:00:00.000Z',
+  step_minutes: 60,
+  accepted: [[1200, 900], counts],
+  failed: [[0, 3], counts],
+  landed: [[1200, 900], counts],
+  pulls: [[600, 600], counts],
+  not_modified: [[580, 590], counts],
 });
 
-const counts = Type.Array(Type.Integer());
-const Activity = Type.Object(
-  {
-    since: Type.String({ format: 'date-time', description: 'When this process began to count.' }),
-    to: Type.String({ format: 'date-time' }),
-    step_minutes: Type.Integer(),
-    accepted: counts,
-    failed: counts,
-    landed: counts,
-    pulls: counts,
-    not_modified: counts,
-  },
-  {
-    title: 'Activity',
-    examples: [
-      {
-        since: '2026-11-20T08:00:00.000Z',
-        to: '2026-11-20T10:00:00.000Z',
-        step_minutes: 60,
-        accepted: [1200, 900],
-        failed: [0, 3],
-        landed: [1200, 900],
-        pulls: [600, 600],
-        not_modified: [580, 590],
-      },
-    ],
-  },
-);
-
-const DayAnswer = Type.Object({
-  day: Type.String(),
-  added: count,
-  expired: count,
-  removed: count,
-  undone: count,
-  v4: nullable(Type.Object({ last: count, max: count })),
-  v6: nullable(Type.Object({ last: count, max: count })),
-});
-const DAY_EXAMPLE = { day: '2026-11-20', added: 1200, expired: 300, removed: 4, undone: 0, v4: { last: 1180, max: 1200 }, v6: null };
+const sizes = nullable(Type.Object({ last: count, max: count }));
+const DAY = {
+  day: '2026-11-20',
+  added: 1200,
+  expired: 300,
+  removed: 4,
+  undone: 0,
+  v4: [{ last: 1180, max: 1200 }, sizes],
+  v6: [null, sizes],
+} as const satisfies Fields;
 
 /** Sums of each `step` counts, counted from the last one. */
 function inSteps(minutes: readonly ActivityCounts[], field: keyof ActivityCounts, step: number): number[] {
@@ -142,7 +115,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       feed: Type.Optional(Type.String({ maxLength: 200, description: "UUID or name of a list or feed; the workspace's when absent." })),
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEPT_DAYS, description: 'How many, today included; 30 when absent.' })),
     }),
-    answer: Type.Object({ days: Type.Array(DayAnswer) }, { title: 'History', examples: [{ days: [DAY_EXAMPLE] }] }),
+    answer: answerOf('History', { days: listOf(DAY) }),
     refusals: { 404: 'there is no list or feed "edge"' },
     async run({ store, workspaceId, now }, { query: { feed, days = 30 } }) {
       const to = dayOf(now());
@@ -160,7 +133,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       ...PAGE_QUERY,
       key: Type.Optional(Type.String({ maxLength: 36, description: 'Only those with the key of this id.' })),
     }),
-    answer: pageSchema('Devices', 'devices', DeviceAnswer, DEVICE_EXAMPLE),
+    answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }): Promise<Page<Device>> {
       const { after, limit } = pageRequest(query, BY_ID);
       const which = { limit: limit + 1, ...(after !== null && { after }), ...(key !== undefined && { keyId: key }) };

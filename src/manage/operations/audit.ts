@@ -1,7 +1,7 @@
 /** The audit log of the workspace. */
 
 import { isoTime } from '../../clock.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { type Fields, nullable, Type } from '../../json-schema.ts';
 import type { AuditRow } from '../../ports/account-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -17,30 +17,19 @@ const auditJson = ({ id, at, event, object, by, change }: AuditRow) => ({
   after: change?.after ?? null,
 });
 
-const EXAMPLE = {
-  id: 17,
-  at: '2026-11-22T09:59:31.000Z',
-  event: 'list changed',
-  object: '0195a3c0-0000-7000-8000-000000000001',
-  key_id: '0195a3c0-0000-7000-8000-000000000002',
-  actor: 'Jana Novák',
-  before: { max_entries: null },
-  after: { max_entries: 100_000 },
-};
-
 const changed = nullable(Type.Record(Type.String(), Type.Unknown()), {
   description: 'The fields that the change concerns; null: it was not there, or what changed is large.',
 });
-const Entry = Type.Object({
-  id: Type.Integer(),
-  at: Type.String({ format: 'date-time' }),
-  event: Type.String(),
-  object: Type.String({ description: 'The id of what was changed.' }),
-  key_id: nullable(Type.String(), { description: 'null: a command.' }),
-  actor: nullable(Type.String(), { description: 'The person, as the request named it.' }),
-  before: changed,
-  after: changed,
-});
+const ENTRY = {
+  id: 17,
+  at: '2026-11-22T09:59:31.000Z',
+  event: 'list changed',
+  object: ['0195a3c0-0000-7000-8000-000000000001', Type.String({ description: 'The id of what was changed.' })],
+  key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String(), { description: 'null: a command.' })],
+  actor: ['Jana Novák', nullable(Type.String(), { description: 'The person, as the request named it.' })],
+  before: [{ max_entries: null }, changed],
+  after: [{ max_entries: 100_000 }, changed],
+} as const satisfies Fields;
 
 export const AUDIT_OPERATIONS: readonly Operation[] = [
   operation({
@@ -50,7 +39,7 @@ export const AUDIT_OPERATIONS: readonly Operation[] = [
     path: '/audit',
     permission: 'manage',
     query: Type.Object(PAGE_QUERY),
-    answer: pageSchema('AuditLog', 'entries', Entry, EXAMPLE),
+    answer: pageSchema('AuditLog', 'entries', ENTRY),
     run: ({ store, workspaceId }, { query }) => store.auditPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page) => ({ body: pageBody('entries', page, auditJson) }),
   }),

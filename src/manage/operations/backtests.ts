@@ -3,7 +3,7 @@ import { faultLine } from '@weir/expression/fault.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import type { StepPlace } from '../../ports/rule-store.ts';
 import { VIEWS, type View } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
@@ -19,51 +19,25 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_RULES = 500;
 
 const JOB = {
-  id: Type.String({ format: 'uuid' }),
-  state: Type.Enum([...BACKTEST_STATES]),
-  kind: Type.Enum([...EXPRESSION_KINDS]),
-  as: Type.Enum([...VIEWS]),
-  rules: Type.Integer({ description: 'How many rules are tested.' }),
-  bytes: Type.Integer({ description: 'Of the recording as it was sent.' }),
-  read_bytes: Type.Integer({ description: 'How many of them have been read.' }),
-  requests: Type.Integer({ description: 'Requests that were judged so far.' }),
-  started_at: Type.String({ format: 'date-time' }),
-  ended_at: nullable(Type.String({ format: 'date-time' })),
-  fault: nullable(Type.String({ description: 'Why it failed.' })),
-};
-
-const EXAMPLE = {
   id: '0f8fad5b-d9cb-469f-a165-70867728950e',
-  state: 'running',
-  kind: 'waf_rule',
-  as: 'recorded',
-  rules: 12,
-  bytes: 4_812_331,
-  read_bytes: 1_048_576,
-  requests: 8120,
+  state: ['running', Type.Enum([...BACKTEST_STATES])],
+  kind: ['waf_rule', Type.Enum([...EXPRESSION_KINDS])],
+  as: ['recorded', Type.Enum([...VIEWS])],
+  rules: [12, 'How many rules are tested.'],
+  bytes: [4_812_331, 'Of the recording as it was sent.'],
+  read_bytes: [1_048_576, 'How many of them have been read.'],
+  requests: [8120, 'Requests that were judged so far.'],
   started_at: '2026-11-20T10:00:00.000Z',
-  ended_at: null,
-  fault: null,
-};
+  ended_at: [null, nullable(Type.String({ format: 'date-time' }))],
+  fault: [null, nullable(Type.String({ description: 'Why it failed.' }))],
+} as const satisfies Fields;
 
-const Job = Type.Object(JOB, { title: 'Backtest', examples: [EXAMPLE] });
-
-const JobWithResult = Type.Object(
-  {
-    ...JOB,
-    result: nullable(
-      Type.Object(
-        {},
-        {
-          additionalProperties: true,
-          description:
-            'What `weir backtest --json` tells; null until it is done: requests, unread, first, last, view, rules, actions, histogram.',
-        },
-      ),
-    ),
-  },
-  { title: 'BacktestResult', examples: [{ ...EXAMPLE, result: null }] },
-);
+const RESULT = 'What `weir backtest --json` tells; null until it is done: requests, unread, first, last, view, rules, actions, histogram.';
+const Job = answerOf('Backtest', JOB);
+const JobWithResult = answerOf('BacktestResult', {
+  ...JOB,
+  result: [null, nullable(Type.Object({}, { additionalProperties: true, description: RESULT }))],
+});
 
 const jobJson = (job: BacktestJob) => ({
   id: job.id,
@@ -148,7 +122,7 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: '/backtests',
     permission: 'rules:read',
-    answer: Type.Object({ backtests: Type.Array(Job) }, { title: 'Backtests', examples: [{ backtests: [EXAMPLE] }] }),
+    answer: answerOf('Backtests', { backtests: [[exampleOf(JOB)], Type.Array(Job)] }),
     run: async ({ backtests, workspaceId }) => ({ backtests: backtests.of(workspaceId).map(jobJson) }),
   }),
   operation({

@@ -1,43 +1,31 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { pageSchema } from '../page.ts';
-import { CHANGE, type Change, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
+import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';
-const EXAMPLE = {
-  id: ID,
-  list_id: '0195a3c0-0000-7000-8000-000000000001',
-  key_id: '0195a3c0-0000-7000-8000-000000000002',
-  received_at: '2026-11-20T10:00:00.000Z',
-  landed_at: '2026-11-20T10:00:00.020Z',
-  entries: 3,
-  undoes: null,
-  undone_by: null,
-  undoable: true,
-};
 const id = nullable(Type.String());
 const UNDONE_BY = nullable(Type.String({ description: 'null: a preview, or another request was first.' }));
 const BATCH = {
-  id: Type.String({ format: 'uuid' }),
-  list_id: id,
-  key_id: nullable(Type.String({ description: 'null: a command, or another producer.' })),
-  received_at: Type.String({ format: 'date-time' }),
-  landed_at: Type.String({ format: 'date-time' }),
-  entries: Type.Integer({ description: 'Entries that have landed.' }),
-  undoes: id,
-  undone_by: id,
-  undoable: Type.Boolean({ description: 'false: too much has changed since; what it replaced is not known any more.' }),
-};
+  id: ID,
+  list_id: ['0195a3c0-0000-7000-8000-000000000001', id],
+  key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String({ description: 'null: a command, or another producer.' }))],
+  received_at: '2026-11-20T10:00:00.000Z',
+  landed_at: '2026-11-20T10:00:00.020Z',
+  entries: [3, 'Entries that have landed.'],
+  undoes: [null, id],
+  undone_by: [null, id],
+  undoable: [true, 'false: too much has changed since; what it replaced is not known any more.'],
+} as const satisfies Fields;
 const EFFECT = {
-  removes: Type.Integer({ description: 'Rules that it made.' }),
-  restores: Type.Integer({ description: 'Rules that it replaced or deleted.' }),
-  keeps: Type.Integer({ description: 'Rules that another batch has changed since: they stay.' }),
-  sample: Type.Array(Type.String()),
-};
-const EFFECT_EXAMPLE = { removes: 2, restores: 1, keeps: 0, sample: ['remove block 8.8.8.8'] };
+  removes: [2, 'Rules that it made.'],
+  restores: [1, 'Rules that it replaced or deleted.'],
+  keeps: [0, 'Rules that another batch has changed since: they stay.'],
+  sample: [['remove block 8.8.8.8'], Type.Array(Type.String())],
+} as const satisfies Fields;
 const UNKNOWN = `there is no batch "${ID}" of the last seven days`;
 /** Batches of a page at most: each is asked for by itself. */
 const MOST = 200;
@@ -63,7 +51,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items of the page; 50 when absent.' })),
       after: Type.Optional(Type.String({ maxLength: 40, description: 'The value of next in the page before.' })),
     }),
-    answer: pageSchema('Batches', 'batches', Type.Object(BATCH, { title: 'Batch' }), EXAMPLE),
+    answer: pageSchema('Batches', 'batches', BATCH, objectOf(BATCH, { title: 'Batch' })),
     async run({ store, workspaceId }, { query: { limit = 50, after } }) {
       if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be next of a page');
       const found = await store.batches(workspaceId, { limit: limit + 1, ...(after !== undefined && { before: after.toLowerCase() }) });
@@ -77,10 +65,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: '/batches/{batch}',
     permission: 'rules:read',
-    answer: Type.Object(
-      { ...BATCH, undo: Type.Object(EFFECT) },
-      { title: 'BatchEffect', examples: [{ ...EXAMPLE, undo: EFFECT_EXAMPLE }] },
-    ),
+    answer: answerOf('BatchEffect', { ...BATCH, undo: EFFECT }),
     refusals: { 404: UNKNOWN },
     async run({ store, workspaceId, step }, { params }) {
       const batch = await knownBatch(store, workspaceId, params.batch!);
@@ -99,17 +84,11 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       batches: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: MOST_UNDONE }),
       preview: PREVIEW,
     }),
-    answer: Type.Object(
-      {
-        undone: Type.Array(Type.Object({ batch: Type.String({ format: 'uuid' }), undone_by: UNDONE_BY, ...EFFECT })),
-        preview: Type.Boolean(),
-        ...CHANGE,
-      },
-      {
-        title: 'Undone',
-        examples: [{ undone: [{ batch: ID, undone_by: UNDOING, ...EFFECT_EXAMPLE }], preview: false, batches: [UNDOING], landed: true }],
-      },
-    ),
+    answer: answerOf('Undone', {
+      undone: listOf({ batch: ID, undone_by: [UNDOING, UNDONE_BY], ...EFFECT }),
+      preview: false,
+      ...changeFields(UNDOING),
+    }),
     audit: 'batches undone',
     creates: 'elsewhere',
     refusals: { 404: UNKNOWN, 409: 'there is nothing to undo: removes 0 rules, puts back 0' },

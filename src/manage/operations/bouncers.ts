@@ -2,7 +2,7 @@
 
 import { gapOf } from '../../bouncers/enforcement-gap.ts';
 import { isoTime } from '../../clock.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { type Fields, nullable, Type } from '../../json-schema.ts';
 import type { Bouncer } from '../../ports/bouncer-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -29,42 +29,27 @@ export function bouncerJson(bouncer: Bouncer) {
   };
 }
 
-const BOUNCER_EXAMPLE = {
+const optional = nullable(Type.String());
+const BOUNCER = {
   user_agent: 'crowdsec-firewall-bouncer/v0.0.34',
   address: '198.51.100.8',
-  key_id: '0195a3c0-0000-7000-8000-000000000002',
-  feed_id: null,
+  key_id: ['0195a3c0-0000-7000-8000-000000000002', Type.String()],
+  feed_id: [null, optional],
   first_seen: '2026-11-20T10:00:00.000Z',
-  last_pull: '2026-11-22T09:59:31.000Z',
+  last_pull: ['2026-11-22T09:59:31.000Z', optional],
   decisions: 1200,
   networks: 1200,
   left_out_networks: 0,
   left_out_addresses: 0,
-  last_stream: '2026-11-22T09:59:31.000Z',
-  cannot_enforce: null,
-  depends_on_mode: null,
-  usage_metrics: null,
-  usage_metrics_at: null,
-};
-
-const optional = nullable(Type.String());
-const BouncerSchema = Type.Object({
-  user_agent: Type.String(),
-  address: Type.String(),
-  key_id: Type.String(),
-  feed_id: optional,
-  first_seen: Type.String({ format: 'date-time' }),
-  last_pull: optional,
-  decisions: Type.Integer(),
-  networks: Type.Integer(),
-  left_out_networks: Type.Integer(),
-  left_out_addresses: Type.Integer(),
-  last_stream: Type.Unsafe<string | null>({ ...optional, description: 'When it pulled the stream; null: it looks addresses up.' }),
-  cannot_enforce: optional,
-  depends_on_mode: Type.Unsafe<string | null>({ ...optional, description: 'What it enforces in one of its modes only.' }),
-  usage_metrics: Type.Unsafe<unknown>({ description: 'Of what it sent last, in the form of the protocol; null: none.' }),
-  usage_metrics_at: optional,
-});
+  last_stream: [
+    '2026-11-22T09:59:31.000Z',
+    nullable(Type.String(), { description: 'When it pulled the stream; null: it looks addresses up.' }),
+  ],
+  cannot_enforce: [null, optional],
+  depends_on_mode: [null, nullable(Type.String(), { description: 'What it enforces in one of its modes only.' })],
+  usage_metrics: [null, Type.Unknown({ description: 'Of what it sent last, in the form of the protocol; null: none.' })],
+  usage_metrics_at: [null, optional],
+} as const satisfies Fields;
 
 export const BOUNCER_OPERATIONS: readonly Operation[] = [
   operation({
@@ -74,7 +59,7 @@ export const BOUNCER_OPERATIONS: readonly Operation[] = [
     path: '/bouncers',
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
-    answer: pageSchema('Bouncers', 'bouncers', BouncerSchema, BOUNCER_EXAMPLE),
+    answer: pageSchema('Bouncers', 'bouncers', BOUNCER),
     run: ({ store, workspaceId }, { query }) => store.bouncerPage(workspaceId, pageRequest(query, BY_BOUNCER)),
     show: (page) => ({ body: pageBody('bouncers', page, bouncerJson) }),
   }),

@@ -6,9 +6,10 @@ import { isoTime, within } from '../../clock.ts';
 import type { FeedMeasure } from '../../document/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
 import type { Representation, TooLarge } from '../../document/serve/representation.ts';
+import { sharesText } from '../../document/shares.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
 import { anyFeedId, findList } from '../find.ts';
@@ -27,43 +28,21 @@ const Feed = Type.Optional(
 );
 const NO_FEEDS = 'this process builds no feeds (ROLES)';
 
-const Content = Type.Object(
-  {
-    feed_id: nullable(Type.String()),
-    format: Type.Enum([...FORMAT_NAMES]),
-    family: Type.Enum([...FAMILIES]),
-    action: Type.Enum([...ACCESS_ACTIONS]),
-    entries: Type.Integer(),
-    entry_limit: Type.Integer(),
-    over_cap: Type.Boolean({ description: 'Pulls are answered 413: there are no lines.' }),
-    hint: nullable(Type.String({ description: 'What makes a feed that is over its cap smaller.' })),
-    bytes: nullable(Type.Integer()),
-    md5: nullable(Type.String({ description: 'Of the bytes, as the feed answers with checksum=md5.' })),
-    last_modified: nullable(Type.String()),
-    stale_since: nullable(Type.String()),
-    lines: Type.Array(Type.String()),
-  },
-  {
-    title: 'Content',
-    examples: [
-      {
-        feed_id: '0195a3c0-0000-7000-8000-000000000001',
-        format: 'plain',
-        family: 'both',
-        action: 'block',
-        entries: 2,
-        entry_limit: 131_072,
-        over_cap: false,
-        hint: null,
-        bytes: 25,
-        md5: '0cc175b9c0f1b6a831c399e269772661',
-        last_modified: '2026-11-20T10:00:00.000Z',
-        stale_since: null,
-        lines: ['192.0.2.1', '198.51.100.0/24'],
-      },
-    ],
-  },
-);
+const Content = answerOf('Content', {
+  feed_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String())],
+  format: ['plain', Type.Enum([...FORMAT_NAMES])],
+  family: ['both', Type.Enum([...FAMILIES])],
+  action: ['block', Type.Enum([...ACCESS_ACTIONS])],
+  entries: 2,
+  entry_limit: 131_072,
+  over_cap: [false, 'Pulls are answered 413: there are no lines.'],
+  hint: [null, nullable(Type.String({ description: 'What makes a feed that is over its cap smaller.' }))],
+  bytes: [25, nullable(Type.Integer())],
+  md5: ['0cc175b9c0f1b6a831c399e269772661', nullable(Type.String({ description: 'Of the bytes, as the feed answers with checksum=md5.' }))],
+  last_modified: ['2026-11-20T10:00:00.000Z', nullable(Type.String())],
+  stale_since: [null, nullable(Type.String())],
+  lines: [['192.0.2.1', '198.51.100.0/24'], Type.Array(Type.String())],
+});
 
 /** The whole lines at the beginning of a text. */
 function firstLines(bytes: Uint8Array, most: number): string[] {
@@ -97,7 +76,7 @@ async function readContent(
     if (found.kind !== 'document' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
     if (found.kind === 'too_large') {
       const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
-      return { ...sizeOf(feedId, found, of), hint: found.hint, bytes: null, md5: null, last_modified: null, lines: [] };
+      return { ...sizeOf(feedId, found, of), hint: hintOf(found), bytes: null, md5: null, last_modified: null, lines: [] };
     }
     const [bytes, md5] = await Promise.all([documents.body(found, 'identity'), documents.md5(found)]);
     if (bytes === undefined || md5 === undefined) continue;
@@ -112,6 +91,8 @@ async function readContent(
   }
   throw new WeirError('REFUSED', 'the feed changes too fast; ask again');
 }
+
+const hintOf = ({ hint, shares }: TooLarge): string => (shares === undefined ? hint : `${hint} ${sharesText(shares)}`);
 
 const sizeOf = (
   feedId: string | null,
@@ -128,40 +109,42 @@ const sizeOf = (
   stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
 });
 
-const Size = Type.Object({
-  name: Type.String(),
-  format: Type.String(),
-  family: Type.String(),
-  action: Type.String(),
-  entries: Type.Integer({ description: 'In the stored family.' }),
-  v4: Type.Integer(),
-  v6: Type.Integer(),
-  entry_limit: Type.Integer(),
-  over_cap: Type.Boolean(),
-  address_rules: Type.Integer({ description: 'Rules for addresses and networks.' }),
-  costs: Type.Array(Type.Object({ name: Type.String(), networks: Type.Integer() }), {
-    description: 'The countries and ASNs that have most networks, ten at most.',
-  }),
-});
-const SIZE_EXAMPLE = {
+/** Entries by where they come from, the first of them as an example. */
+const sharesOf = (share: { readonly name: string; readonly entries: number }, about: string) => {
+  const fields = { largest: listOf(share), others: { count: 2, entries: 1200 } };
+  const description = `${about}; null where the workspace has had as much counted as it may for now.`;
+  return [exampleOf(fields), nullable(objectOf(fields, { description }))] as const;
+};
+
+const SIZE = {
   name: 'perimeter',
   format: 'plain',
   family: 'both',
   action: 'block',
-  entries: 9100,
+  entries: [9100, 'In the stored family.'],
   v4: 8000,
   v6: 1100,
   entry_limit: 131_072,
   over_cap: false,
-  address_rules: 1200,
-  costs: [{ name: 'country NL', networks: 7900 }],
-};
+  address_rules: [1200, 'Rules for addresses and networks.'],
+  costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs that have most networks, ten at most.' }),
+  by_list: sharesOf(
+    { name: 'scanners', entries: 7900 },
+    'The entries by list, before neighbours are put together, ten by name, the rest as a sum',
+  ),
+  by_key: sharesOf({ name: 'ids', entries: 7900 }, 'The same by the key that wrote them last'),
+  of_rules: [null, nullable(Type.Integer({ description: 'How many rules by_list and by_key are of, where they are not of all.' }))],
+} as const satisfies Fields;
+const Size = nullable(objectOf(SIZE));
 
-const measureJson = ({ entryLimit, addressRules, ...measure }: FeedMeasure) => ({
+const measureJson = ({ entryLimit, addressRules, shares, ...measure }: FeedMeasure) => ({
   ...measure,
   entry_limit: entryLimit,
   over_cap: measure.entries > entryLimit,
   address_rules: addressRules,
+  by_list: shares?.lists ?? null,
+  by_key: shares?.keys ?? null,
+  of_rules: shares?.ofRules ?? null,
 });
 
 /** What the workspace's feed (null), that of a list, or one made of lists is made of now. Rejects with NOT_FOUND when it is gone. */
@@ -231,10 +214,10 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
     path: '/measure',
     permission: 'rules:read',
     body: Type.Object({ feed: Feed, ...MEMBERS, ...SETTABLE }),
-    answer: Type.Object(
-      { before: nullable(Size), after: nullable(Size) },
-      { title: 'Measure', examples: [{ before: SIZE_EXAMPLE, after: { ...SIZE_EXAMPLE, entries: 8000, family: 'v4' } }] },
-    ),
+    answer: answerOf('Measure', {
+      before: [exampleOf(SIZE), Size],
+      after: [{ ...exampleOf(SIZE), entries: 8000, family: 'v4' }, Size],
+    }),
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     examples: [{ all_lists: true }, { feed: 'perimeter' }, { feed: 'perimeter', family: 'v4' }, { lists: ['edge', 'scanners'] }],
     run: (context, { body }) => measureChange(context, body as never),

@@ -1,5 +1,5 @@
 /** Messages of the workspace that could not be landed (SPEC D4.6, D15.39). */
-import { Type } from '../../json-schema.ts';
+import { answerOf, type Fields, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -10,34 +10,19 @@ const MOST = 50;
 const SHOWN = 400;
 const MOST_IDS = 100;
 
-const EXAMPLE = {
+const LETTER = {
   id: 3,
   at: '2026-11-20T10:00:00.020Z',
   reason: 'unknown schema_version "3"',
-  stream_id: '0195a3c0-0000-7000-8000-000000000009',
+  stream_id: ['0195a3c0-0000-7000-8000-000000000009', Type.String()],
   partition: 0,
   offset: 1204,
   timestamp: '2026-11-20T10:00:00.000Z',
-  key: '0195a3c0-0000-7000-8000-000000000000',
-  headers: { schema_version: '3', workspace_id: '0195a3c0-0000-7000-8000-000000000000' },
-  value: '{"kind":"access_rule"}',
-};
-const time = Type.String({ format: 'date-time' });
-const Letter = Type.Object(
-  {
-    id: Type.Integer(),
-    at: time,
-    reason: Type.String(),
-    stream_id: Type.String(),
-    partition: Type.Integer(),
-    offset: Type.Integer(),
-    timestamp: time,
-    key: Type.String(),
-    headers: Type.Unsafe<object>({ type: 'object' }),
-    value: Type.String({ description: `In pages the first ${SHOWN} characters.` }),
-  },
-  { title: 'DeadLetter', examples: [EXAMPLE] },
-);
+  key: ['0195a3c0-0000-7000-8000-000000000000', Type.String()],
+  headers: [{ schema_version: '3', workspace_id: '0195a3c0-0000-7000-8000-000000000000' }, Type.Unsafe<object>({ type: 'object' })],
+  value: ['{"kind":"access_rule"}', `In pages the first ${SHOWN} characters.`],
+} as const satisfies Fields;
+const Letter = answerOf('DeadLetter', LETTER);
 const UNKNOWN = 'there is no dead letter "3"';
 const IDS = Type.Object({
   ids: Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { minItems: 1, maxItems: MOST_IDS }),
@@ -58,7 +43,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: `Items of the page; ${MOST} when absent.` })),
       after: Type.Optional(Type.String({ maxLength: 20, description: 'The value of next in the page before.' })),
     }),
-    answer: pageSchema('DeadLetters', 'dead_letters', Letter, EXAMPLE),
+    answer: pageSchema('DeadLetters', 'dead_letters', LETTER, Letter),
     async run({ store, workspaceId }, { query: { limit = MOST, ...query } }) {
       const { items, next } = await store.deadLetterPage(workspaceId, pageRequest({ ...query, limit }, BY_NUMBER));
       const letters = items.filter(isOfWorkspace(workspaceId)).map(deadLetterJson);
@@ -86,7 +71,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     path: '/dead-letter-replays',
     permission: 'manage',
     body: IDS,
-    answer: Type.Object({ replayed: Type.Array(Type.Integer()) }, { title: 'Replayed', examples: [{ replayed: [3] }] }),
+    answer: answerOf('Replayed', { replayed: [[3], Type.Array(Type.Integer())] }),
     audit: 'dead letter dropped',
     refusals: { 404: UNKNOWN },
     examples: [{ ids: [3] }],
@@ -104,7 +89,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     method: 'DELETE',
     path: '/dead-letters/{letter}',
     permission: 'manage',
-    answer: Type.Object({ id: Type.Integer(), dropped: Type.Boolean() }, { title: 'Dropped', examples: [{ id: 3, dropped: true }] }),
+    answer: answerOf('Dropped', { id: 3, dropped: true }),
     audit: 'dead letter dropped',
     refusals: { 404: UNKNOWN },
     async run(context, { params }) {

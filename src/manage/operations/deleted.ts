@@ -1,40 +1,22 @@
 /** Lists and feeds that were deleted and can be brought back. */
 
-import { Type } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, Type } from '../../json-schema.ts';
 import type { RestoredFeed } from '../../ports/account-store.ts';
 import { DELETION_PREVIEW, type Deletion, deletedJson, restoreNamed } from '../deletion.ts';
 import { type Operation, operation } from '../operation.ts';
 import { Name } from './settings.ts';
 
-const EXAMPLE = {
-  kind: 'list',
+const kind = Type.Enum(['list', 'composed']);
+const DELETED = {
+  kind: ['list', kind],
   id: '0195a3c0-0000-7000-8000-000000000001',
   name: 'edge',
   deleted_at: '2026-11-22T09:59:31.000Z',
   restorable_until: '2026-11-29T09:59:31.000Z',
-  keys: 2,
-};
-
-const Restorable = Type.Object(
-  {
-    deleted: Type.Array(
-      Type.Object({
-        kind: Type.Enum(['list', 'composed']),
-        id: Type.String({ format: 'uuid' }),
-        name: Type.String(),
-        deleted_at: Type.String({ format: 'date-time' }),
-        restorable_until: Type.String({ format: 'date-time' }),
-        keys: Type.Integer({ description: 'Keys that were revoked with it, and would be valid again.' }),
-      }),
-    ),
-  },
-  { title: 'DeletedFeeds', examples: [{ deleted: [EXAMPLE] }] },
-);
-
-const Restored = Type.Object(
-  { kind: Type.Enum(['list', 'composed']), id: Type.String({ format: 'uuid' }), name: Type.String(), keys: Type.Integer() },
-  { title: 'Restored', examples: [{ kind: 'list', id: EXAMPLE.id, name: 'edge', keys: 2 }] },
-);
+  keys: [2, 'Keys that were revoked with it, and would be valid again.'],
+} as const satisfies Fields;
+const Restorable = answerOf('DeletedFeeds', { deleted: listOf(DELETED) });
+const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name: 'edge', keys: 2 });
 
 /** The parameters of a deletion. */
 export const DELETE_QUERY = {
@@ -48,42 +30,12 @@ export const DELETION_WORDS =
   'Where rules, feeds or keys go with it, or somebody has pulled it in the last ten minutes, 409 until confirmed says that this is meant. It can be brought back for seven days.';
 
 /** The answer to a deletion. */
-export const DELETION = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    deleted: Type.Boolean(),
-    ...DELETION_PREVIEW,
-    restorable_until: Type.Union([Type.String(), Type.Null()], { description: 'Until when it can be brought back.' }),
-  },
-  {
-    title: 'Deletion',
-    examples: [
-      {
-        id: EXAMPLE.id,
-        deleted: true,
-        kind: 'list',
-        name: 'edge',
-        rules: 1204,
-        more_rules: false,
-        feeds: [{ id: '0195a3c0-0000-7000-8000-000000000003', name: 'perimeter' }],
-        keys: [{ id: '0195a3c0-0000-7000-8000-000000000002', name: 'edge firewall' }],
-        pulled: [
-          {
-            kind: 'device',
-            key_id: '0195a3c0-0000-7000-8000-000000000002',
-            key_name: 'edge firewall',
-            user_agent: 'PAN-OS',
-            address: '198.51.100.8',
-            last_pull: '2026-11-22T09:59:01.000Z',
-          },
-        ],
-        pulled_left_out: 0,
-        needs_confirmation: true,
-        restorable_until: '2026-11-29T09:59:31.000Z',
-      },
-    ],
-  },
-);
+export const DELETION = answerOf('Deletion', {
+  id: DELETED.id,
+  deleted: true,
+  ...DELETION_PREVIEW,
+  restorable_until: ['2026-11-29T09:59:31.000Z', nullable(Type.String(), { description: 'Until when it can be brought back.' })],
+});
 
 /** The body of a deletion: first of all what it is, and whether it is gone. */
 export const deletionBody = ({ id, deleted, ...told }: Deletion) => ({ id, deleted, ...told });

@@ -2,18 +2,20 @@
 
 import { encodeText } from '@weir/expression/bytes.ts';
 import { faultExcerpt, faultLine } from '@weir/expression/fault.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, objectOf, Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 
-const FAULT = Type.Object({
-  line: Type.Integer(),
-  column: Type.Integer({ description: 'In bytes of UTF-8, from 1.' }),
-  length: Type.Integer({ description: 'Bytes of the faulty stretch.' }),
-  text: Type.String(),
-  excerpt: Type.String({ description: 'The line at fault, with carets under it.' }),
-});
+const FAULT = {
+  line: 1,
+  column: [4, 'In bytes of UTF-8, from 1.'],
+  length: [5, 'Bytes of the faulty stretch.'],
+  text: 'unknown field',
+  excerpt: ['  ip.sorce eq 192.0.2.1\n     ^^^^^', 'The line at fault, with carets under it.'],
+} as const satisfies Fields;
+
+const HINTS = [[], Type.Array(Type.String(), { description: 'What the author may not have meant.' })] as const;
 
 export const EXPRESSION_OPERATIONS: readonly Operation[] = [
   operation({
@@ -23,27 +25,13 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
     path: '/expressions/check',
     permission: 'rules:read',
     body: Type.Object({ kind: Type.Enum([...EXPRESSION_KINDS]), expression: Type.String() }),
-    answer: Type.Object(
-      {
-        valid: Type.Boolean(),
-        phase: nullable(Type.String({ description: 'The phase that it needs; null for kinds without one.' })),
-        fields: Type.Array(Type.String(), { description: 'The fields that it uses.' }),
-        hints: Type.Array(Type.String(), { description: 'What the author may not have meant.' }),
-        fault: nullable(FAULT),
-      },
-      {
-        title: 'ExpressionVerdict',
-        examples: [
-          {
-            valid: false,
-            phase: null,
-            fields: [],
-            hints: [],
-            fault: { line: 1, column: 4, length: 5, text: 'unknown field', excerpt: '  ip.sorce eq 192.0.2.1\n     ^^^^^' },
-          },
-        ],
-      },
-    ),
+    answer: answerOf('ExpressionVerdict', {
+      valid: false,
+      phase: [null, nullable(Type.String({ description: 'The phase that it needs; null for kinds without one.' }))],
+      fields: [[], Type.Array(Type.String(), { description: 'The fields that it uses.' })],
+      hints: HINTS,
+      fault: [exampleOf(FAULT), nullable(objectOf(FAULT))],
+    }),
     examples: [{ kind: 'waf_rule', expression: 'http.request.path contains "/login"' }],
     async run({ schemes }, { body: { kind, expression } }) {
       const verdict = judgeExpression(expression, schemes[kind as ExpressionKind]);
@@ -69,42 +57,33 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
       expression: Type.String(),
       request: Type.String({ description: 'Fields by name as JSON, an entry of a HAR, a curl command or a line of an access log.' }),
     }),
-    answer: Type.Object(
-      {
-        result: nullable(Type.Boolean({ description: 'null when the evaluation fails.' })),
-        error: nullable(Type.String({ description: 'Why it fails.' })),
-        why: Type.Object(
+    answer: answerOf('ExpressionTested', {
+      result: [true, nullable(Type.Boolean({ description: 'null when the evaluation fails.' }))],
+      error: [null, nullable(Type.String({ description: 'Why it fails.' }))],
+      why: [
+        {
+          text: 'http.request.path contains "/login"',
+          value: true,
+          state: 'value',
+          parts: [{ text: 'http.request.path', value: '/login', state: 'value', parts: [] }],
+        },
+        Type.Object(
           {},
           { additionalProperties: true, description: 'The expression with each part and its value: text, value, state, parts.' },
         ),
-        lacking: Type.Array(Type.String(), { description: 'What the expression reads and the request lacks.' }),
-        agent: nullable(
+      ],
+      lacking: [[], Type.Array(Type.String(), { description: 'What the expression reads and the request lacks.' })],
+      agent: [
+        { result: true, error: null },
+        nullable(
           Type.Object(
             { result: nullable(Type.Boolean()), error: nullable(Type.String()) },
             { description: 'As the agent sees the request.' },
           ),
         ),
-        hints: Type.Array(Type.String(), { description: 'What the author may not have meant.' }),
-      },
-      {
-        title: 'ExpressionTested',
-        examples: [
-          {
-            result: true,
-            error: null,
-            why: {
-              text: 'http.request.path contains "/login"',
-              value: true,
-              state: 'value',
-              parts: [{ text: 'http.request.path', value: '/login', state: 'value', parts: [] }],
-            },
-            lacking: [],
-            agent: { result: true, error: null },
-            hints: [],
-          },
-        ],
-      },
-    ),
+      ],
+      hints: HINTS,
+    }),
     examples: [{ kind: 'waf_rule', expression: 'http.request.path contains "/login"', request: '{"http.request.path": "/login"}' }],
     async run({ schemes, testExpression, inTurn, workspaceId }, { body: { kind: name, expression, request } }) {
       const kind = name as ExpressionKind;

@@ -3,15 +3,15 @@
 import { type ComposedFeed, type FeedPatch, feedState, type Members } from '../../account/feed.ts';
 import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { Type } from '../../json-schema.ts';
+import { answerOf, type Fields, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { deleteNamed } from '../deletion.ts';
-import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
+import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { findFeed, listIdOf } from '../find.ts';
 import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
-import { Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
+import { Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';
 
 /** Lists that one request names at most. */
 const MOST_LISTS = 1000;
@@ -43,28 +43,16 @@ export const feedJson = (feed: ComposedFeed) => ({
   ...settingsJson(feed),
 });
 
-const EXAMPLE = {
+const FEED = {
   id: '0195a3c0-0000-7000-8000-000000000003',
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
-  name: 'perimeter',
-  all_lists: false,
-  lists: ['0195a3c0-0000-7000-8000-000000000001'],
-  ...settingsJson(NO_SETTINGS),
-  feed: FEED_STATE_EXAMPLE,
-};
-
-const Feed = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    workspace_id: Type.String({ format: 'uuid' }),
-    name: Name,
-    all_lists: Type.Boolean({ description: 'Made of all lists, also of those that are made later.' }),
-    lists: Type.Array(Type.String({ format: 'uuid' })),
-    ...SETTING_SCHEMAS,
-    feed: FeedState,
-  },
-  { title: 'Feed', examples: [EXAMPLE] },
-);
+  name: ['perimeter', Name],
+  all_lists: [false, 'Made of all lists, also of those that are made later.'],
+  lists: [['0195a3c0-0000-7000-8000-000000000001'], Type.Array(Type.String({ format: 'uuid' }))],
+  ...settingFields(NO_SETTINGS),
+  feed: FEED_STATE,
+} as const satisfies Fields;
+const Feed = answerOf('Feed', FEED);
 
 export const MEMBERS = {
   lists: Type.Optional(
@@ -103,7 +91,7 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     path: '/feeds',
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
-    answer: pageSchema('Feeds', 'feeds', Feed, EXAMPLE),
+    answer: pageSchema('Feeds', 'feeds', FEED, Feed),
     run: ({ store, workspaceId }, { query }) => store.feedPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('feeds', page, (feed) => feedBody(feed, context)) }),
   }),

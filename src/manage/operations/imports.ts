@@ -2,7 +2,7 @@
 
 import { readDuration } from '../../duration.ts';
 import { hasCode } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, listOf, nullable, Type } from '../../json-schema.ts';
 import { throwRefusal } from '../../signal/refusal.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
@@ -10,7 +10,7 @@ import { readCondition, readPath } from '../../source/readers/paths.ts';
 import { MOST_IMPORTED } from '../imports/import-content.ts';
 import { type Imported, importFile } from '../imports/imports.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
-import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
+import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
 import { labelOf } from './rule-schema.ts';
 
@@ -83,63 +83,58 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     query: QUERY,
     bodyBytes: BODY,
     rawBody: { type: 'text/plain', example: '192.0.2.1\n198.51.100.0/24\n' },
-    answer: Type.Object(
+    answer: answerOf(
+      'Imported',
       {
-        accepted: Type.Integer(),
-        failed: Type.Integer(),
-        expired: Type.Integer({ description: 'Entries that have expired, which are left out.' }),
-        passed: Type.Array(Type.Object({ reason: Type.String(), rows: Type.Integer() }), {
-          description: 'Rows that ask for nothing, such as those of MISP whose to_ids is 0.',
-        }),
-        wide: Type.Optional(
-          Type.Object(
-            {
-              countries: Type.Integer(),
-              asns: Type.Integer(),
-              networks: Type.Integer({ description: 'Of all of them, by the geo data in use.' }),
-            },
-            { description: 'Whole countries and ASNs that the file is about, which has to be confirmed. Absent without any.' },
-          ),
-        ),
-        errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
-        errors_left_out: Type.Integer(),
-        warnings: Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' }),
-        replaced: Type.Optional(
-          Type.Object(
-            {
-              id: nullable(Type.String({ description: 'Undoes all of it, in place of its batches; null in a preview.' })),
-              removed: Type.Integer({ description: 'Rules that the file does not have. None are removed where an entry failed.' }),
-              added: Type.Integer(),
-              changed: Type.Integer({ description: 'Rules that are given what the file says of them, or another expiry.' }),
-              unchanged: Type.Integer({ description: 'Rules that stay as they are.' }),
-              refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
-              kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
-              needs_confirmation: Type.Boolean({ description: 'More than half of the list would go, or more would come than it has.' }),
-            },
-            { description: 'With `replace` only.' },
-          ),
-        ),
-        preview: Type.Boolean(),
-        ...CHANGE,
-        ...FEED_FIELDS,
-      },
-      {
-        title: 'Imported',
-        examples: [
-          {
-            accepted: 2,
-            failed: 1,
-            expired: 0,
-            passed: [],
-            errors: [{ place: 'line 3', message: 'there is no address' }],
-            errors_left_out: 0,
-            warnings: [],
-            preview: false,
-            batches: ['0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'],
-            landed: true,
-          },
+        accepted: 2,
+        failed: 1,
+        expired: [0, 'Entries that have expired, which are left out.'],
+        passed: [
+          [],
+          Type.Array(Type.Object({ reason: Type.String(), rows: Type.Integer() }), {
+            description: 'Rows that ask for nothing, such as those of MISP whose to_ids is 0.',
+          }),
         ],
+        wide: [
+          undefined,
+          Type.Optional(
+            Type.Object(
+              {
+                countries: Type.Integer(),
+                asns: Type.Integer(),
+                networks: Type.Integer({ description: 'Of all of them, by the geo data in use.' }),
+              },
+              { description: 'Whole countries and ASNs that the file is about, which has to be confirmed. Absent without any.' },
+            ),
+          ),
+        ],
+        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: 'The first 1,000.' }),
+        errors_left_out: 0,
+        warnings: [[], Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })],
+        replaced: [
+          undefined,
+          Type.Optional(
+            Type.Object(
+              {
+                id: nullable(Type.String({ description: 'Undoes all of it, in place of its batches; null in a preview.' })),
+                removed: Type.Integer({ description: 'Rules that the file does not have. None are removed where an entry failed.' }),
+                added: Type.Integer(),
+                changed: Type.Integer({ description: 'Rules that are given what the file says of them, or another expiry.' }),
+                unchanged: Type.Integer({ description: 'Rules that stay as they are.' }),
+                refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
+                kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
+                needs_confirmation: Type.Boolean({
+                  description: 'More than half of the list would go, or more would come than it has.',
+                }),
+              },
+              { description: 'With `replace` only.' },
+            ),
+          ),
+        ],
+        preview: false,
+        ...changeFields('0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'),
       },
+      FEED_FIELDS,
     ),
     audit: 'file imported',
     creates: 'elsewhere',

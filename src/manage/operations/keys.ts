@@ -5,7 +5,7 @@ import { allows, PERMISSIONS, type Permission } from '../../account/permission.t
 import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { findFeed, findList } from '../find.ts';
@@ -90,46 +90,32 @@ export const keyJson = (key: KeyInfo) => ({
   last_used_at: isoTime(key.lastUsedAt),
 });
 
-const EXAMPLE = {
-  id: '0195a3c0-0000-7000-8000-000000000002',
-  prefix: 'weir_Ab3d',
-  name: 'edge firewall',
-  permissions: ['feed:read'],
-  role: null,
-  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
-  list_id: '0195a3c0-0000-7000-8000-000000000001',
-  feed_id: null,
-  created_at: '2026-11-20T10:00:00.000Z',
-  expires_at: null,
-  revoked_at: null,
-  last_used_at: '2026-11-22T09:59:31.000Z',
-};
-
 const optionalText = nullable(Type.String());
-const FIELDS = {
-  id: Type.String({ format: 'uuid' }),
-  prefix: Type.String({ description: 'The first characters of its text, to recognise it by.' }),
-  name: optionalText,
-  permissions: Type.Array(Type.Enum([...PERMISSIONS])),
-  role: nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' }),
-  workspace_id: Type.String({ format: 'uuid' }),
-  list_id: nullable(Type.String(), { description: 'The list that it is bound to.' }),
-  feed_id: nullable(Type.String(), { description: 'The feed made of lists that it is bound to.' }),
-  created_at: Type.String({ format: 'date-time' }),
-  expires_at: optionalText,
-  revoked_at: optionalText,
-  last_used_at: optionalText,
-};
-const Key = Type.Object(FIELDS, { title: 'Key', examples: [EXAMPLE] });
-const NewKey = Type.Object(
-  {
-    ...FIELDS,
-    key: nullable(Type.String(), {
+const KEY = {
+  id: '0195a3c0-0000-7000-8000-000000000002',
+  prefix: ['weir_Ab3d', 'The first characters of its text, to recognise it by.'],
+  name: ['edge firewall', optionalText],
+  permissions: [['feed:read'], Type.Array(Type.Enum([...PERMISSIONS]))],
+  role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' })],
+  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
+  list_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String(), { description: 'The list that it is bound to.' })],
+  feed_id: [null, nullable(Type.String(), { description: 'The feed made of lists that it is bound to.' })],
+  created_at: '2026-11-20T10:00:00.000Z',
+  expires_at: [null, optionalText],
+  revoked_at: [null, optionalText],
+  last_used_at: ['2026-11-22T09:59:31.000Z', optionalText],
+} as const satisfies Fields;
+const Key = answerOf('Key', KEY);
+const NewKey = answerOf('NewKey', {
+  ...KEY,
+  last_used_at: [null, optionalText],
+  key: [
+    'weir_Ab3dEfGh1jKlMnOpQrStUvWxYz0123456789abcdefg',
+    nullable(Type.String(), {
       description: 'The text of the key, shown this once. null: the request was answered before, and the text is kept nowhere.',
     }),
-  },
-  { title: 'NewKey', examples: [{ ...EXAMPLE, last_used_at: null, key: 'weir_Ab3dEfGh1jKlMnOpQrStUvWxYz0123456789abcdefg' }] },
-);
+  ],
+});
 
 const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
 const UNKNOWN = 'there is no key "0195a3c0-0000-7000-8000-000000000009"';
@@ -142,7 +128,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     path: '/keys',
     permission: 'keys:write',
     query: Type.Object(PAGE_QUERY),
-    answer: pageSchema('Keys', 'keys', Key, EXAMPLE),
+    answer: pageSchema('Keys', 'keys', KEY, Key),
     run: ({ store, workspaceId }, { query }) => store.keyPage(workspaceId, pageRequest(query, BY_TIME)),
     show: (page) => ({ body: pageBody('keys', page, keyJson) }),
   }),
@@ -206,10 +192,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     query: Type.Object({
       preview: Type.Optional(Type.Boolean({ description: 'true: tells who has used it in the last ten minutes, and revokes nothing.' })),
     }),
-    answer: Type.Object(
-      { id: Type.String({ format: 'uuid' }), name: optionalText, revoked: Type.Boolean(), ...RECENT_USES },
-      { title: 'Revoked', examples: [{ id: EXAMPLE.id, name: EXAMPLE.name, revoked: true, pulled: [], pulled_left_out: 0 }] },
-    ),
+    answer: answerOf('Revoked', { id: KEY.id, name: KEY.name, revoked: true, ...RECENT_USES }),
     audit: 'key revoked',
     refusals: { 404: UNKNOWN },
     run: (context, { params, query }) => revokeKey(context, params.key!, query.preview),

@@ -2,15 +2,15 @@
 
 import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { Type } from '../../json-schema.ts';
+import { answerOf, type Fields, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { deleteNamed } from '../deletion.ts';
-import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
+import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { findList } from '../find.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
-import { Name, SETTABLE, SETTING_SCHEMAS, settingsPatch } from './settings.ts';
+import { Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';
 
 /** Makes a list. Rejects with REFUSED when the workspace has as many as it may, or a feed of that name. */
 export const createList = (context: ChangeContext, { name, ...settings }: ListPatch & { readonly name: string }): Promise<AccessList> =>
@@ -31,26 +31,15 @@ export const listJson = (list: AccessList) => ({
   ...settingsJson(list),
 });
 
-const EXAMPLE = {
+const LIST = {
   id: '0195a3c0-0000-7000-8000-000000000001',
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
-  name: 'edge',
-  default: false,
-  ...settingsJson({ ...NO_SETTINGS, description: 'hosts that scan us', maxEntries: 50_000 }),
-  feed: FEED_STATE_EXAMPLE,
-};
-
-const List = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    workspace_id: Type.String({ format: 'uuid' }),
-    name: Name,
-    default: Type.Boolean({ description: 'Access rules land there when nothing names another list; it cannot be deleted.' }),
-    ...SETTING_SCHEMAS,
-    feed: FeedState,
-  },
-  { title: 'List', examples: [EXAMPLE] },
-);
+  name: ['edge', Name],
+  default: [false, 'Access rules land there when nothing names another list; it cannot be deleted.'],
+  ...settingFields({ ...NO_SETTINGS, description: 'hosts that scan us', maxEntries: 50_000 }),
+  feed: FEED_STATE,
+} as const satisfies Fields;
+const List = answerOf('List', LIST);
 
 const listBody = (list: AccessList, context: ManageContext) => ({ ...listJson(list), feed: feedStateJson(context, list.id) });
 
@@ -68,7 +57,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: '/lists',
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
-    answer: pageSchema('Lists', 'lists', List, EXAMPLE),
+    answer: pageSchema('Lists', 'lists', LIST, List),
     run: ({ store, workspaceId }, { query }) => store.listPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('lists', page, (list) => listBody(list, context)) }),
   }),

@@ -3,7 +3,7 @@
 import { within } from '../../clock.ts';
 import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, listOf, nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
@@ -13,63 +13,38 @@ import { RULE_EXAMPLE, Rule } from './rule-schema.ts';
 
 /** How long an explanation may take, ms. */
 const LIMIT = 10_000;
-const text = nullable(Type.String());
 const VERDICT = Type.Enum(['in', 'partly', 'out']);
 
-const EXPLAINED = Type.Object(
-  {
-    target: Type.String(),
-    action: Type.Enum([...ACCESS_ACTIONS]),
-    feeds: Type.Array(
-      Type.Object({
-        kind: Type.Enum(['workspace', 'list', 'composed']),
-        id: text,
-        name: Type.String(),
-        verdict: VERDICT,
-        family: Type.String(),
-        entries: nullable(Type.Integer({ description: 'When it was built last; null: this process has not built it.' })),
-        max_entries: nullable(Type.Integer()),
-        over_cap: nullable(Type.Boolean()),
-        rules: Type.Array(Rule, {
-          description:
-            'With effect (in, out, none), relation, list_name and key_name. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
-        }),
-        rules_left_out: Type.Integer(),
-        protected_by: Type.Array(Type.String()),
-        unblock: Type.Object({ removes: Type.Array(Type.Integer()), verdict: VERDICT }),
-        subtract_allow: nullable(Type.Object({ value: Type.Enum(['on', 'workspace']), verdict: VERDICT }), {
-          description: 'What cutting never-block rules out would do; null: no such rule concerns what the feed has of it.',
-        }),
+const EXPLAINED = answerOf('Explanation', {
+  target: '192.0.2.1',
+  action: ['block', Type.Enum([...ACCESS_ACTIONS])],
+  feeds: listOf({
+    kind: ['workspace', Type.Enum(['workspace', 'list', 'composed'])],
+    id: [null, nullable(Type.String())],
+    name: 'default',
+    verdict: ['in', VERDICT],
+    family: 'both',
+    entries: [1204, nullable(Type.Integer({ description: 'When it was built last; null: this process has not built it.' }))],
+    max_entries: [131_072, nullable(Type.Integer())],
+    over_cap: [false, nullable(Type.Boolean())],
+    rules: [
+      [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem' }],
+      Type.Array(Rule, {
+        description:
+          'With effect (in, out, none), relation, list_name and key_name. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
       }),
-    ),
-  },
-  {
-    title: 'Explanation',
-    examples: [
-      {
-        target: '192.0.2.1',
-        action: 'block',
-        feeds: [
-          {
-            kind: 'workspace',
-            id: null,
-            name: 'default',
-            verdict: 'in',
-            family: 'both',
-            entries: 1204,
-            max_entries: 131_072,
-            over_cap: false,
-            rules: [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem' }],
-            rules_left_out: 0,
-            protected_by: [],
-            unblock: { removes: [], verdict: 'in' },
-            subtract_allow: null,
-          },
-        ],
-      },
     ],
-  },
-);
+    rules_left_out: 0,
+    protected_by: [[], Type.Array(Type.String())],
+    unblock: { removes: [[], Type.Array(Type.Integer())], verdict: ['in', VERDICT] },
+    subtract_allow: [
+      null,
+      nullable(Type.Object({ value: Type.Enum(['on', 'workspace']), verdict: VERDICT }), {
+        description: 'What cutting never-block rules out would do; null: no such rule concerns what the feed has of it.',
+      }),
+    ],
+  }),
+});
 
 /** A feed with the size that it had when it was built last in the family that is explained. */
 function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed[]): FeedJson {

@@ -1,7 +1,7 @@
 /** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, nullable, Type } from '../../json-schema.ts';
 import type { Replacement } from '../../ports/replacement-store.ts';
 import type { ManageContext } from '../context.ts';
 import { findList } from '../find.ts';
@@ -11,54 +11,41 @@ import { type Operation, operation } from '../operation.ts';
 
 const BODY = 1024 * 1024;
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';
-const EXAMPLE = {
-  id: ID,
-  list: 'default',
-  state: 'done',
-  created_at: '2026-11-20T10:00:00.000Z',
-  reason: null,
-  plan: null,
-  needs_confirmation: false,
-  batches: [],
-  steps: 0,
-  steps_published: 0,
-};
 const count = (description: string) => Type.Integer({ description });
-const REPLACEMENT = Type.Object(
+const PLAN = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    list: Type.String({ description: 'The name of the list.' }),
-    state: Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
+    present: count('Rules of the list that are known by their value.'),
+    added: count('Rules that are made.'),
+    changed: count('Rules that are given what the content says of them, or another expiry.'),
+    removed: count('Rules that go. None where an entry failed.'),
+    unchanged: count('Rules that stay as they are.'),
+    kept: count('Rules with a rule_ref that the content does not have: they stay.'),
+    failed: count('Entries that cannot be read or taken.'),
+    refused: count('Entries that guard rails refuse.'),
+    expired: count('Entries that have expired, which are left out.'),
+    passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
+    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
+  },
+  { description: 'null until it is compared.' },
+);
+const REPLACEMENT = answerOf('Replacement', {
+  id: ID,
+  list: ['default', 'The name of the list.'],
+  state: [
+    'done',
+    Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
       description:
         'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. held: the same of a refresh of a source. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
     }),
-    created_at: Type.String({ format: 'date-time' }),
-    reason: nullable(Type.String({ description: 'Why it failed.' })),
-    plan: nullable(
-      Type.Object(
-        {
-          present: count('Rules of the list that are known by their value.'),
-          added: count('Rules that are made.'),
-          changed: count('Rules that are given what the content says of them, or another expiry.'),
-          removed: count('Rules that go. None where an entry failed.'),
-          unchanged: count('Rules that stay as they are.'),
-          kept: count('Rules with a rule_ref that the content does not have: they stay.'),
-          failed: count('Entries that cannot be read or taken.'),
-          refused: count('Entries that guard rails refuse.'),
-          expired: count('Entries that have expired, which are left out.'),
-          passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
-          errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
-        },
-        { description: 'null until it is compared.' },
-      ),
-    ),
-    needs_confirmation: Type.Boolean({ description: 'More than half of the list would go, or more would come than it has.' }),
-    batches: Type.Array(Type.String(), { description: 'The batches that it is.' }),
-    steps: Type.Integer(),
-    steps_published: Type.Integer(),
-  },
-  { title: 'Replacement', examples: [EXAMPLE] },
-);
+  ],
+  created_at: '2026-11-20T10:00:00.000Z',
+  reason: [null, nullable(Type.String({ description: 'Why it failed.' }))],
+  plan: [null, nullable(PLAN)],
+  needs_confirmation: [false, 'More than half of the list would go, or more would come than it has.'],
+  batches: [[], Type.Array(Type.String(), { description: 'The batches that it is.' })],
+  steps: 0,
+  steps_published: 0,
+});
 const UNKNOWN = `there is no replacement "${ID}" of the last seven days`;
 const NOT_OPEN = 'it is not open any more';
 
@@ -149,7 +136,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     }),
     bodyBytes: BODY,
     rawBody: { type: 'application/x-ndjson', example: '{"value":"192.0.2.1"}\n' },
-    answer: Type.Object({ lines: Type.Integer() }, { title: 'ReplacementPart', examples: [{ lines: 1 }] }),
+    answer: answerOf('ReplacementPart', { lines: 1 }),
     refusals: { 404: UNKNOWN, 409: NOT_OPEN },
     async run(context, { params, query: { n = 0 }, bytes }) {
       const found = await known(context, params.replacement!);

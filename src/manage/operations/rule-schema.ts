@@ -1,7 +1,7 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { Static, TSchema } from 'typebox';
 import { readInstant, readSince } from '../../duration.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
 import { readTarget, targetFieldOf } from '../../signal/target.ts';
 import { knownBatch } from '../batches.ts';
@@ -11,56 +11,42 @@ import { fieldFault } from '../operation.ts';
 import type { RuleConditions } from '../rules/rule-search.ts';
 
 const text = nullable(Type.String());
-const instant = Type.String({ format: 'date-time' });
+const object = Type.Unsafe<object | null>({ type: ['object', 'null'] });
+const instant = '2026-11-20T10:00:00.000Z';
 
 /** A rule as pages and single answers show it. */
-export const RULE_EXAMPLE = {
+export const RULE = {
   id: 7,
-  kind: 'access_rule',
-  rule_ref: null,
-  name: null,
-  list_id: '0195a3c0-0000-7000-8000-000000000001',
-  target: '192.0.2.0/24',
+  kind: ['access_rule', Type.Enum([...KINDS])],
+  rule_ref: [null, text],
+  name: [null, text],
+  list_id: [
+    '0195a3c0-0000-7000-8000-000000000001',
+    Type.Optional(Type.String({ format: 'uuid', description: 'Of access rules, as the next three.' })),
+  ],
+  target: ['192.0.2.0/24', Type.Optional(Type.String({ description: 'A network, AS and a number, or a country.' }))],
+  confidence: ['high', Type.Optional(text)],
+  severity: [null, Type.Optional(text)],
+  type: [undefined, Type.Optional(Type.Enum([...RULE_TYPES], { description: 'Of expression rules, as the next three.' }))],
+  expression: [undefined, Type.Optional(Type.String())],
+  order: [undefined, Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] }))],
+  short_description: [undefined, Type.Optional(text)],
   action: 'block',
-  confidence: 'high',
-  severity: null,
-  reason: 'scanner',
-  labels: { source: 'soc' },
-  config: null,
-  expires_at: null,
-  created_at: '2026-11-20T10:00:00.000Z',
-  updated_at: '2026-11-20T10:00:00.000Z',
-  batch_id: '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000',
-  key_id: '0195a3c0-0000-7000-8000-000000000002',
-};
-
-export const Rule = Type.Object(
-  {
-    id: Type.Integer(),
-    kind: Type.Enum([...KINDS]),
-    rule_ref: text,
-    name: text,
-    list_id: Type.Optional(Type.String({ format: 'uuid', description: 'Of access rules, as the next three.' })),
-    target: Type.Optional(Type.String({ description: 'A network, AS and a number, or a country.' })),
-    confidence: Type.Optional(text),
-    severity: Type.Optional(text),
-    type: Type.Optional(Type.Enum([...RULE_TYPES], { description: 'Of expression rules, as the next three.' })),
-    expression: Type.Optional(Type.String()),
-    order: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
-    short_description: Type.Optional(text),
-    action: Type.String(),
-    reason: text,
-    labels: Type.Unsafe<object | null>({ type: ['object', 'null'] }),
-    config: Type.Unsafe<object | null>({ type: ['object', 'null'] }),
-    expires_at: nullable(instant),
-    created_at: instant,
-    updated_at: instant,
-    batch_id: nullable(Type.String({ description: 'The batch that wrote it last, and the key that sent that; null: not known.' })),
-    key_id: text,
-    warning: Type.Optional(Type.String({ description: 'What agents silently ignore of it.' })),
-  },
-  { title: 'Rule', examples: [RULE_EXAMPLE] },
-);
+  reason: ['scanner', text],
+  labels: [{ source: 'soc' }, object],
+  config: [null, object],
+  expires_at: [null, nullable(Type.String({ format: 'date-time' }))],
+  created_at: instant,
+  updated_at: instant,
+  batch_id: [
+    '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000',
+    nullable(Type.String({ description: 'The batch that wrote it last, and the key that sent that; null: not known.' })),
+  ],
+  key_id: ['0195a3c0-0000-7000-8000-000000000002', text],
+  warning: [undefined, Type.Optional(Type.String({ description: 'What agents silently ignore of it.' }))],
+} as const satisfies Fields;
+export const RULE_EXAMPLE = exampleOf(RULE);
+export const Rule = answerOf('Rule', RULE);
 
 const MATCHES = ['exact', 'covering', 'covered'] as const;
 const TARGET_KINDS = ['ip', 'asn', 'country'] as const;

@@ -1,7 +1,7 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
 import { WeirError } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { answerOf, Type } from '../../json-schema.ts';
 import type { StepPlace } from '../../ports/rule-store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
@@ -17,11 +17,11 @@ import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../kept-bl
 import { fieldFault, fieldFaults, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../page.ts';
 import { previewBatches } from '../preview.ts';
-import { CHANGE, type Change, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
+import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
 import { originRuleJson } from '../rules/rule-json.ts';
 import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rules/rule-search.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
-import { CONDITIONS, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+import { CONDITIONS, RULE, Rule, readConditions } from './rule-schema.ts';
 
 // ---------------------------------------------------------------- reading
 
@@ -55,17 +55,13 @@ interface Changed extends Change, StillBlockedFields {
   readonly warnings?: readonly string[];
 }
 
-const CHANGED = Type.Object(
+const CHANGED = answerOf(
+  'RuleChange',
+  { ...changeFields(RULE.batch_id[0]), preview: false },
   {
-    ...CHANGE,
-    preview: Type.Boolean(),
     warnings: Type.Optional(Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })),
     ...FEED_FIELDS,
     ...STILL_BLOCKED,
-  },
-  {
-    title: 'RuleChange',
-    examples: [{ batches: [RULE_EXAMPLE.batch_id], landed: true, preview: false }],
   },
 );
 
@@ -166,7 +162,7 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     path: '/rules',
     permission: 'rules:read',
     query: Type.Object({ ...CONDITIONS, ...PAGE_QUERY }),
-    answer: pageSchema('RulePage', 'rules', Rule, RULE_EXAMPLE),
+    answer: pageSchema('RulePage', 'rules', RULE, Rule),
     refusals: { 404: 'there is no list "edge"' },
     async run(context, { query: { limit = USUAL, after, ...given } }) {
       const { rules, next } = await searchRules(context, await readConditions(context, given), after, limit);

@@ -1,10 +1,11 @@
 /** The sample of good traffic that rules are tried on (SPEC D21). */
 
 import { NO_SAMPLE, SAMPLE_RULES, type SampleInfo, type SampleLimit, sampleJson } from '../../account/sample.ts';
-import { Type } from '../../json-schema.ts';
+import { answerOf, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
 
+const WORKSPACE = '0195a3c0-0000-7000-8000-000000000000';
 const LIMIT = {
   max_sample_share: Type.Unsafe<number | null>({
     type: ['number', 'null'],
@@ -15,25 +16,14 @@ const LIMIT = {
   sample_rules: Type.Enum([...SAMPLE_RULES], { description: 'Which rules the limit is for.' }),
 };
 
-const EXAMPLE = {
-  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
-  requests: 10_000,
-  bytes: 4_812_331,
-  taken_at: '2026-11-20T10:00:00.000Z',
-  max_sample_share: 0.001,
-  sample_rules: 'generated',
-};
-
-const SampleAnswer = Type.Object(
-  {
-    workspace_id: Type.String({ format: 'uuid' }),
-    requests: Type.Integer({ description: '0: there is no sample.' }),
-    bytes: Type.Integer({ description: 'Of the requests as text.' }),
-    taken_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
-    ...LIMIT,
-  },
-  { title: 'Sample', examples: [EXAMPLE] },
-);
+const SampleAnswer = answerOf('Sample', {
+  workspace_id: WORKSPACE,
+  requests: [10_000, '0: there is no sample.'],
+  bytes: [4_812_331, 'Of the requests as text.'],
+  taken_at: ['2026-11-20T10:00:00.000Z', Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })],
+  max_sample_share: [0.001, LIMIT.max_sample_share],
+  sample_rules: ['generated', LIMIT.sample_rules],
+});
 
 const shown = (sample: SampleInfo, { workspaceId }: ManageContext) => ({ body: { workspace_id: workspaceId, ...sampleJson(sample) } });
 
@@ -67,10 +57,7 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     method: 'DELETE',
     path: '/sample',
     permission: 'manage',
-    answer: Type.Object(
-      { workspace_id: Type.String({ format: 'uuid' }), deleted: Type.Boolean() },
-      { title: 'SampleDeleted', examples: [{ workspace_id: EXAMPLE.workspace_id, deleted: true }] },
-    ),
+    answer: answerOf('SampleDeleted', { workspace_id: WORKSPACE, deleted: true }),
     audit: 'sample deleted',
     run: async ({ store, workspaceId, by }) => ({ workspace_id: workspaceId, deleted: await store.deleteSample(workspaceId, by) }),
   }),

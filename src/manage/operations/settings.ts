@@ -1,7 +1,7 @@
 /** What can be set of lists and of feeds made of lists, in bodies and answers. */
 import type { TSchema } from 'typebox';
-import { LIST_SETTINGS, type ListPatch, type ListSetting, SETTING_NAMES } from '../../account/list.ts';
-import { Type } from '../../json-schema.ts';
+import { LIST_SETTINGS, type ListPatch, type ListSetting, type ListSettings, SETTING_NAMES, settingsJson } from '../../account/list.ts';
+import { type Fields, Type } from '../../json-schema.ts';
 
 type Nullable<T> = T | null;
 
@@ -26,6 +26,10 @@ export const SETTING_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEnt
 );
 
 export const Name = Type.String({ format: 'name', description: 'Lists and feeds of a workspace share their names.', examples: ['edge'] });
+
+/** What is set of a list or feed, as fields of an answer. */
+export const settingFields = (example: ListSettings): Fields =>
+  Object.fromEntries(Object.entries(settingsJson(example)).map(([field, value]) => [field, [value, SETTING_SCHEMAS[field]!]]));
 
 /** Fields that a body may set. */
 export const SETTABLE = Object.fromEntries(Object.entries(SETTING_SCHEMAS).map(([field, schema]) => [field, Type.Optional(schema)]));

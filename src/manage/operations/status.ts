@@ -3,7 +3,7 @@
 import { areOff } from '../../account/guard-rails.ts';
 import { isEnding } from '../../account/key.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
 import { endingKeyJson, isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson } from '../status.ts';
@@ -54,62 +54,47 @@ function statusBody({ dead_letters: _, processes, ...status }: Status): object {
   return { ...status, processes: processes.map(({ url: _url, ...process }) => process) };
 }
 
-const optional = (type: object) => Type.Unsafe<unknown>({ anyOf: [type, { type: 'null' }] });
-const free = { type: 'object', additionalProperties: true };
-const STATUS_EXAMPLE = {
-  attention: [],
-  urgent: false,
-  engines: { store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true } },
-  landing: { lag_messages: 0, lag_seconds: 0, ok: true },
-  feeds: [],
-  geo: { country_age_days: 3, asn_age_days: 3 },
-  unused_keys: [],
-  ending_keys: [],
-  guard_rails_off: [],
+const free = Type.Unsafe<unknown>({ type: 'object', additionalProperties: true });
+const someOf = (description: string) => [[], Type.Array(free, { description })] as const;
+const STATUS = answerOf('Status', {
+  attention: [[], Type.Array(Type.String(), { description: 'A line for each thing that needs attention.' })],
+  urgent: [false, 'Whether anything of it is more than old geo data and keys that end soon.'],
+  engines: [{ store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true } }, free],
+  landing: [{ lag_messages: 0, lag_seconds: 0, ok: true }, nullable(free)],
+  feeds: someOf('The feeds of the workspace that these processes have built.'),
+  geo: [{ country_age_days: 3, asn_age_days: 3 }, free],
+  unused_keys: someOf('Valid keys that were not seen for a week.'),
+  ending_keys: someOf('Keys that end within 14 days and were used within 30.'),
+  guard_rails_off: [[], Type.Array(Type.String())],
   processes: [
-    {
-      pid: 4242,
-      roles: ['signals', 'consumer', 'feeds', 'manage'],
-      started_at: '2026-11-20T10:00:00.000Z',
-      checks: { store: { ok: true } },
-    },
+    [
+      {
+        pid: 4242,
+        roles: ['signals', 'consumer', 'feeds', 'manage'],
+        started_at: '2026-11-20T10:00:00.000Z',
+        checks: { store: { ok: true } },
+      },
+    ],
+    Type.Array(free),
   ],
-};
+});
 
-const GEO_KIND_EXAMPLE = {
-  source: 'packaged',
+const GEO_KIND = {
+  source: ['packaged', Type.Enum(['packaged', 'operator'], { description: 'Where the data come from.' })],
   format: 'csv',
-  date: '2026-11-19T00:00:00.000Z',
+  date: ['2026-11-19T00:00:00.000Z', Type.String()],
   age_days: 3,
-  keys: 249,
+  keys: [249, 'Countries or ASNs that have ranges.'],
   ranges_v4: 240_000,
   ranges_v6: 130_000,
-  attribution: 'NRO delegation statistics (CC BY 4.0)',
-};
-const GeoKind = Type.Object({
-  source: Type.Enum(['packaged', 'operator'], { description: 'Where the data come from.' }),
-  format: Type.String(),
-  date: Type.String(),
-  age_days: Type.Integer(),
-  keys: Type.Integer({ description: 'Countries or ASNs that have ranges.' }),
-  ranges_v4: Type.Integer(),
-  ranges_v6: Type.Integer(),
-  attribution: nullable(Type.String()),
-});
-
-type GeoKindStatus = ReturnType<ManageContext['service']['geo']>['country'];
+  attribution: ['NRO delegation statistics (CC BY 4.0)', nullable(Type.String())],
+} as const satisfies Fields;
 
 /** The data of a kind, without the paths of the operator's files. */
-const geoKindJson = ({ source, format, date, age_days, keys, ranges_v4, ranges_v6, attribution }: GeoKindStatus) => ({
-  source: source === 'packaged' ? source : 'operator',
-  format,
-  date,
-  age_days,
-  keys,
-  ranges_v4,
-  ranges_v6,
-  attribution,
-});
+function geoKindJson(data: Readonly<Record<keyof typeof GEO_KIND, unknown>>): object {
+  const shown = Object.fromEntries(Object.keys(GEO_KIND).map((name) => [name, data[name as keyof typeof GEO_KIND]]));
+  return { ...shown, source: data.source === 'packaged' ? data.source : 'operator' };
+}
 
 export const STATUS_OPERATIONS: readonly Operation[] = [
   operation({
@@ -119,21 +104,7 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: '/status',
     permission: 'rules:read',
-    answer: Type.Object(
-      {
-        attention: Type.Array(Type.String(), { description: 'A line for each thing that needs attention.' }),
-        urgent: Type.Boolean({ description: 'Whether anything of it is more than old geo data and keys that end soon.' }),
-        engines: Type.Unsafe<unknown>(free),
-        landing: optional(free),
-        feeds: Type.Array(Type.Unsafe<unknown>(free), { description: 'The feeds of the workspace that these processes have built.' }),
-        geo: Type.Unsafe<unknown>(free),
-        unused_keys: Type.Array(Type.Unsafe<unknown>(free), { description: 'Valid keys that were not seen for a week.' }),
-        ending_keys: Type.Array(Type.Unsafe<unknown>(free), { description: 'Keys that end within 14 days and were used within 30.' }),
-        guard_rails_off: Type.Array(Type.String()),
-        processes: Type.Array(Type.Unsafe<unknown>(free)),
-      },
-      { title: 'Status', examples: [STATUS_EXAMPLE] },
-    ),
+    answer: STATUS,
     run: readStatus,
     show: (status) => ({ body: statusBody(status) }),
   }),
@@ -143,10 +114,7 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: '/geo',
     permission: 'rules:read',
-    answer: Type.Object(
-      { version: Type.String(), country: GeoKind, asn: GeoKind },
-      { title: 'GeoData', examples: [{ version: 'a1b2c3', country: GEO_KIND_EXAMPLE, asn: GEO_KIND_EXAMPLE }] },
-    ),
+    answer: answerOf('GeoData', { version: 'a1b2c3', country: GEO_KIND, asn: GEO_KIND }),
     run: async ({ service }) => service.geo(),
     show: ({ version, country, asn }) => ({ body: { version, country: geoKindJson(country), asn: geoKindJson(asn) } }),
   }),

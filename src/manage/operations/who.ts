@@ -3,16 +3,8 @@
 import { PERMISSIONS } from '../../account/permission.ts';
 import { ROLE_NAMES, roleOf } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { answerOf, nullable, Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
-
-const EXAMPLE = {
-  key_id: '0195a3c0-0000-7000-8000-000000000002',
-  actor: 'Jana Novák',
-  permissions: ['rules:read', 'manage'],
-  role: null,
-  workspace: { id: '0195a3c0-0000-7000-8000-000000000000', name: 'default' },
-};
 
 export const WHO_OPERATIONS: readonly Operation[] = [
   operation({
@@ -21,16 +13,13 @@ export const WHO_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: '/whoami',
     permission: null,
-    answer: Type.Object(
-      {
-        key_id: nullable(Type.String()),
-        actor: nullable(Type.String(), { description: 'What X-Actor says.' }),
-        permissions: Type.Array(Type.Enum([...PERMISSIONS])),
-        role: nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' }),
-        workspace: Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }),
-      },
-      { title: 'Caller', examples: [EXAMPLE] },
-    ),
+    answer: answerOf('Caller', {
+      key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String())],
+      actor: ['Jana Novák', nullable(Type.String(), { description: 'What X-Actor says.' })],
+      permissions: [['rules:read', 'manage'], Type.Array(Type.Enum([...PERMISSIONS]))],
+      role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' })],
+      workspace: { id: '0195a3c0-0000-7000-8000-000000000000', name: 'default' },
+    }),
     async run({ store, workspaceId, by, permissions: held }) {
       const workspace = await store.workspace(workspaceId);
       if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');

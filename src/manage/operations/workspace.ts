@@ -5,9 +5,9 @@ import { stateTag } from '../../account/tag.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { Type } from '../../json-schema.ts';
+import { answerOf, objectOf, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
-import { FEED_STATE_EXAMPLE, FeedState, feedStateJson } from '../feed-state.ts';
+import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { type Operation, type Outcome, operation } from '../operation.ts';
 
 /** Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. */
@@ -43,32 +43,23 @@ const WORKSPACE_SETTINGS = {
   subtract_allow: Type.Enum(['on', 'off'], { description: "Cuts never-block rules out of the workspace's block feed." }),
 };
 
-const EXAMPLE = {
+const { protect, min_prefix_v4: v4, min_prefix_v6: v6, subtract_allow } = WORKSPACE_SETTINGS;
+const ofService = objectOf(
+  { protect: [[], protect], min_prefix_v4: [0, v4], min_prefix_v6: [0, v6] },
+  { description: 'What the service protects beside it, in every workspace.' },
+);
+const WorkspaceAnswer = answerOf('Workspace', {
   id: '0195a3c0-0000-7000-8000-000000000000',
   organization_id: '0195a3c0-0000-7000-8000-00000000000f',
   name: 'default',
   created_at: '2026-11-20T10:00:00.000Z',
-  protect: ['10.0.0.0/8', 'private'],
-  min_prefix_v4: 8,
-  min_prefix_v6: 19,
-  subtract_allow: 'off',
-  service: { protect: ['private'], min_prefix_v4: 8, min_prefix_v6: 0 },
-  feed: FEED_STATE_EXAMPLE,
-};
-
-const { subtract_allow: _, ...GUARD_RAILS } = WORKSPACE_SETTINGS;
-const WorkspaceAnswer = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    organization_id: Type.String({ format: 'uuid' }),
-    name: Type.String(),
-    created_at: Type.String({ format: 'date-time' }),
-    ...WORKSPACE_SETTINGS,
-    service: Type.Object(GUARD_RAILS, { description: 'What the service protects beside it, in every workspace.' }),
-    feed: FeedState,
-  },
-  { title: 'Workspace', examples: [EXAMPLE] },
-);
+  protect: [['10.0.0.0/8', 'private'], protect],
+  min_prefix_v4: [8, v4],
+  min_prefix_v6: [19, v6],
+  subtract_allow: ['off', subtract_allow],
+  service: [{ protect: ['private'], min_prefix_v4: 8, min_prefix_v6: 0 }, ofService],
+  feed: FEED_STATE,
+});
 
 const shown = (workspace: Workspace, context: ManageContext): Outcome => ({
   body: { ...workspaceJson(workspace), service: guardRailsJson(context.guardRails), feed: feedStateJson(context, null) },

@@ -1,6 +1,6 @@
 /** Changes of rules that somebody manages: through the stream, and answered when they have landed (SPEC D15.33). */
 
-import { Type } from '../../json-schema.ts';
+import { type Fields, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import type { Operator, RulePorts } from '../operate.ts';
 import type { Outcome } from '../operation.ts';
@@ -13,11 +13,12 @@ export interface Change {
   readonly landed: boolean;
 }
 
-/** The fields of `Change` in answers. */
-export const CHANGE = {
-  batches: Type.Array(Type.String(), { description: 'The batches that the change is. None: nothing was changed.' }),
-  landed: Type.Boolean({ description: 'false (202): it is kept durably, and lands later; the batch tells when.' }),
-};
+/** The fields of `Change` in answers, with a batch for the example. */
+export const changeFields = (batch: string) =>
+  ({
+    batches: [[batch], Type.Array(Type.String(), { description: 'The batches that the change is. None: nothing was changed.' })],
+    landed: [true, 'false (202): it is kept durably, and lands later; the batch tells when.'],
+  }) as const satisfies Fields;
 
 /** The query parameter and body field that asks what would be done. */
 export const PREVIEW = Type.Optional(Type.Boolean({ description: 'true: tells what would be done, and changes nothing.' }));

@@ -8,6 +8,7 @@ import { instantOf, systemClock } from '../../clock.ts';
 import type { FeedPreviewer } from '../../document/builder.ts';
 import { documentBuilder } from '../../document/make/document-builder.ts';
 import { feedMeasurer } from '../../document/make/measure.ts';
+import { shareCounter } from '../../document/make/share-counter.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { openSqliteReads } from '../../store/sqlite/store.ts';
@@ -29,6 +30,7 @@ const store = await openSource(source);
 let database = geoDatabase(geo);
 
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
+const counter = shareCounter(shared);
 // Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
@@ -49,7 +51,8 @@ const methods: FeedThreadMethods = {
     const { keptBlocked } = await import('../../document/explain/kept-blocked.ts');
     return keptBlocked(asked, await explaining());
   },
-  ...feedMeasurer(shared),
+  ...feedMeasurer({ ...shared, ...counter }),
+  ...counter,
   async useGeo(data) {
     database = geoDatabase(data);
   },

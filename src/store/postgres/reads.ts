@@ -11,6 +11,7 @@ import { pageOf } from '../page.ts';
 import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { withLevels } from '../rules/list-levels.ts';
 import { takeRules } from '../rules/rule-pages.ts';
+import { senderStep } from '../rules/rule-senders.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { NOW } from './clock.ts';
 import { type Database, drive, type Session } from './database.ts';
@@ -19,6 +20,8 @@ import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
 const CALLER_QUERIES = 2;
 const CALLERS = 1000;
+/** Steps of counting by sender that are done at once. */
+const SENDER_STEPS = 4;
 
 const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revision, ${NOW} AS taken_at, l.*
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
@@ -40,6 +43,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       () => '',
       NOW,
     ),
+    // A step holds no thread here; without statistics each of them sorts what is left of its list.
+    senderStep: (workspaceId, feed, step) => drive(db, senderStep(workspaceId, feed, { ...step, limit: step.limit * SENDER_STEPS })),
     async ping() {
       return Number((await one(`SELECT ${NOW} AS now`))!.now);
     },

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
-import type { Reply } from '../../support/http.ts';
+import { ask, bearer, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
+import type { Json } from '../../support/world.ts';
 import { type FeedWorld, SCATTERED, upsert } from './world.ts';
 
 const CAP = 131_072;
@@ -129,6 +130,42 @@ export function capTests(feeds: () => FeedWorld): void {
     }
     // A workspace's cap cannot be raised: lists of their own can.
     assert.doesNotMatch(hints[0]!, /poll lists/);
+  });
+
+  test('D10.21 a refusal tells entries by list and by key, by names; not to a key that is bound; the measure and the content tell them too', async () => {
+    const { id, list, block, get, newKey } = await feeds().space();
+    const edge = await list('edge');
+    await list('small', '--max-entries', '2');
+    await block(['NL', '192.0.2.1', '192.0.2.9'], 'small');
+    await block(['192.0.2.17', '2001:db8::1'], 'edge');
+    const space = ['--workspace', id];
+    await feeds().world.text(['feed', 'create', 'both', '--list', 'edge', '--list', 'small', '--max-entries', '3', ...space]);
+    const name = (await feeds().world.json(['key', 'ls', ...space]))[0]!;
+    const said = `By list: small 8, edge 2. By key: ${name.name ?? name.prefix} 10.`;
+    const hint = await eventually(async () => hintOf(await get('/both'), 10, 3));
+    assert.ok(hint.endsWith(`. ${said}`), hint);
+    for (let n = 0; n < 3; n += 1) assert.equal(hintOf(await get('/both'), 10, 3), hint);
+    const v6 = hintOf(await get('/small'), 8, 2);
+    assert.match(v6, / By list: small 8\. By key: \S+ 8\.$/);
+    const bound = await newKey('--list', 'small', '--permission', 'feed:read');
+    assert.doesNotMatch(hintOf(await get('/small', { key: bound }), 8, 2), /By list/);
+
+    const manager = await newKey('--permission', 'manage');
+    const manage = async (path: string, body?: Json) => {
+      const sent = body && { method: 'POST', body: JSON.stringify(body) };
+      const reply = await ask(feeds().url(), `/v1/manage/${path}`, { headers: bearer(manager), ...sent });
+      assert.equal(reply.status, 200, reply.text);
+      return JSON.parse(reply.text) as Json;
+    };
+    const { before, after } = (await manage('measure', { feed: 'both', lists: [edge] })) as { before: Json; after: Json };
+    const sum = (of: unknown) => (of as { largest: unknown }).largest;
+    assert.deepEqual(sum(before.by_list), [
+      { name: 'small', entries: 8 },
+      { name: 'edge', entries: 2 },
+    ]);
+    assert.deepEqual([sum(before.by_key), before.of_rules], [[{ name: name.name ?? name.prefix, entries: 10 }], null]);
+    assert.deepEqual(sum(after.by_list), [{ name: 'edge', entries: 2 }]);
+    assert.ok(String((await manage('content?feed=both')).hint).endsWith(said));
   });
 
   test('D5.8 rules of equal cost stand in the hint by name', async () => {
