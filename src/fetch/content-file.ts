@@ -1,7 +1,7 @@
 /** Fetches the content of a source into a file (SPEC D23.10): whole, no web page, from where one may, or a fault. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Network } from '@weir/network/network.ts';
@@ -55,17 +55,14 @@ export type SourceAnswer =
 /** Rejects with FETCH and a sentence where nothing whole came. */
 export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
 
-/** Makes the folder, without what a process has left there that ended. */
-export function emptyFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-}
+/** Removes what a process has left in the folder that ended. */
+export const emptyFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 const LF = 0x0a;
 /** Bytes by which a web page is known. */
 const HEAD = 1024;
 
-/** What fetches. The folder has to be there. */
+/** What fetches. */
 export function sourceFetch({ folder, networks, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
   return async ({ url, credentials, known, signal }) => {
@@ -73,6 +70,7 @@ export function sourceFetch({ folder, networks, via, ca, contact, limits, now }:
     const reach = publicInternet(networks, ownAddresses());
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = await open(path, 'wx', 0o600);
     const remove = () => rm(path, { force: true });
     try {
