@@ -12,14 +12,20 @@ export interface Caller {
   readonly permissions: readonly Permission[];
   /** The list the key is bound to, or null. */
   readonly listId: string | null;
+  /** The source that keeps that list, or null. */
+  readonly listSourceId?: string | null;
   /** The composed feed the key is bound to, or null. */
   readonly feedId: string | null;
   /** What the workspace sets; the service's come on top. */
   readonly guardRails: GuardRails;
   /** What the workspace tries rules on, or null. */
   readonly sample: SampleInfo | null;
+  /** The networks that the key is good from, in their canonical form; none: from anywhere. */
+  readonly networks: readonly string[];
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
+  /** Set where no key asks, but a source that refreshes its list; `keyId` is then its id. */
+  readonly sourceId?: string;
 }
 
 /** Who changes something, for the audit log: a key, and the person behind it where the request names one. Both null: a command. */

@@ -1,6 +1,8 @@
 /** A source: a list with an origin, which alone says what the list has (SPEC D23). What is set of one, how it is, and the one word for that. */
+import { WeirError } from '../errors.ts';
 import type { Form } from '../source/readers/form.ts';
 import type { Author } from './caller.ts';
+import type { AccessList } from './list.ts';
 
 /** Whether its list blocks, or is never blocked (ranges of providers and partners). */
 export const SOURCE_PURPOSES = ['block', 'allow'] as const;
@@ -152,6 +154,18 @@ export interface HeldRefresh {
   readonly difference: Readonly<Record<string, unknown>> | null;
 }
 
+/** A content that is being applied, or was when a process ended. */
+export interface Applying {
+  readonly replacement: string;
+  /** When it was fetched. */
+  readonly at: number;
+  /** null: the list is emptied, because its content was not confirmed. */
+  readonly digest: string | null;
+  /** Whether somebody has accepted it. */
+  readonly isAccepted: boolean;
+  readonly hasWide: boolean;
+}
+
 /** How a source is. Written by whoever refreshes it, and set back where it is set. */
 export interface SourceState {
   /** When it is fetched next. */
@@ -163,8 +177,14 @@ export interface SourceState {
   readonly changedAt: number | null;
   /** SHA-256 of the content that was applied. */
   readonly digest: string | null;
+  /** SHA-256 of the last whole answer, whatever became of it, with what its server said of it. */
+  readonly seen: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
+  /** Whether the content that was applied ends with a whole line: one that does not is cut. */
+  readonly endsWithLineFeed: boolean;
+  /** Whether it had countries or ASNs, and was taken. */
+  readonly hasWide: boolean;
   readonly entries: number;
   /** In a row. */
   readonly failures: number;
@@ -173,8 +193,13 @@ export interface SourceState {
   /** Nothing is fetched any more until it is resumed: its origin has refused it, or its secret is missing. */
   readonly stop: 'refused' | 'secret' | null;
   readonly held: HeldRefresh | null;
+  /** SHA-256 of a content that somebody does not want. */
+  readonly discarded: string | null;
+  readonly applying: Applying | null;
   /** The last replacement that was applied. */
   readonly replacement: string | null;
+  /** The batch that undid it; null: it stands. */
+  readonly undone: string | null;
   /** Its list was emptied because its content was not confirmed for too long. */
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
@@ -188,14 +213,20 @@ export const newState = (now: number): SourceState => ({
   confirmedAt: null,
   changedAt: null,
   digest: null,
+  seen: null,
   etag: null,
   lastModified: null,
+  endsWithLineFeed: false,
+  hasWide: false,
   entries: 0,
   failures: 0,
   fault: null,
   stop: null,
   held: null,
+  discarded: null,
+  applying: null,
   replacement: null,
+  undone: null,
   expired: false,
   cursor: null,
 });
@@ -207,7 +238,10 @@ export const afresh = (state: SourceState, now: number): SourceState => ({
   confirmedAt: state.confirmedAt,
   changedAt: state.changedAt,
   entries: state.entries,
+  hasWide: state.hasWide,
+  applying: state.applying,
   replacement: state.replacement,
+  undone: state.undone,
   expired: state.expired,
 });
 
@@ -285,6 +319,15 @@ export type SourcePatch = Partial<SourceSettings>;
 /** Whether a change makes what is known of the content worthless. */
 export const isReadAnew = ({ url, purpose, reading, guards, credential }: SourcePatch): boolean =>
   [url, purpose, reading, guards, credential].some((each) => each !== undefined);
+
+/** Why nobody but its source changes a list, and what to do instead (SPEC D23.2). */
+export const keptBySource = (name: string): string =>
+  `the list "${name}" is kept by the source "${name}", and nothing else changes it: to let something through, allow it in another list; to block more, use another list; to stop its refreshes: weir source pause ${JSON.stringify(name)}`;
+
+/** Throws REFUSED where a list is kept by a source, and who asks is not that. */
+export function requireOwnList({ name, sourceId }: Pick<AccessList, 'name' | 'sourceId'>, asks?: string): void {
+  if (sourceId !== null && sourceId !== asks) throw new WeirError('REFUSED', keptBySource(name));
+}
 
 /** A source as a store holds it, for `weir export` and `weir import`: without its secret. */
 export type SavedSource = SourceSettings & Pick<Source, 'id' | 'listId' | 'isPaused'> & Pick<SourceState, 'confirmedAt'>;

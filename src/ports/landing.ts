@@ -14,6 +14,8 @@ export interface LandingItem {
   readonly batchId: string | null;
   /** The key that sent it; null where none did. */
   readonly keyId: string | null;
+  /** The source whose refresh it is: where the list is not, or not any more, that of the source, it changes nothing. */
+  readonly sourceId?: string;
   readonly change: RuleChange | RuleOperation;
 }
 

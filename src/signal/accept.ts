@@ -145,7 +145,7 @@ async function judgeAndPublish(
   listId: string | undefined,
 ): ReturnType<Accept> {
   const receivedAt = now();
-  const { workspaceId, organizationId, keyId } = caller;
+  const { workspaceId, organizationId, keyId, sourceId } = caller;
   const batchId = newBatchId(receivedAt);
   let trial: SampleTrial | undefined;
   try {
@@ -158,7 +158,7 @@ async function judgeAndPublish(
     return { refused: CANNOT_TAKE };
   }
   const noMoreRules = await ruleQuota(workspaceId);
-  const encode = messageEncoder(version, { workspaceId, organizationId, listId, receivedAt, keyId, traceparent });
+  const encode = messageEncoder(version, { workspaceId, organizationId, listId, receivedAt, keyId, sourceId, traceparent });
   const messages = stream.draft();
   const warnings: string[] = [];
   const foreseen: Message[] = [];

@@ -1,5 +1,6 @@
 import type { Caller } from '../account/caller.ts';
 import { type AccessList, idsText } from '../account/list.ts';
+import { keptBySource } from '../account/source.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -12,12 +13,14 @@ export function landingList(
   logFailure: (error: unknown, what: string) => void,
 ): LandingList {
   const defaultLists = new Map<string, string>();
-  return async ({ workspaceId, listId }, asked) => {
-    if (asked === undefined && listId !== null) return listId;
+  return async ({ workspaceId, listId: bound, listSourceId = null, sourceId }, named) => {
+    // What a source keeps is looked at: it tells its name.
+    const asked = named ?? (listSourceId === null ? undefined : bound!);
+    if (asked === undefined && bound !== null) return bound;
     const known = defaultLists.get(workspaceId);
     if (asked === undefined && known !== undefined) return known;
     try {
-      if (asked !== undefined) return namedList((await store.findNamed(workspaceId, asked))?.lists ?? [], listId);
+      if (asked !== undefined) return namedList((await store.findNamed(workspaceId, asked))?.lists ?? [], bound, sourceId);
       // The mark of the default list never moves, and that list cannot be deleted.
       const defaultList = await store.defaultList(workspaceId);
       if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
@@ -29,12 +32,20 @@ export function landingList(
   };
 }
 
-/** The one list of those with the id or name that was asked for; `bound` is the only one that the key may use, or null. */
-function namedList(found: readonly AccessList[], bound: string | null): string | Refusal {
+/**
+ * The one list of those with the id or name that was asked for; `bound` is the only one that the key may use, or null, `sourceId` the source
+ * that asks, if one does.
+ */
+function namedList(found: readonly AccessList[], bound: string | null, sourceId: string | undefined): string | Refusal {
   if (bound !== null && !found.some(({ id }) => id === bound))
     return { code: 'FORBIDDEN', message: 'The API key is bound to another access-rules list' };
-  if (found.length === 1) return found[0]!.id;
+  const [list] = found;
+  if (list !== undefined && found.length === 1)
+    return list.sourceId === null || list.sourceId === sourceId ? list.id : { code: 'REFUSED', message: sentence(keptBySource(list.name)) };
   return found.length === 0
     ? { code: 'NOT_FOUND', message: 'No such access-rules list' }
     : { code: 'REFUSED', message: `The name matches more than one access-rules list; use one of the ids ${idsText(found)}` };
 }
+
+/** Signals are answered in sentences that begin with a capital. */
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

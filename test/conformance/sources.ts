@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, newState, RUNS_KEPT, type SourceRun, type SourceSettings } from '../../src/account/source.ts';
 import type { NewSource } from '../../src/ports/source-store.ts';
-import { access, fixture, ip, type StoreDriver, upsert } from './store.ts';
+import { access, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
 
 const BY = { keyId: 'k', actor: 'Жанна' };
 const ROOM = { maxSources: 0, maxLists: 0 };
@@ -149,6 +149,26 @@ export function sourceConformance(driver: StoreDriver): void {
     await store.deleteList(workspace.id, source.listId);
     await store.restoreDeleted(workspace.id, source.listId, {});
     assert.equal(await store.source(workspace.id, given.id), undefined);
+  });
+
+  test(`D23.5 store ${name}: what a refresh has sent lands in the list of its source, and where that is gone nowhere`, async (t) => {
+    const { store, workspace, land, targets } = await fixture(t, driver);
+    const [gone, kept, there] = [made('gone'), made('kept'), made('there')];
+    const lists: string[] = [];
+    for (const each of [gone, kept, there]) lists.push((await store.createSource(workspace.id, each, ROOM)).source.listId);
+    const key = { ...KEY, hash: Buffer.from('bound'), listId: lists[1]! };
+    await store.createKey(workspace.id, key);
+    assert.equal((await store.findCaller(key.hash))!.listSourceId, kept.id);
+    const revision = await store.keyRevision();
+    await store.deleteSource(workspace.id, gone.id);
+    await store.deleteSource(workspace.id, kept.id, { keepList: true });
+    assert.ok((await store.keyRevision()) > revision);
+    assert.equal((await store.findCaller(key.hash))!.listSourceId, undefined);
+    const of = [gone, kept, there];
+    await land(of.map(({ id: sourceId }, n) => ({ change: upsert(access(ip(`192.0.2.${n}`))), listId: lists[n]!, sourceId })));
+    assert.deepEqual([await targets(), await store.ruleCount(workspace.id)], [['192.0.2.2'], 1]);
+    await land([{ change: upsert(access(ip('192.0.2.9'))), listId: lists[2]!, sourceId: gone.id }]);
+    assert.deepEqual(await targets(), ['192.0.2.2']);
   });
 
   test(`D23.9 store ${name}: a lease is one holder's until its end or until it is given back; its number moves with the holder`, async (t) => {

@@ -4,6 +4,7 @@ import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { operate } from '../../manage/operate.ts';
 import { deletions } from '../../manage/rules/rule-deletion.ts';
+import { deletable } from '../../manage/sources/kept-lists.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { pick } from '../usage.ts';
@@ -28,20 +29,26 @@ export function ruleDeleteCommand(add: AddCommand): void {
         const { reads } = ports;
         const workspace = pick(await reads.workspaces(), options.workspace, 'workspace');
         const conditions = await readConditions(reads, workspace.id, options);
-        const rules = await Array.fromAsync(matchingRules(reads, workspace.id, conditions));
-        if (rules.length === 0) return { deleted: 0, unlanded: 0, batch_id: null };
+        const found = await Array.fromAsync(matchingRules(reads, workspace.id, conditions));
+        const { rules, leftOut: left_out } = await deletable(reads, workspace.id, found, options.list !== undefined);
+        if (rules.length === 0) return { deleted: 0, left_out, unlanded: 0, batch_id: null };
         const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
-        await confirm(context, [`deleting ${rules.length} rules`, ...sample].join('\n'), options.yes);
+        await confirm(context, [`deleting ${rules.length} rules${kept(left_out)}`, ...sample].join('\n'), options.yes);
         const note = await noting(context, workspace);
         const done = await operate(ports, asOperator(workspace), deletions(rules));
         await note('rules deleted', done.batches, { ...asked(options), rules: rules.length });
-        return { deleted: rules.length, ...operatedJson(done) };
+        return { deleted: rules.length, left_out, ...operatedJson(done) };
       },
-      show: ({ deleted, batch_id, unlanded }) =>
-        deleted === 0 ? 'no rule meets these conditions' : `${deleted} rules deleted by ${batch_id}${waiting({ unlanded })}`,
+      show: ({ deleted, left_out, batch_id, unlanded }) =>
+        deleted === 0
+          ? `no rule meets these conditions${kept(left_out)}`
+          : `${deleted} rules deleted by ${batch_id}${waiting({ unlanded })}${kept(left_out)}`,
     },
   );
 }
+
+/** Rules that stay, because sources keep them. */
+const kept = (leftOut: number) => (leftOut === 0 ? '' : `; ${leftOut} more stay, because sources keep them`);
 
 /** The conditions as they were given, for the audit log. */
 const asked = ({ kind, list, address, match, label = [], reason, since, key, batch }: ConditionOptions) => ({

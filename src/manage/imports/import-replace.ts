@@ -1,5 +1,6 @@
 /** An import that makes a list equal to its file (SPEC D11.4, D15.41). */
 
+import { requireOwnList } from '../../account/source.ts';
 import { type ForecastFields, forecastFields } from '../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -40,6 +41,7 @@ export async function replaceByImport(
   const { store } = ports;
   if (content.entries === undefined) throw new WeirError('USAGE', 'replace is for plain lists, and this file holds signals');
   const list = await findList(store, caller.workspaceId, ref ?? (await store.defaultList(caller.workspaceId))!);
+  requireOwnList(list, caller.sourceId);
   if (preview) return previewed(ports, { caller, listId: list.id, action, refused }, content);
   const id = await openReplacement(ports, caller, list, { action, refused }, 'planning');
   const before = { list: list.name, action, refused, steps: 0, batches: [] };

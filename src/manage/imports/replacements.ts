@@ -5,6 +5,7 @@
 import { v7 } from 'uuid';
 import type { Caller } from '../../account/caller.ts';
 import type { AccessList } from '../../account/list.ts';
+import { requireOwnList } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import type { Replacement } from '../../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
@@ -41,20 +42,23 @@ export interface ReplacementHead {
   readonly batches: readonly string[];
   /** Why it failed. */
   readonly reason?: string;
+  /** Why it is held. */
+  readonly held?: string;
 }
 
 export const headOf = ({ head }: Pick<Replacement, 'head'>): ReplacementHead => JSON.parse(head) as ReplacementHead;
 
 type Asked = Pick<ReplacementHead, 'action' | 'refused'>;
 
-/** Begins one: its content comes in pieces (`open`), or is compared at once (`planning`). Returns its id. */
+/** Begins one: its content comes in pieces (`open`), or is compared at once (`planning`). Returns its id. Rejects with REFUSED where a source keeps the list. */
 export async function openReplacement(
   { store, now }: ReplacementPorts,
-  { workspaceId }: Caller,
-  list: Pick<AccessList, 'id' | 'name'>,
+  { workspaceId, sourceId }: Caller,
+  list: Pick<AccessList, 'id' | 'name' | 'sourceId'>,
   { action, refused }: Asked,
   state: 'open' | 'planning',
 ): Promise<string> {
+  requireOwnList(list, sourceId);
   const at = now();
   const id = v7({ msecs: at });
   const head: ReplacementHead = { list: list.name, action, refused, steps: 0, batches: [] };
@@ -73,14 +77,24 @@ export const equalPorts = (ports: ReplacementPorts, caller: Caller, wait?: Equal
   ...(wait !== undefined && { wait }),
 });
 
+/** One that is compared. */
+export interface PlanTask {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly listId: string;
+  readonly isSure: boolean;
+  /** Says why it is held back, when it is known what it would do, and keeps what it needs for that; undefined: it is not. */
+  readonly judge?: (plan: EqualPlan) => Promise<string | undefined>;
+}
+
 /**
- * Compares one that is `planning` and keeps its steps. It is `running` afterwards, or `planned` where somebody has to be sure who is not;
+ * Compares one that is `planning` and keeps its steps. It is `running` afterwards, `planned` where somebody has to be sure who is not, or `held`;
  * `failed` where it could not be compared, which is what this rejects with.
  */
 export async function planReplacement(
   ports: ReplacementPorts,
   equal: EqualPorts,
-  { id, caller, listId, isSure }: { readonly id: string; readonly caller: Caller; readonly listId: string; readonly isSure: boolean },
+  { id, caller, listId, isSure, judge }: PlanTask,
   before: ReplacementHead,
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
 ): Promise<ReplacementHead> {
@@ -105,8 +119,9 @@ export async function planReplacement(
       const batch = batchOf(messages[0]?.headers.signal_id);
       if (batch !== null && !batches.includes(batch, -1)) batches.push(batch);
     });
-    const head: ReplacementHead = { ...before, plan, steps, batches };
-    const to = plan.isLarge && !isSure ? 'planned' : 'running';
+    const why = await judge?.(plan);
+    const head: ReplacementHead = { ...before, plan, steps, batches, ...(why !== undefined && { held: why }) };
+    const to = why !== undefined ? 'held' : plan.isLarge && !isSure ? 'planned' : 'running';
     const heldUntil = to === 'running' ? now() + HOLD : 0;
     if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), heldUntil }))) throw takenAway();
     return head;
@@ -122,7 +137,7 @@ const takenAway = () => new WeirError('REFUSED', 'this took too long, and was gi
 export async function giveUp(
   { store, now }: ReplacementPorts,
   id: string,
-  from: 'open' | 'planning' | 'planned',
+  from: 'open' | 'planning' | 'planned' | 'held',
   head: ReplacementHead,
   error: unknown,
 ): Promise<void> {

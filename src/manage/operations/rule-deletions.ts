@@ -1,3 +1,4 @@
+import { keptBySource } from '../../account/source.ts';
 import { answerOf, nullable, Type } from '../../json-schema.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { ManageContext } from '../context.ts';
@@ -8,6 +9,7 @@ import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, 
 import { deletions } from '../rules/rule-deletion.ts';
 import { originRuleJson } from '../rules/rule-json.ts';
 import { placeText, type RuleConditions, withOrigins } from '../rules/rule-search.ts';
+import { deletable } from '../sources/kept-lists.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 import { ruleById, searchRules } from './rules.ts';
 
@@ -19,6 +21,8 @@ const SAMPLE = 10;
 interface Deleted extends Change {
   readonly deleted: number;
   readonly preview: boolean;
+  /** Rules that sources keep, which stay. */
+  readonly left_out: number;
   readonly sample: readonly object[];
   /** Where the search for more goes on; null: there are no more. */
   readonly next: string | null;
@@ -47,13 +51,14 @@ async function meantRules(
 
 async function deleteRules(
   context: ManageContext,
-  rules: readonly StoredRule[],
-  { preview, next }: { readonly preview: boolean; readonly next: string | null },
+  found: readonly StoredRule[],
+  { preview, next, isNamed }: { readonly preview: boolean; readonly next: string | null; readonly isNamed: boolean },
   asked: Readonly<Record<string, unknown>>,
 ): Promise<Deleted> {
+  const { rules, leftOut } = await deletable(context.store, context.workspaceId, found, isNamed);
   const sampled = await withOrigins(context.store, context.workspaceId, rules.slice(0, SAMPLE));
   const sample = sampled.map(originRuleJson);
-  const shown = { deleted: rules.length, preview, sample, next };
+  const shown = { deleted: rules.length, preview, left_out: leftOut, sample, next };
   if (preview || rules.length === 0) return { ...shown, batches: [], landed: true };
   const { batches } = await operate({ ...portsOf(context), untilLanded: async () => 0 }, operatorOf(context), deletions(rules));
   return { ...shown, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
@@ -62,34 +67,29 @@ async function deleteRules(
 const DELETED = answerOf('DeletedRules', {
   deleted: [1, `Rules, ${MOST_DELETED} at most.`],
   preview: false,
+  left_out: [0, 'Rules that sources keep, which stay.'],
   sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: 'Some of them.' })],
   next: [null, nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' }))],
   ...changeFields(RULE.batch_id[0]),
 });
 
 export const RULE_DELETIONS: readonly Operation[] = [
-  operation({
-    name: 'deleteRule',
+  operation('deleteRule', 'DELETE /rules/{kind}/{rule}', {
     summary: 'Delete one rule by its id',
-    method: 'DELETE',
-    path: '/rules/{kind}/{rule}',
     permission: 'rules:write',
     answer: DELETED,
     audit: 'rules deleted',
-    refusals: { 404: 'there is no rule "7" of this kind' },
+    refusals: { 404: 'there is no rule "7" of this kind', 409: keptBySource('spamhaus-drop') },
     async run(context, { params }) {
       await context.untilLanded();
       const rule = await ruleById(context, params);
-      return deleteRules(context, [rule], { preview: false, next: null }, { kind: rule.kind, id: rule.id });
+      return deleteRules(context, [rule], { preview: false, next: null, isNamed: true }, { kind: rule.kind, id: rule.id });
     },
     show: changeOutcome,
   }),
-  operation({
-    name: 'deleteRules',
+  operation('deleteRules', 'POST /rules/delete', {
     summary: 'Delete rules by their ids, or the active ones that meet every given condition',
-    description: `Waits for what was accepted before. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
-    method: 'POST',
-    path: '/rules/delete',
+    description: `Waits for what was accepted before. Rules that sources keep are left out, and counted. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
     permission: 'rules:write',
     body: Type.Object({
       ...CONDITIONS,
@@ -100,7 +100,7 @@ export const RULE_DELETIONS: readonly Operation[] = [
     answer: DELETED,
     audit: 'rules deleted',
     creates: 'elsewhere',
-    refusals: { 404: 'there is no list "edge"' },
+    refusals: { 404: 'there is no list "edge"', 409: keptBySource('spamhaus-drop') },
     examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
     async run(context, { body: { ids, after, preview = false, ...given } }) {
       const { kind, ...narrowing } = given;
@@ -109,7 +109,13 @@ export const RULE_DELETIONS: readonly Operation[] = [
       await context.untilLanded();
       const conditions = await readConditions(context, given);
       const { rules, next } = await meantRules(context, conditions, ids, after);
-      return deleteRules(context, rules, { preview, next }, { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }) });
+      const isNamed = ids !== undefined || conditions.listId !== undefined;
+      return deleteRules(
+        context,
+        rules,
+        { preview, next, isNamed },
+        { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }) },
+      );
     },
     show: changeOutcome,
   }),

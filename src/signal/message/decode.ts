@@ -49,7 +49,7 @@ export function decodeSignalRecord(record: StreamRecord, headers = headerReader(
 
 function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: HeaderReader): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
-  const { signal_id: signalId, key_id: keyId = null } = record.headers;
+  const { signal_id: signalId, key_id: keyId = null, source_id: sourceId } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
   if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
   if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
@@ -63,7 +63,15 @@ function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: Heade
   if (value === undefined) return { poison: 'the value is not a JSON object' };
   const change = decode(value, receivedAt);
   if (typeof change === 'string') return { poison: change };
-  return { workspaceId, listId, receivedAt, batchId: batchOf(signalId), keyId: keyOf(keyId), change };
+  return {
+    workspaceId,
+    listId,
+    receivedAt,
+    batchId: batchOf(signalId),
+    keyId: keyOf(keyId),
+    ...(sourceId !== undefined && { sourceId }),
+    change,
+  };
 }
 
 type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | RuleOperation | string;

@@ -14,6 +14,8 @@ interface SignalContext {
   readonly signalId: string;
   /** The key that sent it; left out where a command did. */
   readonly keyId?: string;
+  /** The source whose refresh it is: it lands in the list of that source, or nowhere. */
+  readonly sourceId?: string | undefined;
   /** The step of a trace that it was sent in (SPEC D16.4). */
   readonly traceparent?: string | undefined;
 }
@@ -28,6 +30,7 @@ export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId
     received_at: new Date(of.receivedAt).toISOString(),
     signal_id: '',
     ...(of.keyId !== undefined && { key_id: of.keyId }),
+    ...(of.sourceId !== undefined && { source_id: of.sourceId }),
     ...(of.traceparent !== undefined && { traceparent: of.traceparent }),
   };
   return (value, signalId) => ({ key: of.workspaceId, headers: { ...headers, signal_id: signalId }, value: JSON.stringify(value) });

@@ -18,7 +18,17 @@ import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
 import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
-import { changeWorkspace, create, findWorkspace, insertList, noSuch, requireState, tooMany, tooManyLists } from './account-statements.ts';
+import {
+  changeWorkspace,
+  create,
+  findWorkspace,
+  insertList,
+  moveKeyRevision,
+  noSuch,
+  requireState,
+  tooMany,
+  tooManyLists,
+} from './account-statements.ts';
 import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
@@ -135,8 +145,11 @@ export function sourceManagement(transact: Transact): Management {
         yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
         yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
         yield* moveSourceRevision();
-        if (keepList) yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
-        else yield* removeList(now, { workspaceId, workspacePk, list, source: keptSource(row), forGood, by });
+        if (keepList) {
+          yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
+          // Keys that are bound to the list may change it from now on.
+          yield* moveKeyRevision();
+        } else yield* removeList(now, { workspaceId, workspacePk, list, source: keptSource(row), forGood, by });
         yield* audit(now, 'source deleted', id, { workspacePk, by, change: { before: { name: row.name, ...before }, after: null } });
       }),
     askSource: (workspaceId, id, ask) =>
@@ -158,6 +171,7 @@ export function sourceManagement(transact: Transact): Management {
       transact(function* (now) {
         const workspacePk = yield* changeWorkspace(workspaceId);
         for (const source of sources) yield* restoreSource(now, workspacePk, source);
+        yield* moveKeyRevision();
         if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
       }),
   };

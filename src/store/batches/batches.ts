@@ -11,6 +11,18 @@ export interface NumberedItem {
   readonly list: number;
 }
 
+/** A list where rules land, and the source that keeps it. */
+export interface ListPlace {
+  readonly pk: number;
+  readonly sourceId: string | null;
+}
+
+const NOTHING = { change: 'delete_rules', kind: 'access_rule', ids: [] } as const;
+
+/** An item at its list. What a source refreshes lands in its own list or, where that is gone or is not its any more, changes nothing. */
+export const placed = (item: LandingItem, { pk, sourceId }: ListPlace): Pick<NumberedItem, 'item' | 'list'> =>
+  item.sourceId === undefined || item.sourceId === sourceId ? { item, list: pk } : { item: { ...item, change: NOTHING }, list: pk };
+
 /** Items behind one another that are of the same batch, workspace and list. */
 export interface Segment {
   readonly first: NumberedItem;

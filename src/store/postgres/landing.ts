@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind } from '../../rule.ts';
-import { type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { type ListPlace, type NumberedItem, placed, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { nearestInstant } from '../columns.ts';
+import { textOrNull } from '../rows.ts';
 import { compact, type ResolvedChange } from '../rules/compact.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rules/rule-counts.ts';
 import { operate } from '../rules/rule-operations.ts';
@@ -173,8 +174,8 @@ async function movePosition(session: Session, { streamId, partition, from, to }:
 
 interface ResolvedWorkspace {
   readonly pk: number;
-  defaultList: number;
-  readonly lists: Map<string, number>;
+  defaultList: ListPlace;
+  readonly lists: Map<string, ListPlace>;
 }
 
 /** The workspaces that items are for, and a number for each item. */
@@ -210,7 +211,7 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
   );
   const byPk = new Map<number, ResolvedWorkspace>();
   for (const row of locked.rows) {
-    const workspace = { pk: Number(row.pk), defaultList: 0, lists: new Map<string, number>() };
+    const workspace = { pk: Number(row.pk), defaultList: { pk: 0, sourceId: null }, lists: new Map<string, ListPlace>() };
     byPk.set(workspace.pk, workspace);
     found.set(String(row.id), workspace);
   }
@@ -218,7 +219,7 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
   // One number for each item, in the order of the items: which rule has which id does not depend on the engine.
   const lists = await session.run(
     `WITH taken AS MATERIALIZED (SELECT string_agg(nextval('rule_ids')::text, ',') AS seqs FROM generate_series(1, $3))
-     SELECT pk, id, workspace_pk, is_default, CASE WHEN row_number() OVER () = 1 THEN seqs END AS seqs
+     SELECT pk, id, workspace_pk, is_default, source_id, CASE WHEN row_number() OVER () = 1 THEN seqs END AS seqs
      FROM taken LEFT JOIN lists ON workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))`,
     [...byPk.keys()],
     [...named].filter(isText),
@@ -228,8 +229,9 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
     const workspace = byPk.get(Number(row.workspace_pk));
     // One row without a list where no workspace is known.
     if (workspace === undefined) continue;
-    workspace.lists.set(String(row.id), Number(row.pk));
-    if (row.is_default === 1) workspace.defaultList = Number(row.pk);
+    const place = { pk: Number(row.pk), sourceId: textOrNull(row.source_id) };
+    workspace.lists.set(String(row.id), place);
+    if (row.is_default === 1) workspace.defaultList = place;
   }
   const seqs = String(lists.rows[0]!.seqs).split(',');
   return { workspaces: found, seqs: seqs.map(Number) };
@@ -248,7 +250,7 @@ function numberItems(items: readonly LandingItem[], workspaces: ReadonlyMap<stri
     if (workspace === undefined) poison.push({ record, reason: `unknown workspace ${workspaceId}` });
     else {
       const list = (listId === null ? undefined : workspace.lists.get(listId)) ?? workspace.defaultList;
-      known.push({ item, seq: seqs[i], workspace: workspace.pk, list });
+      known.push({ seq: seqs[i], workspace: workspace.pk, ...placed(item, list) });
     }
   }
   return { known, poison };

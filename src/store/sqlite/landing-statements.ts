@@ -76,7 +76,7 @@ export function landingStatements(db: DatabaseSync) {
     advance: db.prepare('UPDATE positions SET next_offset = ? WHERE stream_id = ? AND "partition" = ? AND next_offset = ?'),
     workspace: db.prepare('SELECT pk FROM workspaces WHERE id = ?'),
     defaultList: db.prepare('SELECT pk FROM lists WHERE workspace_pk = ? AND is_default = 1'),
-    list: db.prepare('SELECT pk FROM lists WHERE id = ? AND workspace_pk = ?'),
+    list: db.prepare('SELECT pk, source_id FROM lists WHERE id = ? AND workspace_pk = ?'),
     takeIds: db.prepare("UPDATE counters SET value = value + ? WHERE name = 'rule_id' RETURNING value"),
     touchList: db.prepare('UPDATE lists SET revision = revision + 1 WHERE pk = ?'),
     touchWorkspace: db.prepare('UPDATE workspaces SET revision = revision + 1 WHERE pk = ?'),

@@ -4,8 +4,9 @@ import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landin
 import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { type ListPlace, type NumberedItem, placed, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
+import { textOrNull } from '../rows.ts';
 import { RuleCountChanges, writeRuleCounts } from '../rules/rule-counts.ts';
 import { operate } from '../rules/rule-operations.ts';
 import { countOperation, DayCounts } from '../seen/feed-days.ts';
@@ -174,8 +175,8 @@ function keepLetters({ letter }: LandingStatements, batch: LandingBatch, poison:
 interface ResolvedWorkspace {
   readonly pk: number;
   readonly defaultList: number;
-  /** Where rules for a list land, by its id: the default list where it is gone. */
-  readonly lists: Map<string, number>;
+  /** Lists that rules are for, by their ids. */
+  readonly lists: Map<string, ListPlace>;
 }
 
 /** The items of known workspaces with their places and numbers. */
@@ -185,20 +186,23 @@ function numberItems(statements: LandingStatements, items: readonly LandingItem[
   const poison: PoisonRecord[] = [];
   const before = items.length === 0 ? 0 : Number(statements.takeIds.get(items.length)!.value) - items.length;
   for (const [n, item] of items.entries()) {
-    const { record, workspaceId, listId } = item;
+    const { record, workspaceId } = item;
     if (!resolved.has(workspaceId)) resolved.set(workspaceId, resolveWorkspace(statements, workspaceId));
     const workspace = resolved.get(workspaceId);
     if (workspace === undefined) poison.push({ record, reason: `unknown workspace ${workspaceId}` });
-    else known.push({ item, seq: before + n + 1, workspace: workspace.pk, list: listOf(statements, workspace, listId) });
+    else known.push({ seq: before + n + 1, workspace: workspace.pk, ...placed(item, listOf(statements, workspace, item.listId)) });
   }
   return { known, poison };
 }
 
-function listOf({ list }: LandingStatements, { pk, defaultList, lists }: ResolvedWorkspace, id: string | null): number {
-  if (id === null) return defaultList;
-  const known = lists.get(id) ?? Number(list.get(id, pk)?.pk ?? defaultList);
-  lists.set(id, known);
-  return known;
+/** Where rules for a list land: in the default list where it is gone. */
+function listOf({ list }: LandingStatements, { pk, defaultList, lists }: ResolvedWorkspace, id: string | null): ListPlace {
+  const known = id === null ? undefined : lists.get(id);
+  if (known !== undefined) return known;
+  const row = id === null ? undefined : list.get(id, pk);
+  const place = row === undefined ? { pk: defaultList, sourceId: null } : { pk: Number(row.pk), sourceId: textOrNull(row.source_id) };
+  if (id !== null) lists.set(id, place);
+  return place;
 }
 
 function resolveWorkspace(statements: LandingStatements, id: string): ResolvedWorkspace | undefined {
