@@ -70,7 +70,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
   const feeds = startFeeds(base, seen, authentication.keyRevision);
   const appends = watchAppends(base.stream, monotonic, log);
   const signals = startSignals(base, seen, feeds, appends);
-  const sources = startSources(base, signals);
+  startSources(base, signals);
   const ready = readinessOf(base, landing, appends, draining);
   const startedAt = now();
   const ownStatus = async (): Promise<ProcessStatus> => ({

@@ -129,5 +129,6 @@ const callerOf =
       guardRails: workspace,
       sample: (await store.sample(workspaceId)) ?? null,
       expiresAt: null,
+      sourceId: id,
     };
   };

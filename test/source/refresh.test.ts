@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
-import { address, bare, list, listServer, status } from '../support/list-server.ts';
-import { DAY, HOUR, MINUTE, sourceWorld } from '../support/source-world.ts';
+import { address, list, listServer } from '../support/list-server.ts';
+import { HOUR, sourceWorld } from '../support/source-world.ts';
 
 const world = await sourceWorld({ DATA_DIR: temporaryFolder({ after }) });
 const server = await listServer();

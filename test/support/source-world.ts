@@ -6,12 +6,12 @@ import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, ty
 import { readConfig } from '../../src/config.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
 import type { SourceRecord } from '../../src/ports/source-store.ts';
-import type { AccessRule } from '../../src/rule.ts';
 import { type Base, startBase } from '../../src/roles/base.ts';
 import { startLanding } from '../../src/roles/consumer.ts';
 import type { Close } from '../../src/roles/part.ts';
 import { startSignals } from '../../src/roles/signals.ts';
 import { refresherOf } from '../../src/roles/sources.ts';
+import type { AccessRule } from '../../src/rule.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import type { Refresher } from '../../src/runtime/sources/refresher.ts';
 import { formatTarget } from '../../src/signal/target.ts';

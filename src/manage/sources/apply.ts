@@ -91,7 +91,13 @@ export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<A
 const HOLD = 15_000;
 
 const opened = (ports: ApplyPorts, { source, caller }: ApplyTask) =>
-  openReplacement(ports, caller, { id: source.listId, name: source.name }, { action: source.purpose, refused: 'skip_all' }, 'planning');
+  openReplacement(
+    ports,
+    caller,
+    { id: source.listId, name: source.name, sourceId: source.id },
+    { action: source.purpose, refused: 'skip_all' },
+    'planning',
+  );
 
 async function* nothing(): Entries & AsyncGenerator<never> {}
 
