@@ -1,7 +1,7 @@
 /** Fetches the content of a source into a file (SPEC D23.10): whole, no web page, from where one may, or a fault. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Network } from '@weir/network/network.ts';
@@ -61,10 +61,9 @@ export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
 /** What is known of a collection is kept so long after it was pulled last, ms. */
 const KNOWN_FOR = 30 * 86_400_000;
 
-/** Makes the folder, without what a process has left there that ended; what is known of collections stays. */
+/** Removes what a process has left in the folder that ended; what is known of collections stays. */
 export function emptyFolder(folder: string, now: number): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(folder)) {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const path = join(folder, name);
     if (!name.endsWith(KNOWN_END) || statSync(path).mtimeMs < now - KNOWN_FOR) rmSync(path, { recursive: true, force: true });
   }
@@ -74,16 +73,17 @@ const LF = 0x0a;
 /** Bytes by which a web page is known. */
 const HEAD = 1024;
 
-/** What fetches. The folder has to be there. */
+/** What fetches. */
 export function sourceFetch({ folder, networks, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
   return async ({ url, credentials, known, taxii, signal }) => {
     const path = join(folder, `${randomUUID()}.part`);
     const reach = publicInternet(networks, ownAddresses());
     const request = { url, credentials, signal, userAgent, reach, via, ca, limits };
-    if (taxii !== undefined) return await taxiiFile(request, taxii.collection, { folder, now });
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (taxii !== undefined) return await taxiiFile(request, taxii.collection, { folder, now });
     const file = await open(path, 'wx', 0o600);
     const remove = () => rm(path, { force: true });
     try {

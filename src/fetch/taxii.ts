@@ -71,7 +71,9 @@ export async function taxiiFile(
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];
   const remove = () => rm(file, { force: true });
   try {
-    await pipeline(Readable.from(listLines(pulled.list)), createWriteStream(file, { mode: 0o600 }));
+    const { rows, passed } = pulled.list;
+    const told = { rows, passed: { ...passed, ...(pulled.note !== undefined && { [pulled.note]: 1 }) } };
+    await pipeline(Readable.from(listLines(told)), createWriteStream(file, { mode: 0o600 }));
     if (keeps) {
       await pipeline(Readable.from(linesOf(pulled.known)), createGzip({ level: 1 }), createWriteStream(next, { mode: 0o600 }));
       await rename(next, keptAt);

@@ -128,6 +128,7 @@ const callerOf =
       feedId: null,
       guardRails: workspace,
       sample: (await store.sample(workspaceId)) ?? null,
+      networks: [],
       expiresAt: null,
       sourceId: id,
     };
