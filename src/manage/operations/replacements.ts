@@ -33,9 +33,9 @@ const REPLACEMENT = answerOf('Replacement', {
   list: ['default', 'The name of the list.'],
   state: [
     'done',
-    Type.Enum(['open', 'planning', 'planned', 'running', 'done', 'failed'], {
+    Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
       description:
-        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
+        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. held: the same of a refresh of a source. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
     }),
   ],
   created_at: '2026-11-20T10:00:00.000Z',
