@@ -5,6 +5,7 @@ import { ACCESS_ACTIONS } from '../../rule.ts';
 import { gathered } from '../../serial.ts';
 import { CALLER } from '../accounts/account-tables.ts';
 import { findNamed, keyOf, type RuleSource, ruleSource } from '../accounts/lists.ts';
+import { undoPreview } from '../batches/undo-preview.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { pageOf } from '../page.ts';
@@ -17,6 +18,8 @@ import { NOW } from './clock.ts';
 import { type Database, drive, type Session } from './database.ts';
 import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
+/** The pieces of an undo preview. */
+const UNDO_PACE = { least: 250, most: 1000, long: 200, short: 50 };
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
 const CALLER_QUERIES = 2;
 const CALLERS = 1000;
@@ -43,6 +46,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       () => '',
       NOW,
     ),
+    // A piece holds no thread here, and each is a way to the server and back.
+    undoPreview: (workspaceId, batchId, step) => undoPreview((work) => drive(db, work), step, workspaceId, batchId, UNDO_PACE),
     // A step holds no thread here; without statistics each of them sorts what is left of its list.
     senderStep: (workspaceId, feed, step) => drive(db, senderStep(workspaceId, feed, { ...step, limit: step.limit * SENDER_STEPS })),
     async ping() {
