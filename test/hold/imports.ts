@@ -26,7 +26,7 @@ const BODIES: Readonly<Record<string, { readonly query: string; body(n: number):
 
 /** Eight imports at once, of each kind: the polls of another workspace, answers within 30 s, and memory. */
 export const importsOfLines = (settings: Settings): Promise<Figure[]> =>
-  on({ ...settings, ...WATCHED, RATE_LIMIT_MANAGE: '0', FEED_REBUILD_SECONDS: '0' }, async (weir) => {
+  on({ ...settings, ...WATCHED, RATE_LIMIT_MANAGE: '0' }, async (weir) => {
     const neighbour = await neighbourOf(weir, settings);
     const figures: Figure[] = [];
     for (const [kind, { query, body }] of Object.entries(BODIES)) {
