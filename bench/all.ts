@@ -10,6 +10,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['evaluate.ts'],
   ['feed.ts', '--rounds', '3'],
   ['rebuild.ts', '--rounds', '3'],
+  ['replace.ts', '--rounds', '3'],
   ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],

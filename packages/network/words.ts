@@ -28,7 +28,7 @@ function followsV6(a: Uint32Array, i: number, b: Uint32Array, j: number, k: numb
   return true;
 }
 
-/** Copies the address at `from[at]` to `into[to]`. Without a loop, which takes twice as long. */
+/** Copies the address at `from[at]` to `into[to]`. Without a loop: it is called for every row. */
 export function copyV6(from: ArrayLike<number>, at: number, into: Uint32Array, to: number): void {
   into[to] = from[at];
   into[to + 1] = from[at + 1];

@@ -12,7 +12,7 @@ import { groupOf } from './router.ts';
 import type { Serve } from './serve.ts';
 import { plainTarget } from './target.ts';
 
-// An import of values would load all that this module offers, such as the client of WebSockets: 40 ms of a start.
+// An import of values would load all that this module offers, such as the client of WebSockets.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** How long a request may take to arrive, and its headers alone, ms. */
@@ -50,7 +50,7 @@ export function createHttpServer({ handler, draining, tls }: ServerParts): Serve
     headersTimeout: HEADERS_TIMEOUT,
     connectionsCheckingInterval: TIMEOUT_CHECK,
     keepAliveTimeout: KEEP_ALIVE,
-    // Polls have no body: a tenth of their time went into ending the stream of it.
+    // Polls have no body, and need no stream of it.
     optimizeEmptyRequests: true,
     // Node's own answer has no body.
     requireHostHeader: false,

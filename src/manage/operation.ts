@@ -29,14 +29,9 @@ export interface Outcome {
 
 /** A row as it is written; `operation` makes it one of the table. */
 export interface OperationSpec<Q extends TObject, B extends TObject, T> {
-  /** Unique; the API document's operationId. */
-  readonly name: string;
   readonly summary: string;
   /** More of it, for the API document. */
   readonly description?: string;
-  readonly method: Method;
-  /** Below /v1/manage, such as `/lists/{list}`. */
-  readonly path: string;
   /** null: every key that is not bound to a list or feed. */
   readonly permission: Permission | null;
   /** Also keys that are bound to a list may do it, for that list. */
@@ -70,14 +65,26 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   show?(value: T, context: ManageContext): Outcome;
 }
 
-/** A row of the table. */
-export type Operation = OperationSpec<TObject, TObject, unknown> &
-  Required<Pick<OperationSpec<TObject, TObject, unknown>, 'audit' | 'show'>>;
+type AnySpec = OperationSpec<TObject, TObject, unknown>;
 
-/** A row whose query, body and value have types of their own. */
-export const operation = <T, Q extends TObject = TObject<Record<never, never>>, B extends TObject = TObject<Record<never, never>>>(
+/** A row of the table. */
+export interface Operation extends Omit<AnySpec, 'audit' | 'show'>, Required<Pick<AnySpec, 'audit' | 'show'>> {
+  /** Unique; the API document's operationId. */
+  readonly name: string;
+  readonly method: Method;
+  /** Below /v1/manage, such as `/lists/{list}`. */
+  readonly path: string;
+}
+
+/** A row whose query, body and value have types of their own. `request`: its method and path. */
+export function operation<T, Q extends TObject = TObject<Record<never, never>>, B extends TObject = TObject<Record<never, never>>>(
+  name: string,
+  request: `${Method} /${string}`,
   spec: OperationSpec<Q, B, T>,
-): Operation => ({ audit: null, show: (body: object) => ({ body }), ...spec }) as unknown as Operation;
+): Operation {
+  const [method, path] = request.split(' ');
+  return { name, method, path, audit: null, show: (body: object) => ({ body }), ...spec } as unknown as Operation;
+}
 
 /** The error of a field or parameter whose value no schema can judge. */
 export const fieldFault = (field: string, message: string): WeirError => fieldFaults([{ field, message }]);

@@ -5,9 +5,7 @@ import { systemClock } from '../clock.ts';
 import { sourceReach } from '../fetch/reach.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { ManagePorts } from '../manage/context.ts';
-import { resumeReplacements } from '../manage/imports/replacements.ts';
 import type { ProcessStatus } from '../manage/status.ts';
-import type { Log } from '../ports/log.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
@@ -17,6 +15,7 @@ import type { Config } from '../settings/settings.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
+import { resumeLeftBehind } from './resume.ts';
 import type { Seen } from './seen.ts';
 import type { Signals } from './signals.ts';
 
@@ -73,7 +72,7 @@ export function startManage(
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     inTurn: oneByOne(),
   };
-  onStop(resumeLeftBehind(ports, log));
+  onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;
 }
 
@@ -82,26 +81,3 @@ const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
   store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
   stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
 });
-
-/** How often what processes have left behind that ended is looked for, ms. */
-const LOOK = 5000;
-
-/** Goes on with lists that were being replaced when a process ended. Returns what ends this. */
-function resumeLeftBehind(ports: ManagePorts, log: Log): () => Promise<void> {
-  let going: Promise<void> = Promise.resolve();
-  let isOver = false;
-  const pause = () => ports.stepsOf('')(async () => undefined);
-  const look = () => {
-    going = going.then(async () => {
-      if (!isOver)
-        await resumeReplacements({ ...ports, pause }).catch((error: unknown) => log('warn', `a list could not be replaced yet: ${error}`));
-    });
-  };
-  look();
-  const timer = setInterval(look, LOOK).unref();
-  return async () => {
-    isOver = true;
-    clearInterval(timer);
-    await going;
-  };
-}

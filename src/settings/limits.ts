@@ -1,5 +1,18 @@
 import { LIMITS } from '../signal/limits.ts';
-import { cidr, commaList, folderUrl, integer, LOG_LEVELS, oneOf, onOff, protectedNetwork, type Setting, secretKeys, text, url } from './setting.ts';
+import {
+  cidr,
+  commaList,
+  folderUrl,
+  integer,
+  LOG_LEVELS,
+  oneOf,
+  onOff,
+  protectedNetwork,
+  type Setting,
+  secretKeys,
+  text,
+  url,
+} from './setting.ts';
 
 export const LIMITS_AND_SOURCES = {
   geoCountryFile: { parse: text, meaning: 'your own CSV or MMDB file of country ranges instead of the packaged data' },

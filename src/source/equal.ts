@@ -15,9 +15,9 @@ import { encodeOperation, OPERATION_RULES } from '../signal/message/encode.ts';
 import { newBatchId, signalId } from '../signal/message/signal-id.ts';
 import { throwRefusal } from '../signal/refusal.ts';
 import { formatTarget } from '../signal/target.ts';
-import { COMPARED, type Compared, digest, type PresentRule, PresentRules } from './present.ts';
+import { COMPARED, type Compared, type PresentRule, PresentRules } from './present.ts';
 import type { PassedRow, PlacedEntry } from './readers/content.ts';
-import { type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
+import { hasExpired, type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
 import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
 
 /** What comparing works with. */
@@ -39,8 +39,8 @@ export interface EqualTask {
   readonly listId: string;
   /** Its rules are concerned even when no entry has it. */
   readonly action: ListAction;
-  /** Whether entries that guard rails refuse hold everything back that would go (`keep`), or count as absent (`skip`). */
-  readonly refused: 'keep' | 'skip';
+  /** Whether entries that guard rails refuse hold everything back that would go (`keep`), or count as absent (`skip`), with all that cannot be taken (`skip_all`). */
+  readonly refused: 'keep' | 'skip' | 'skip_all';
 }
 
 /** What is wrong with an entry, and where it stands. */
@@ -85,8 +85,6 @@ const FEW = 100;
 /** A rule that stays is renewed when it has less than this part of the lifetime that is asked for. */
 const RENEWED = 3 / 4;
 
-const identityOf = ({ action, target, ruleRef }: { action: string; target: Target; ruleRef?: string | null | undefined }) =>
-  ruleRef ? `ref ${ruleRef}` : `${action} ${formatTarget(target)}`;
 /** What is compared of a rule; with a `rule_ref`, which goes without a name, its target in place of that. */
 const compared = (rule: AccessRule): Readonly<Record<Compared, unknown>> =>
   rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };
@@ -135,7 +133,7 @@ export async function planEqual(
   if (pending.length > 0) await judge();
   if (actions.has('unblock')) throw noRule();
 
-  const mayGo = count.failed === 0 && (count.refused === 0 || onRefused === 'skip');
+  const mayGo = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
   const isConcerned = ({ isAllow, hasRef }: PresentRule) => !hasRef && actions.has(isAllow ? 'allow' : 'block');
   const [gone, known] = [[] as number[], { present: 0, kept: 0 }];
   for (let at = 0; at < stored; at += 1) {
@@ -161,7 +159,7 @@ export async function planEqual(
     if (entry.action === 'unblock') throw noRule();
     actions.add(entry.action);
     const at = now();
-    if (signalOf(entry, at) === undefined) {
+    if (hasExpired(entry, at)) {
       count.expired += 1;
       return;
     }
@@ -171,24 +169,25 @@ export async function planEqual(
       tell({ place, message: `${formatTarget(entry.target)} ${why.join('; ')}` });
       return;
     }
-    const identity = identityOf(entry);
-    const found = present.find(identity);
+    const found = present.find(entry);
     const rule = found < 0 ? undefined : present.get(found);
     if (found >= 0) present.want(found);
     const isDue = rule === undefined || isOutlived(entry, rule.expiresAt, at);
     const fields = said(entry);
     const isSame =
-      rule !== undefined && COMPARED.every((field, i) => fields[field] === undefined || digest(fields[field]) === rule.digests[i]);
+      rule !== undefined &&
+      COMPARED.every((field, i) => fields[field] === undefined || present.digest(fields[field]) === present.digestAt(found, i));
     if (rule !== undefined && isSame && !isDue) {
       if (rule.id > 0) count.unchanged += 1;
       return;
     }
     pending.push({ entry, place, id: rule?.id ?? 0, keepsExpiry: !isDue && entry.expiry === undefined });
-    const life = expiryOf(entry, at);
-    const digests = COMPARED.map((field, i) => (fields[field] === undefined ? (rule?.digests[i] ?? 0) : digest(fields[field])));
-    const next = { id: rule?.id ?? 0, expiresAt: life, hasRef: entry.ruleRef !== undefined, isAllow: entry.action === 'allow', digests };
-    if (found >= 0) present.set(found, next);
-    else present.want(present.add(identity, next));
+    const before = (i: number) => (found < 0 ? 0 : present.digestAt(found, i));
+    const digests = COMPARED.map((field, i) => (fields[field] === undefined ? before(i) : present.digest(fields[field])));
+    const hasRef = entry.ruleRef !== undefined;
+    const next = { id: rule?.id ?? 0, expiresAt: expiryOf(entry, at), hasRef, isAllow: entry.action === 'allow' };
+    if (found >= 0) present.set(found, next, digests);
+    else present.want(present.add(entry, next, digests));
   }
 
   /** Judges what is pending as signals are, and hands over the messages of what is good. */
@@ -261,13 +260,12 @@ async function presentRules(
   const present = new PresentRules();
   for await (const { id, rule: stored } of reads.rules(workspaceId, { kind: 'access_rule', listId, now })) {
     const rule = stored as AccessRule;
-    present.add(identityOf(rule), {
-      id,
-      expiresAt: rule.expiresAt ?? 0,
-      hasRef: rule.ruleRef !== null,
-      isAllow: rule.action === 'allow',
-      digests: COMPARED.map((field) => digest(compared(rule)[field])),
-    });
+    const fields = compared(rule);
+    present.add(
+      rule,
+      { id, expiresAt: rule.expiresAt ?? 0, hasRef: rule.ruleRef !== null, isAllow: rule.action === 'allow' },
+      COMPARED.map((field) => present.digest(fields[field])),
+    );
     if (present.size % TURN === 0) await pause();
   }
   return present;

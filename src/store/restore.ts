@@ -106,8 +106,8 @@ function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
   if ((yield* one('SELECT id FROM keys WHERE hash = $1', key.hash)) !== undefined) return false;
   const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
   yield* run(
-    `INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, feed_id, name, permissions, created_at, expires_at, revoked_at, last_used_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    `INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, feed_id, name, permissions, created_at, expires_at, revoked_at, last_used_at, networks)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     taken === undefined ? key.id : randomUUID(),
     key.hash,
     key.prefix,
@@ -120,6 +120,7 @@ function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
     key.expiresAt,
     key.revokedAt,
     key.lastUsedAt,
+    key.networks.join(' '),
   );
   return true;
 }

@@ -33,6 +33,10 @@ banner = "################\r\n# Feodo Tracker Botnet C2 IP Blocklist (CSV)\r\n# 
 shape("ipblocklist.csv", banner + '# "first_seen_utc","dst_ip","dst_port","c2_status","last_online","malware"\r\n' + rows + "# END 5 entries\r\n", feodo)
 shape("ipblocklist_plain_header.csv", banner + "# first_seen_utc,dst_ip,dst_port,c2_status,last_online,malware\r\n" + rows, feodo)
 shape("ipblocklist_recommended.txt", banner + "".join(h + "\r\n" for h in feodo), feodo)
+fields = lambda h: {"ip_address": h, "port": 443, "status": "online", "hostname": None, "as_number": 64500, "as_name": "EXAMPLE", "country": "US", "first_seen": "2021-01-17 07:30:05", "last_online": "2026-01-01", "malware": "Dridex"}
+shape("ipblocklist.json", json.dumps([fields(h) for h in feodo], indent=4), feodo)
+sslbl = hosts(300)
+shape("sslipblacklist.csv", banner + "# Firstseen,DstIP,DstPort\r\n" + "".join(f"2024-12-30 10:00:00,{h},443\r\n" for h in sslbl), sslbl)
 shape("ipblocklist_empty.txt", banner + "# END 0 entries\r\n", [])
 
 starts = [ipaddress.ip_network((rnd.randrange(0x0B000000, 0xDF000000), 24), strict=False) for _ in range(20)]
@@ -43,6 +47,8 @@ shape("block_bare.txt", comments + lines, starts)
 
 bad = hosts(15000)
 shape("ci-badguys.txt", "".join(h + "\n" for h in bad), bad)
+parts = [f"#{title}\n" + "".join(n + "\n" for n in part) + "\n" for title, part in [("Feodo", feodo), ("Spamhaus DROP Nets", drop), ("Dshield Top Attackers", map(str, starts[:19]))]]
+shape("emerging-Block-IPs.txt", "# Rev 4711\n# (c) EmergingThreats\n\n" + "".join(parts), feodo + drop + starts[:19])
 mixed = hosts(20000) + [str(ipaddress.IPv6Address(0x2A00 << 112 | rnd.getrandbits(100))) for _ in range(9160)]
 shape("blocklist_de_all.txt", "".join(h + "\n" for h in mixed), mixed)
 shape("compromised-ips.txt.gz", gzip.compress("".join(h + "\n" for h in bad[:500]).encode()), bad[:500])
@@ -50,8 +56,13 @@ level1 = nets(4500, 8, 32) + ["0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "172.16.
 head = "#\n# firehol_level1\n#\n# ipv4 hash:net ipset\n#\n# Maintainer      : FireHOL\n# List source URL : https://x/\n# Aggregation     : none\n# Entries         : 4,506 subnets, 620000000 unique IPs\n#\n"
 shape("firehol_level1.netset", head + "".join(n.removesuffix("/32") + "\n" for n in level1), level1)
 shape("ipsum.txt", "# IPsum\n" + "".join(f"{h}\t{rnd.randint(1, 9)}\n" for h in mixed[:20000]), mixed[:20000])
+shape("ipsum_level3.txt", "".join(h + "\n" for h in mixed[:9000]), mixed[:9000])
 shape("torbulkexitlist", "".join(h + "\n" for h in bad[:1405]), bad[:1405])
 shape("abuseipdb.json", json.dumps({"meta": {"generatedAt": "x"}, "data": [{"ipAddress": h, "countryCode": "US", "abuseConfidenceScore": 100, "lastReportedAt": "x"} for h in bad[:10000]]}), bad[:10000], paths=["data[].ipAddress"])
+shape("abuseipdb.txt", "\n".join(bad[:10000]), bad[:10000])
+shape("crowdsec.txt", "".join(h + "\n" for h in mixed[15000:22000]), mixed[15000:22000])
+level2 = nets(3000, 16, 32) + nets6(200)
+shape("another-weir.txt", "# weir threat feed: default\n# action: block\n# entries: 3200\n" + "".join(n + "\n" for n in level2), level2)
 
 ranges = []
 text = ""
@@ -91,6 +102,7 @@ o365 += [{"id": 11, "serviceArea": "Exchange", "urls": ["only.example"], "ips": 
 shape("endpoints.json", json.dumps(o365), [n for o in o365 for n in o["ips"]], paths=["[].ips[]"])
 cf = nets(15) + nets6(7)
 shape("ips-v4-v6", "\n".join(cf), cf)
+shape("client-v4-ips.json", json.dumps({"result": {"ipv4_cidrs": cf[:15], "ipv6_cidrs": cf[15:], "etag": "38f79d050aa027e3be3865e495dcc9bc"}, "success": True, "errors": [], "messages": []}), cf, paths=["result.ipv4_cidrs[]", "result.ipv6_cidrs[]"])
 web, hooks = nets(2000), nets(6) + nets6(2)
 shape("meta.json", json.dumps({"verifiable_password_authentication": False, "ssh_keys": ["x"], "hooks": hooks, "web": web, "actions": nets(3000)}), hooks + web, paths=["hooks[]", "web[]"])
 shape("public-ip-list.json", json.dumps({"addresses": g4[:19], "ipv6_addresses": g6[:2]}), g4[:19] + g6[:2], paths=["addresses[]", "ipv6_addresses[]"])
@@ -109,3 +121,15 @@ for i, h in enumerate(bad[:600]):
     if ids and kind != "md5":
         expected.append(h)
 shape("misp.csv", attributes, expected)
+
+def attribute(i, h):
+    kind, value, ids = [("ip-dst", h, True), ("ip-src|port", f"{h}|443", True), ("ip-src", h, False), ("url", f"http://{h}/", True), ("domain|ip", f"x.example|{h}", True)][i % 5]
+    return {"id": str(i), "type": kind, "category": "Network activity", "to_ids": ids, "uuid": f"u{i}", "timestamp": "1758000000", "comment": "", "deleted": i % 50 == 0, "value": value}
+
+
+detected = lambda chosen: [h for i, h in enumerate(chosen) if i % 5 in (0, 1, 4) and i % 50]
+shape("misp.txt", "".join(h + "\n" for h in bad[:600]), bad[:600])
+shape("misp-restSearch.json", json.dumps({"response": {"Attribute": [attribute(i, h) for i, h in enumerate(bad[:600])]}}), detected(bad[:600]), paths=["response.Attribute[]"])
+inside = [bad[1000 + 10 * i : 1010 + 10 * i] for i in range(20)]
+event = {"Event": {"uuid": "u", "info": "x", "Attribute": [attribute(i, h) for i, h in enumerate(bad[:600])], "Object": [{"name": "ip-port", "Attribute": [attribute(i, h) for i, h in enumerate(each)]} for each in inside]}}
+shape("misp-event.json", json.dumps(event), detected(bad[:600]) + [h for each in inside for h in detected(each)], paths=["Event.Attribute[]", "Event.Object[].Attribute[]"])

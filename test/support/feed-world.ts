@@ -121,7 +121,7 @@ type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
 export class MemoryStore
   implements
-    Pick<StoreReads, 'findNamed' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
+    Pick<StoreReads, 'findNamed' | 'directory' | 'feeds' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
     Pick<StoreWrites, 'recordDocument' | 'recordTold'>
 {
   down = false;
@@ -249,6 +249,14 @@ export class MemoryStore
       lists,
       feeds,
     };
+  }
+
+  async directory() {
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists: this.#lists };
+  }
+
+  async feeds() {
+    return this.#feeds.map((feed) => ({ ...feed, workspaceId: WORKSPACE }));
   }
 
   async snapshot(...[, feedId, now, sink, whole]: Parameters<StoreReads['snapshot']>) {
@@ -460,6 +468,7 @@ export class Replica {
       feedId: null,
       guardRails: NO_GUARD_RAILS,
       sample: null,
+      networks: [],
       expiresAt: null,
     };
     const asked = endpoint.row.read({ ...found, request: { headers }, at: undefined } as unknown as Call, caller, Buffer.alloc(0));

@@ -6,7 +6,7 @@ import type { Snapshot } from '../held/snapshot.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { DEFAULT_ENTRY_LIMIT, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
-import { countWithoutSubtraction, feedContent } from './content.ts';
+import { type Content, countWithoutSubtraction, feedContent } from './content.ts';
 
 interface Counted {
   readonly entryCount: number;
@@ -39,15 +39,18 @@ function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: 
 
 const limitOf = ({ head }: Snapshot) => head.profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
 
-/** The entries that `renderFeed` counts, and the feed's cap. */
-export const measureFeed = (
+/** The networks that `renderFeed` renders. */
+export const contentOfFeed = (
   snapshot: Snapshot,
   variant: Variant,
   asOf: number,
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
-): Pick<Counted, 'entryCount' | 'entryLimit'> => ({
-  entryCount: feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo).count,
+): Content => feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo);
+
+/** How many those are, and the feed's cap. */
+export const measureFeed = (...[snapshot, ...rest]: Parameters<typeof contentOfFeed>): Pick<Counted, 'entryCount' | 'entryLimit'> => ({
+  entryCount: contentOfFeed(snapshot, ...rest).count,
   entryLimit: limitOf(snapshot),
 });
 

@@ -6,7 +6,7 @@ import { isObject } from '../../signal/normalize.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import { type ListDefaults, readRow } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
-import { readLines, readUtf8 } from '../../source/readers/lines.ts';
+import { isBlank, readUtf8 } from '../../source/readers/lines.ts';
 import { rowOf } from '../../source/readers/row.ts';
 import { pack, unpack } from './pack.ts';
 
@@ -43,29 +43,30 @@ export async function* partsOf(
   for (let n = 0; n < counted.parts; n += 1) {
     const body = await store.replacementPiece(id, 'part', n);
     if (body === undefined) throw new WeirError('REFUSED', `part ${n} of the content is missing`);
-    for await (const { bytes } of readLines(once(await unpack(body)))) {
+    for (const bytes of linesOf(await unpack(body))) {
       lines += 1;
-      yield* readPartLine(bytes, lines, defaults);
+      for (const each of readPartLine(bytes, lines, defaults)) yield each;
     }
   }
   if (lines !== counted.lines) throw new WeirError('REFUSED', `the content has ${lines} lines, and was said to have ${counted.lines}`);
 }
 
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+/** The lines of a part that say something; each ends with a line feed. */
+function* linesOf(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0, at = bytes.indexOf(LF); at >= 0; from = at + 1, at = bytes.indexOf(LF, from)) {
+    const line = bytes.subarray(from, at);
+    if (!isBlank(line)) yield line;
+  }
 }
 
-function* readPartLine(bytes: Buffer, number: number, defaults: ListDefaults): Generator<PlacedEntry | LineFault | PassedRow> {
+function readPartLine(bytes: Buffer, number: number, defaults: ListDefaults): readonly (PlacedEntry | LineFault | PassedRow)[] {
   const value = parsed(bytes);
   const place = isObject(value) && typeof value.place === 'string' ? value.place.slice(0, 200) : `line ${number}`;
-  if (!isObject(value)) yield { fault: 'this is no JSON object', place };
-  else if (typeof value.fault === 'string') yield { fault: value.fault.slice(0, 1000), place };
-  else if (typeof value.passed === 'string') yield { passed: value.passed.slice(0, 200), place };
-  else {
-    const read = readRow(rowOf(value), defaults);
-    if ('entries' in read) for (const entry of read.entries) yield { entry, place };
-    else yield { ...read, place };
-  }
+  if (!isObject(value)) return [{ fault: 'this is no JSON object', place }];
+  if (typeof value.fault === 'string') return [{ fault: value.fault.slice(0, 1000), place }];
+  if (typeof value.passed === 'string') return [{ passed: value.passed.slice(0, 200), place }];
+  const read = readRow(rowOf(value), defaults);
+  return 'entries' in read ? read.entries.map((entry) => ({ entry, place })) : [{ ...read, place }];
 }
 
 function parsed(bytes: Buffer): unknown {

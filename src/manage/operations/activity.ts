@@ -78,12 +78,9 @@ function inSteps(minutes: readonly ActivityCounts[], field: keyof ActivityCounts
 }
 
 export const ACTIVITY_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'getActivity',
+  operation('getActivity', 'GET /activity', {
     summary: 'Entries accepted, failed and landed, and polls, of the last day',
     description: 'As the process that answers has seen them since its start; entries landed of all processes.',
-    method: 'GET',
-    path: '/activity',
     permission: 'rules:read',
     query: Type.Object({
       minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: ACTIVITY_MINUTES, description: 'How far back; 60 when absent.' })),
@@ -105,11 +102,8 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       };
     },
   }),
-  operation({
-    name: 'getHistory',
+  operation('getHistory', 'GET /history', {
     summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
-    method: 'GET',
-    path: '/history',
     permission: 'rules:read',
     query: Type.Object({
       feed: Type.Optional(Type.String({ maxLength: 200, description: "UUID or name of a list or feed; the workspace's when absent." })),
@@ -123,11 +117,8 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       return { days: (await store.feedDays(workspaceId, feedId, { from: to - days + 1, to })).map(dayJson) };
     },
   }),
-  operation({
-    name: 'listDevices',
+  operation('listDevices', 'GET /devices', {
     summary: 'What pulls feeds: address, answers, and how far behind its content is',
-    method: 'GET',
-    path: '/devices',
     permission: 'rules:read',
     query: Type.Object({
       ...PAGE_QUERY,

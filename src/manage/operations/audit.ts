@@ -32,11 +32,8 @@ const ENTRY = {
 } as const satisfies Fields;
 
 export const AUDIT_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listAudit',
+  operation('listAudit', 'GET /audit', {
     summary: 'Who changed what, newest first; kept for 90 days',
-    method: 'GET',
-    path: '/audit',
     permission: 'manage',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('AuditLog', 'entries', ENTRY),

@@ -96,13 +96,10 @@ async function start(context: ManageContext, { as: view = 'recorded', kind = 'wa
 }
 
 export const BACKTEST_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'startBacktest',
+  operation('startBacktest', 'POST /backtests', {
     summary: 'Tell what rules would have done to recorded requests',
     description:
       'The body is a recording: a log of nginx, Apache, Envoy, Caddy or the agent, a HAR, or lines of fields; gzip or not. Nothing of it is kept. The rules are those of the workspace, or one expression. One backtest of a workspace runs at a time.',
-    method: 'POST',
-    path: '/backtests',
     permission: 'rules:read',
     query: Type.Object({
       as: Type.Optional(Type.Enum([...VIEWS], { description: 'As recorded, or as the agent sees requests; recorded when absent.' })),
@@ -116,20 +113,14 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     run: (context, { query, bytes }) => start(context, query as Asked, bytes),
     show: (body) => ({ status: 202, body, location: `/backtests/${body.id}` }),
   }),
-  operation({
-    name: 'listBacktests',
+  operation('listBacktests', 'GET /backtests', {
     summary: 'The backtests of the last hour, newest first',
-    method: 'GET',
-    path: '/backtests',
     permission: 'rules:read',
     answer: answerOf('Backtests', { backtests: [[exampleOf(JOB)], Type.Array(Job)] }),
     run: async ({ backtests, workspaceId }) => ({ backtests: backtests.of(workspaceId).map(jobJson) }),
   }),
-  operation({
-    name: 'getBacktest',
+  operation('getBacktest', 'GET /backtests/{backtest}', {
     summary: 'How far a backtest is, and what came of it',
-    method: 'GET',
-    path: '/backtests/{backtest}',
     permission: 'rules:read',
     answer: JobWithResult,
     refusals: { 404: NONE },
@@ -138,11 +129,8 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
       return { ...jobJson(job), result: context.backtests.result(context.workspaceId, job.id) ?? null };
     },
   }),
-  operation({
-    name: 'deleteBacktest',
+  operation('deleteBacktest', 'DELETE /backtests/{backtest}', {
     summary: 'Cancel a backtest that runs; forget one that has ended',
-    method: 'DELETE',
-    path: '/backtests/{backtest}',
     permission: 'rules:read',
     answer: Job,
     refusals: { 404: NONE },

@@ -41,11 +41,8 @@ interface Undone extends Change {
 }
 
 export const BATCH_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listBatches',
+  operation('listBatches', 'GET /batches', {
     summary: 'The batches that have landed in the last seven days, newest first',
-    method: 'GET',
-    path: '/batches',
     permission: 'rules:read',
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items of the page; 50 when absent.' })),
@@ -59,11 +56,8 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       return { batches: batches.map(batchJson), next: found.length > limit ? batches.at(-1)!.id : null };
     },
   }),
-  operation({
-    name: 'getBatch',
+  operation('getBatch', 'GET /batches/{batch}', {
     summary: 'What a batch did, and what undoing it would do now',
-    method: 'GET',
-    path: '/batches/{batch}',
     permission: 'rules:read',
     answer: answerOf('BatchEffect', { ...BATCH, undo: EFFECT }),
     refusals: { 404: UNKNOWN },
@@ -72,13 +66,10 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
     },
   }),
-  operation({
-    name: 'undoBatches',
+  operation('undoBatches', 'POST /undo', {
     summary: 'Put back what batches replaced or deleted, and remove what they made',
     description:
       'The newest is undone first, each by a batch of its own, which can be undone. What is told of each is what undoing that one alone would do. Waits for what was accepted before.',
-    method: 'POST',
-    path: '/undo',
     permission: 'rules:write',
     body: Type.Object({
       batches: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: MOST_UNDONE }),

@@ -52,11 +52,8 @@ const BOUNCER = {
 } as const satisfies Fields;
 
 export const BOUNCER_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listBouncers',
+  operation('listBouncers', 'GET /bouncers', {
     summary: 'The bouncers of the last 30 days, and what they cannot enforce',
-    method: 'GET',
-    path: '/bouncers',
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Bouncers', 'bouncers', BOUNCER),

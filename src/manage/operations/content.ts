@@ -189,11 +189,8 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
 }
 
 export const CONTENT_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'getContent',
+  operation('getContent', 'GET /content', {
     summary: 'The beginning of a feed as it is served now, with the count and digest to compare a device with',
-    method: 'GET',
-    path: '/content',
     permission: 'rules:read',
     query: Type.Object({
       feed: Feed,
@@ -206,12 +203,9 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     run: (context, { query }) => readContent(context, query),
   }),
-  operation({
-    name: 'measureFeed',
+  operation('measureFeed', 'POST /measure', {
     summary: 'How large a feed is, what costs it most, and how large it would be with other lists or settings',
     description: 'Nothing is changed. Without feed and with lists it is a feed that is to be made; then before is null.',
-    method: 'POST',
-    path: '/measure',
     permission: 'rules:read',
     body: Type.Object({ feed: Feed, ...MEMBERS, ...SETTABLE }),
     answer: answerOf('Measure', {

@@ -33,11 +33,8 @@ const own = ({ store, workspaceId }: ManageContext, ids: readonly (string | numb
 const changeOf = ({ workspaceId, by }: ManageContext) => ({ workspaceId, by });
 
 export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listDeadLetters',
+  operation('listDeadLetters', 'GET /dead-letters', {
     summary: 'The messages of the workspace that could not be landed, newest first',
-    method: 'GET',
-    path: '/dead-letters',
     permission: 'manage',
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: `Items of the page; ${MOST} when absent.` })),
@@ -50,11 +47,8 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       return { dead_letters: letters.map((each) => ({ ...each, value: each.value.slice(0, SHOWN) })), next };
     },
   }),
-  operation({
-    name: 'getDeadLetter',
+  operation('getDeadLetter', 'GET /dead-letters/{letter}', {
     summary: 'One dead letter as a whole',
-    method: 'GET',
-    path: '/dead-letters/{letter}',
     permission: 'manage',
     answer: Letter,
     refusals: { 404: UNKNOWN },
@@ -63,12 +57,9 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       return deadLetterJson(letter!);
     },
   }),
-  operation({
-    name: 'replayDeadLetters',
+  operation('replayDeadLetters', 'POST /dead-letter-replays', {
     summary: 'Send messages to the end of the stream again, as received at their first time',
     description: 'What can still not be landed becomes a dead letter again, under another id.',
-    method: 'POST',
-    path: '/dead-letter-replays',
     permission: 'manage',
     body: IDS,
     answer: answerOf('Replayed', { replayed: [[3], Type.Array(Type.Integer())] }),
@@ -83,11 +74,8 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
         return { replayed: letters.map(({ id }) => id) };
       }, `dead letters of ${context.workspaceId}`),
   }),
-  operation({
-    name: 'dropDeadLetter',
+  operation('dropDeadLetter', 'DELETE /dead-letters/{letter}', {
     summary: 'Delete a dead letter',
-    method: 'DELETE',
-    path: '/dead-letters/{letter}',
     permission: 'manage',
     answer: answerOf('Dropped', { id: 3, dropped: true }),
     audit: 'dead letter dropped',

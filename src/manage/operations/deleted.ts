@@ -42,12 +42,9 @@ export const DELETION = answerOf('Deletion', DELETION_FIELDS);
 export const deletionBody = ({ id, deleted, ...told }: Deletion) => ({ id, deleted, ...told });
 
 const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: string) =>
-  operation({
-    name: kind === 'list' ? 'restoreList' : 'restoreFeed',
+  operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, {
     summary: `Bring back a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last seven days`,
     description: 'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it.',
-    method: 'POST',
-    path: `/${group}/{${param}}/restore`,
     permission: 'manage',
     body: Type.Object({ name: Type.Optional(Name) }),
     answer: Restored,
@@ -62,11 +59,8 @@ const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: s
   });
 
 export const DELETED_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listDeleted',
+  operation('listDeleted', 'GET /deleted', {
     summary: 'Lists and feeds that were deleted in the last seven days and can be brought back, newest first',
-    method: 'GET',
-    path: '/deleted',
     permission: 'rules:read',
     answer: Restorable,
     run: async ({ store, workspaceId }) => store.deletedFeeds(workspaceId, await store.ping()),

@@ -18,11 +18,8 @@ const FAULT = {
 const HINTS = [[], Type.Array(Type.String(), { description: 'What the author may not have meant.' })] as const;
 
 export const EXPRESSION_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'checkExpression',
+  operation('checkExpression', 'POST /expressions/check', {
     summary: 'Judge a filter expression as the signal endpoint does',
-    method: 'POST',
-    path: '/expressions/check',
     permission: 'rules:read',
     body: Type.Object({ kind: Type.Enum([...EXPRESSION_KINDS]), expression: Type.String() }),
     answer: answerOf('ExpressionVerdict', {
@@ -45,12 +42,9 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
       };
     },
   }),
-  operation({
-    name: 'testExpression',
+  operation('testExpression', 'POST /expressions/test', {
     summary: 'Tell what a filter expression is for a request, and why',
     description: 'One test of a workspace runs at a time.',
-    method: 'POST',
-    path: '/expressions/test',
     permission: 'rules:read',
     body: Type.Object({
       kind: Type.Enum([...EXPRESSION_KINDS]),

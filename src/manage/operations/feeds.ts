@@ -84,33 +84,24 @@ const UNKNOWN = 'there is no feed "perimeter"';
 const TAKEN = 'the workspace has a list called "perimeter"; lists and feeds share their names';
 
 export const FEED_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listFeeds',
+  operation('listFeeds', 'GET /feeds', {
     summary: 'The feeds made of lists, oldest first',
-    method: 'GET',
-    path: '/feeds',
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Feeds', 'feeds', FEED, Feed),
     run: ({ store, workspaceId }, { query }) => store.feedPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('feeds', page, (feed) => feedBody(feed, context)) }),
   }),
-  operation({
-    name: 'getFeed',
+  operation('getFeed', 'GET /feeds/{feed}', {
     summary: 'One feed made of lists, by UUID or name',
-    method: 'GET',
-    path: '/feeds/{feed}',
     permission: 'rules:read',
     answer: Feed,
     refusals: { 404: UNKNOWN },
     run: ({ store, workspaceId }, { params }) => findFeed(store, workspaceId, params.feed!),
     show: shown,
   }),
-  operation({
-    name: 'createFeed',
+  operation('createFeed', 'POST /feeds', {
     summary: 'Make a feed of several lists, or of all of them',
-    method: 'POST',
-    path: '/feeds',
     permission: 'manage',
     body: Type.Object({ name: Name, ...MEMBERS, ...SETTABLE }),
     answer: Feed,
@@ -128,11 +119,8 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     },
     show: (feed, context) => ({ ...shown(feed, context), status: 201, location: `/feeds/${feed.id}` }),
   }),
-  operation({
-    name: 'changeFeed',
+  operation('changeFeed', 'PATCH /feeds/{feed}', {
     summary: 'Change the lists or what is set of a feed; null unsets, what is not named stays',
-    method: 'PATCH',
-    path: '/feeds/{feed}',
     permission: 'manage',
     body: Type.Object({ ...MEMBERS, ...SETTABLE }),
     answer: Feed,
@@ -146,12 +134,9 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     },
     show: shown,
   }),
-  operation({
-    name: 'deleteFeed',
+  operation('deleteFeed', 'DELETE /feeds/{feed}', {
     summary: 'Delete a feed, not its lists; keys that are bound to it are revoked',
     description: DELETION_WORDS,
-    method: 'DELETE',
-    path: '/feeds/{feed}',
     permission: 'manage',
     query: Type.Object(DELETE_QUERY),
     answer: DELETION,

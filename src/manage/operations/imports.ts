@@ -73,12 +73,9 @@ interface ImportAnswer extends Imported, Change {
 }
 
 export const IMPORT_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'importFile',
+  operation('importFile', 'POST /imports', {
     summary: 'Import a file: a plain list (text, CSV, JSON, NDJSON) or signals',
     description: `The body is the file, ${MOST_IMPORTED} entries at most. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
-    method: 'POST',
-    path: '/imports',
     permission: 'rules:write',
     query: QUERY,
     bodyBytes: BODY,

@@ -52,33 +52,24 @@ const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-800
 const UNKNOWN = 'there is no list "edge"';
 
 export const LIST_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listLists',
+  operation('listLists', 'GET /lists', {
     summary: 'The lists of the workspace, oldest first',
-    method: 'GET',
-    path: '/lists',
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Lists', 'lists', LIST, List),
     run: ({ store, workspaceId }, { query }) => store.listPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('lists', page, (list) => listBody(list, context)) }),
   }),
-  operation({
-    name: 'getList',
+  operation('getList', 'GET /lists/{list}', {
     summary: 'One list, by UUID or unique name',
-    method: 'GET',
-    path: '/lists/{list}',
     permission: 'rules:read',
     answer: List,
     refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
     run: ({ store, workspaceId }, { params }) => findList(store, workspaceId, params.list!),
     show: shown,
   }),
-  operation({
-    name: 'createList',
+  operation('createList', 'POST /lists', {
     summary: 'Make a list',
-    method: 'POST',
-    path: '/lists',
     permission: 'manage',
     body: Type.Object({ name: Name, ...SETTABLE }),
     answer: List,
@@ -89,11 +80,8 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     run: (context, { body }) => createList(context, { ...settingsPatch(body), name: body.name }),
     show: (list, context) => ({ ...shown(list, context), status: 201, location: `/lists/${list.id}` }),
   }),
-  operation({
-    name: 'changeList',
+  operation('changeList', 'PATCH /lists/{list}', {
     summary: 'Change what is set of a list; null unsets, what is not named stays',
-    method: 'PATCH',
-    path: '/lists/{list}',
     permission: 'manage',
     body: Type.Object(SETTABLE),
     answer: List,
@@ -104,12 +92,9 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     run: (context, { params, body }) => changeList(context, params.list!, settingsPatch(body)),
     show: shown,
   }),
-  operation({
-    name: 'deleteList',
+  operation('deleteList', 'DELETE /lists/{list}', {
     summary: 'Delete a list with its rules; keys that are bound to it are revoked',
     description: DELETION_WORDS,
-    method: 'DELETE',
-    path: '/lists/{list}',
     permission: 'manage',
     query: Type.Object(DELETE_QUERY),
     answer: DELETION,

@@ -54,11 +54,8 @@ function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed
 }
 
 export const LOOKUP_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'lookUp',
+  operation('lookUp', 'GET /lookup', {
     summary: 'Which feeds have an address, network, ASN or country, and why',
-    method: 'GET',
-    path: '/lookup',
     permission: 'rules:read',
     query: Type.Object({
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),

@@ -33,9 +33,9 @@ const REPLACEMENT = answerOf('Replacement', {
   list: ['default', 'The name of the list.'],
   state: [
     'done',
-    Type.Enum(['open', 'planning', 'planned', 'running', 'done', 'failed'], {
+    Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
       description:
-        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
+        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. held: the same of a refresh of a source. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
     }),
   ],
   created_at: '2026-11-20T10:00:00.000Z',
@@ -79,14 +79,11 @@ const shown = async (context: ManageContext, id: string) => replacementJson(awai
 const COMMON = { permission: 'signal:write', bound: true } as const;
 
 export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
-  operation({
+  operation('openReplacement', 'POST /replacements', {
     ...COMMON,
-    name: 'openReplacement',
     summary: 'Begin to make a list equal to a content of any size',
     description:
       'Its parts follow; nothing of the list changes before they are all there and it is started. What is not started within a day is given up.',
-    method: 'POST',
-    path: '/replacements',
     body: Type.Object({
       list: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name; the default list when absent.' })),
       action: Type.Optional(
@@ -114,23 +111,17 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     },
     show: (body) => ({ status: 201, body, location: `/replacements/${body.id}` }),
   }),
-  operation({
+  operation('getReplacement', 'GET /replacements/{replacement}', {
     ...COMMON,
-    name: 'getReplacement',
     summary: 'How far making a list equal to a content is',
-    method: 'GET',
-    path: '/replacements/{replacement}',
     answer: REPLACEMENT,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => shown(context, params.replacement!),
   }),
-  operation({
+  operation('addReplacementPart', 'POST /replacements/{replacement}/parts', {
     ...COMMON,
-    name: 'addReplacementPart',
     summary: 'Add a part of the content',
     description: `One JSON object a line, ${MOST_LINES} of them at most: \`value\` or another field that names a target, and what else an entry may say (\`place\`: where it stands, for messages). A part that is sent again takes the place of the one before.`,
-    method: 'POST',
-    path: '/replacements/{replacement}/parts',
     query: Type.Object({
       n: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_PARTS - 1, description: 'The number of the part; 0 when absent.' })),
     }),
@@ -144,14 +135,11 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       return { lines: await keepPart(context.store, found, n, bytes, context.now()) };
     },
   }),
-  operation({
+  operation('startReplacement', 'POST /replacements/{replacement}/start', {
     ...COMMON,
-    name: 'startReplacement',
     summary: 'Compare the content with the list, and send what differs',
     description:
       'Answered at once; its state tells how far it is. With `confirmed` it is sent whatever goes; else one that needs confirmation stays `planned`, and is started again with it.',
-    method: 'POST',
-    path: '/replacements/{replacement}/start',
     body: Type.Object({
       parts: Type.Integer({ minimum: 0, maximum: MOST_PARTS, description: 'How many parts the content has.' }),
       lines: Type.Integer({

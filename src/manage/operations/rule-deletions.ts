@@ -74,11 +74,8 @@ const DELETED = answerOf('DeletedRules', {
 });
 
 export const RULE_DELETIONS: readonly Operation[] = [
-  operation({
-    name: 'deleteRule',
+  operation('deleteRule', 'DELETE /rules/{kind}/{rule}', {
     summary: 'Delete one rule by its id',
-    method: 'DELETE',
-    path: '/rules/{kind}/{rule}',
     permission: 'rules:write',
     answer: DELETED,
     audit: 'rules deleted',
@@ -90,12 +87,9 @@ export const RULE_DELETIONS: readonly Operation[] = [
     },
     show: changeOutcome,
   }),
-  operation({
-    name: 'deleteRules',
+  operation('deleteRules', 'POST /rules/delete', {
     summary: 'Delete rules by their ids, or the active ones that meet every given condition',
     description: `Waits for what was accepted before. Rules that sources keep are left out, and counted. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
-    method: 'POST',
-    path: '/rules/delete',
     permission: 'rules:write',
     body: Type.Object({
       ...CONDITIONS,

@@ -153,13 +153,10 @@ const EXPRESSION = {
 const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
 
 export const RULE_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listRules',
+  operation('listRules', 'GET /rules', {
     summary: 'The active rules of a kind that meet every given condition',
     description:
       'Access rules come by list and id, the others in the order of enforcement. A page may have fewer rules than limit, or none, although others follow: only next tells.',
-    method: 'GET',
-    path: '/rules',
     permission: 'rules:read',
     query: Type.Object({ ...CONDITIONS, ...PAGE_QUERY }),
     answer: pageSchema('RulePage', 'rules', RULE, Rule),
@@ -170,11 +167,8 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       return { rules: shown.map(originRuleJson), next: next && placeText(next) };
     },
   }),
-  operation({
-    name: 'getRule',
+  operation('getRule', 'GET /rules/{kind}/{rule}', {
     summary: 'One rule, also one that has expired and is kept still',
-    method: 'GET',
-    path: '/rules/{kind}/{rule}',
     permission: 'rules:read',
     answer: Rule,
     refusals: { 404: 'there is no rule "7" of this kind' },
@@ -183,12 +177,9 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       return originRuleJson(shown!);
     },
   }),
-  operation({
-    name: 'blockTarget',
+  operation('blockTarget', 'POST /rules', {
     summary: 'Block, allow or unblock one address, network, ASN or country',
     description: 'A signal, with the checks and faults of POST /v2/signal.',
-    method: 'POST',
-    path: '/rules',
     permission: 'rules:write',
     body: Type.Object(ENTRY),
     answer: CHANGED,
@@ -213,12 +204,9 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     },
     show: changeOutcome,
   }),
-  operation({
-    name: 'putExpressionRule',
+  operation('putExpressionRule', 'POST /rules/expressions', {
     summary: 'Make a WAF or Smart Firewall rule, or replace the one with its rule_ref',
     description: 'A signal, with the checks and faults of POST /v2/signal.',
-    method: 'POST',
-    path: '/rules/expressions',
     permission: 'rules:write',
     body: Type.Object(EXPRESSION),
     bodyBytes: 256 * 1024,

@@ -28,21 +28,15 @@ const SampleAnswer = answerOf('Sample', {
 const shown = (sample: SampleInfo, { workspaceId }: ManageContext) => ({ body: { workspace_id: workspaceId, ...sampleJson(sample) } });
 
 export const SAMPLE_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'getSample',
+  operation('getSample', 'GET /sample', {
     summary: 'The sample of good traffic that rules are tried on',
-    method: 'GET',
-    path: '/sample',
     permission: 'rules:read',
     answer: SampleAnswer,
     run: async ({ store, workspaceId }) => (await store.sample(workspaceId)) ?? NO_SAMPLE,
     show: shown,
   }),
-  operation({
-    name: 'limitSample',
+  operation('limitSample', 'PATCH /sample', {
     summary: 'Change what share of the sample a rule may block',
-    method: 'PATCH',
-    path: '/sample',
     permission: 'manage',
     body: Type.Object(Object.fromEntries(Object.entries(LIMIT).map(([field, schema]) => [field, Type.Optional(schema)]))),
     answer: SampleAnswer,
@@ -51,11 +45,8 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     run: ({ store, workspaceId, by }, { body }) => store.limitSample(workspaceId, patchOf(body), by),
     show: shown,
   }),
-  operation({
-    name: 'deleteSample',
+  operation('deleteSample', 'DELETE /sample', {
     summary: 'Delete the sample; no rule is tried any more',
-    method: 'DELETE',
-    path: '/sample',
     permission: 'manage',
     answer: answerOf('SampleDeleted', { workspace_id: WORKSPACE, deleted: true }),
     audit: 'sample deleted',

@@ -23,11 +23,8 @@ const UNKNOWN = 'there is no source "spamhaus-drop"';
 const BY_HOST = 'Often enough is told by its maker: what the catalogue knows of a host is the least.';
 
 const pausing = (isPaused: boolean) =>
-  operation({
-    name: isPaused ? 'pauseSource' : 'resumeSource',
+  operation(isPaused ? 'pauseSource' : 'resumeSource', `POST /sources/{source}/${isPaused ? 'pause' : 'resume'}`, {
     summary: isPaused ? 'Refresh a source no more; its list stays as it is' : 'Refresh a source again, at once, whatever stopped it',
-    method: 'POST',
-    path: `/sources/{source}/${isPaused ? 'pause' : 'resume'}`,
     permission: 'manage',
     body: Type.Object({}),
     answer: Source,
@@ -39,34 +36,25 @@ const pausing = (isPaused: boolean) =>
   });
 
 export const SOURCE_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'listSources',
+  operation('listSources', 'GET /sources', {
     summary: 'The sources of the workspace, oldest first',
-    method: 'GET',
-    path: '/sources',
     permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Sources', 'sources', SOURCE, Source),
     run: ({ store, workspaceId }, { query }) => store.sourcePage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('sources', page, (record) => bodyOf(record, context)) }),
   }),
-  operation({
-    name: 'getSource',
+  operation('getSource', 'GET /sources/{source}', {
     summary: 'One source, by its UUID, by its name, or by the UUID of its list',
-    method: 'GET',
-    path: '/sources/{source}',
     permission: 'rules:read',
     answer: Source,
     refusals: { 404: UNKNOWN },
     run: ({ store, workspaceId }, { params }) => findSource(store, workspaceId, params.source!),
     show: shown,
   }),
-  operation({
-    name: 'createSource',
+  operation('createSource', 'POST /sources', {
     summary: 'Make a source and its list, which it fills from then on',
     description: `With \`catalogue\` what is not said is as the catalogue has it. ${BY_HOST} Nothing else changes the rules of its list.`,
-    method: 'POST',
-    path: '/sources',
     permission: 'manage',
     body: Type.Object({ name: Type.Optional(Name), catalogue: Type.Optional(Type.String({ maxLength: 100 })), ...SOURCE_BODY }),
     answer: Source,
@@ -81,37 +69,42 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
       createSource(context, { ...wantedOf(body), name, ...(catalogue !== undefined && { catalogue }) }),
     show: (record, context) => ({ ...shown(record, context), status: 201, location: `/sources/${record.source.id}` }),
   }),
-  operation({
-    name: 'changeSource',
+  operation('changeSource', 'PATCH /sources/{source}', {
     summary: 'Change what is set of a source; null unsets, what is not named stays',
     description: `What is read in another way is fetched at once. ${BY_HOST} Another origin needs the secret again.`,
-    method: 'PATCH',
-    path: '/sources/{source}',
     permission: 'manage',
     body: Type.Object(SOURCE_BODY),
     answer: Source,
     audit: 'source changed',
     edits: true,
-    refusals: { 404: UNKNOWN, 409: 'secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY' },
+    refusals: {
+      404: UNKNOWN,
+      409: 'secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY',
+    },
     examples: [{ every: 43_200, change_percent: 80 }],
     run: (context, { params, body }) => changeSource(context, params.source!, wantedOf(body)),
     show: shown,
   }),
-  operation({
-    name: 'deleteSource',
+  operation('deleteSource', 'DELETE /sources/{source}', {
     summary: 'Delete a source with its list and rules; keys that are bound to the list are revoked',
     description: `${DELETION_WORDS} Restoring its list brings the source back, paused.`,
-    method: 'DELETE',
-    path: '/sources/{source}',
     permission: 'manage',
     query: Type.Object({
       ...DELETE_QUERY,
       keep_list: Type.Optional(Type.Boolean({ description: 'true: its list stays with its rules, as an ordinary one.' })),
     }),
-    answer: answerOf('SourceDeletion', { ...DELETION_FIELDS, id: '0195a3c0-0000-7000-8000-000000000005', list_id: DELETION_FIELDS.id, list_kept: false }),
+    answer: answerOf('SourceDeletion', {
+      ...DELETION_FIELDS,
+      id: '0195a3c0-0000-7000-8000-000000000005',
+      list_id: DELETION_FIELDS.id,
+      list_kept: false,
+    }),
     audit: 'source deleted',
     edits: true,
-    refusals: { 404: UNKNOWN, 409: 'with the list "spamhaus-drop" goes 1204 rules: with preview=1 it is told in full, with confirmed=1 it is done' },
+    refusals: {
+      404: UNKNOWN,
+      409: 'with the list "spamhaus-drop" goes 1204 rules: with preview=1 it is told in full, with confirmed=1 it is done',
+    },
     run: (context, { params, query: { for_good: forGood, keep_list: keepList, ...request } }) =>
       deleteSource(context, params.source!, { ...request, forGood, keepList }),
   }),

@@ -70,7 +70,7 @@ const STATUS = answerOf('Status', {
     [
       {
         pid: 4242,
-        roles: ['signals', 'consumer', 'feeds', 'manage'],
+        roles: ['signals', 'consumer', 'feeds', 'manage', 'sources'],
         started_at: '2026-11-20T10:00:00.000Z',
         checks: { store: { ok: true } },
       },
@@ -97,22 +97,16 @@ function geoKindJson(data: Readonly<Record<keyof typeof GEO_KIND, unknown>>): ob
 }
 
 export const STATUS_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'getStatus',
+  operation('getStatus', 'GET /status', {
     summary: 'What runs, how full the feeds of the workspace are, and what needs attention',
     description: 'The processes are those on the machine that answers (docs/status.md).',
-    method: 'GET',
-    path: '/status',
     permission: 'rules:read',
     answer: STATUS,
     run: readStatus,
     show: (status) => ({ body: statusBody(status) }),
   }),
-  operation({
-    name: 'getGeo',
+  operation('getGeo', 'GET /geo', {
     summary: 'Which country and ASN data are in use, and how old they are',
-    method: 'GET',
-    path: '/geo',
     permission: 'rules:read',
     answer: answerOf('GeoData', { version: 'a1b2c3', country: GEO_KIND, asn: GEO_KIND }),
     run: async ({ service }) => service.geo(),

@@ -7,11 +7,8 @@ import { answerOf, nullable, Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
 export const WHO_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'whoAmI',
+  operation('whoAmI', 'GET /whoami', {
     summary: 'The key that asks, the person that it names, and the workspace',
-    method: 'GET',
-    path: '/whoami',
     permission: null,
     answer: answerOf('Caller', {
       key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String())],

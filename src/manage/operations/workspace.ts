@@ -67,11 +67,8 @@ const shown = (workspace: Workspace, context: ManageContext): Outcome => ({
 });
 
 export const WORKSPACE_OPERATIONS: readonly Operation[] = [
-  operation({
-    name: 'getWorkspace',
+  operation('getWorkspace', 'GET /workspace', {
     summary: 'What is set of the workspace, and what its own feed is like',
-    method: 'GET',
-    path: '/workspace',
     permission: 'rules:read',
     answer: WorkspaceAnswer,
     async run({ store, workspaceId }) {
@@ -81,11 +78,8 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     },
     show: shown,
   }),
-  operation({
-    name: 'changeWorkspace',
+  operation('changeWorkspace', 'PATCH /workspace', {
     summary: 'Change the guard rails of the workspace, or what its own feed leaves out; what is not named stays',
-    method: 'PATCH',
-    path: '/workspace',
     permission: 'manage',
     body: Type.Object(Object.fromEntries(Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]))),
     bodyBytes: 128 * 1024,

@@ -74,14 +74,21 @@ const SETTABLE: Readonly<Record<string, TSchema>> = {
   }),
   format: orNull('string', { enum: [...SOURCE_FORMATS, null], description: 'Found out when absent or null.' }),
   paths: names(20, 200, 'Where in JSON the entries stand: prefixes[].ip_prefix.'),
-  where: orNull('string', { maxLength: 300, format: 'text', description: 'With `paths`: only entries of objects that say so: service=CLOUDFRONT.' }),
+  where: orNull('string', {
+    maxLength: 300,
+    format: 'text',
+    description: 'With `paths`: only entries of objects that say so: service=CLOUDFRONT.',
+  }),
   collection: orNull('string', { maxLength: 300, format: 'text', description: 'Id, alias or title of the collection of a TAXII server.' }),
   auth: orNull('string', {
     enum: [...AUTH_KINDS, null],
     description: 'As what the secret is sent: Basic or Bearer, or in a header of its own; null takes it away.',
   }),
   auth_header: orNull('string', { maxLength: 100, description: 'The name of that header.' }),
-  secret: Type.String({ maxLength: 4096, description: 'user:password, a token, or the value of the header. Kept encrypted, and never shown.' }),
+  secret: Type.String({
+    maxLength: 4096,
+    description: 'user:password, a token, or the value of the header. Kept encrypted, and never shown.',
+  }),
   copies: names(20, 200, 'Lists that it copies in part, by name: what it adds to them is told.'),
   ...guardSchemas,
 };
@@ -128,7 +135,9 @@ export const SOURCE: Fields = {
   paths: [[], SETTABLE.paths!],
   where: [null, SETTABLE.where!],
   collection: [null, SETTABLE.collection!],
-  ...Object.fromEntries(GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, [DEFAULT_GUARDS[name], guardSchemas[SOURCE_GUARDS[name].field]!]])),
+  ...Object.fromEntries(
+    GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, [DEFAULT_GUARDS[name], guardSchemas[SOURCE_GUARDS[name].field]!]]),
+  ),
   auth: [null, SETTABLE.auth!],
   auth_header: [null, SETTABLE.auth_header!],
   copies: [[], SETTABLE.copies!],

@@ -1,5 +1,5 @@
 /** Secrets of sources as somebody gives them (SPEC D23.6). */
-import { type SecretKeys, type SecretOwner, sealSecret } from '../../account/sealed.ts';
+import { openSecret, type SecretKeys, type SecretOwner, sealSecret } from '../../account/sealed.ts';
 import type { Credential } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import { fieldFault } from '../operation.ts';
@@ -43,6 +43,19 @@ export function keptSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSec
       'secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY',
     );
   return { credential, secret: sealSecret(keys, owner, secret) };
+}
+
+/** The headers that show who a source is; undefined where its secret is missing, or no key opens it. */
+export function credentialHeaders(
+  keys: SecretKeys,
+  { source, secret }: { readonly source: SecretOwner & { readonly credential: Credential | null }; readonly secret: Uint8Array | null },
+): Readonly<Record<string, string>> | undefined {
+  const { credential } = source;
+  if (credential === null) return {};
+  const text = secret === null ? undefined : openSecret(keys, source, secret);
+  if (text === undefined) return undefined;
+  if (credential.kind === 'header') return { [credential.name]: text };
+  return { authorization: credential.kind === 'bearer' ? `Bearer ${text}` : `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
 function secretFault(auth: Credential['kind'], secret: string): string | undefined {

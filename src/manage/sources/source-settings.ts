@@ -34,7 +34,13 @@ const NOTHING_READ: SourceReading = { format: null, paths: [], condition: null, 
 
 /** Seconds in the largest unit that has them whole. */
 export function durationText(seconds: number): string {
-  const [unit, of] = ([['d', 86_400], ['h', 3600], ['m', 60]] as const).find(([, each]) => seconds % each === 0) ?? ['s', 1];
+  const [unit, of] = (
+    [
+      ['d', 86_400],
+      ['h', 3600],
+      ['m', 60],
+    ] as const
+  ).find(([, each]) => seconds % each === 0) ?? ['s', 1];
   return `${seconds / of}${unit}`;
 }
 
@@ -86,8 +92,11 @@ function urlFault(text: string, reach: Reach): string | undefined {
   if (protocol !== 'http:' && protocol !== 'https:') return `must begin with https:// or http://, not ${protocol}`;
   if (username + password !== '') return 'must not hold a user or password: give them as its secret, which is kept encrypted';
   const address = hostname.replace(/^\[|\]$/g, '');
-  const why = typeof parseNetwork(address) !== 'string' ? reach(address) : /(^|\.)localhost\.?$/.test(address) ? 'is this machine' : undefined;
-  return why === undefined ? undefined : `leads to ${address}, which ${why}; the operator of the service can allow networks with SOURCE_NETWORKS`;
+  const why =
+    typeof parseNetwork(address) !== 'string' ? reach(address) : /(^|\.)localhost\.?$/.test(address) ? 'is this machine' : undefined;
+  return why === undefined
+    ? undefined
+    : `leads to ${address}, which ${why}; the operator of the service can allow networks with SOURCE_NETWORKS`;
 }
 
 function everyFault(url: string, every: number): string | undefined {

@@ -9,20 +9,16 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type CatalogueRow, findCatalogue } from '../../source/catalogue.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
-import { type Deletion, type DeleteRequest, deletionPreview, deletionSentence } from '../deletion.ts';
+import { type DeleteRequest, type Deletion, deletionPreview, deletionSentence } from '../deletion.ts';
 import { fieldFault, fieldFaults } from '../operation.ts';
-import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
 import { type GivenSecret, keptSecret } from './source-secret.ts';
+import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
 
 /** What making and setting them works with. */
 export type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
 
 /** The source with that id or name, or whose list has that id. Rejects with NOT_FOUND. */
-export async function findSource(
-  store: Pick<StoreReads, 'findNamed' | 'source'>,
-  workspaceId: string,
-  ref: string,
-): Promise<SourceRecord> {
+export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>, workspaceId: string, ref: string): Promise<SourceRecord> {
   const lists = (await store.findNamed(workspaceId, ref))?.lists ?? [];
   const id = lists.find(({ sourceId }) => sourceId !== null)?.sourceId ?? ref.toLowerCase();
   const found = lists.length === 0 || lists.some(({ sourceId }) => sourceId !== null) ? await store.source(workspaceId, id) : undefined;
@@ -44,7 +40,9 @@ export async function createSource(
   const row = settings.catalogue == null ? undefined : catalogueRow(settings.catalogue);
   const name = given ?? row?.name;
   const url = settings.url ?? row?.url;
-  const missing = Object.entries({ name, url }).flatMap(([field, value]) => (value === undefined ? [{ field, message: 'is required' }] : []));
+  const missing = Object.entries({ name, url }).flatMap(([field, value]) =>
+    value === undefined ? [{ field, message: 'is required' }] : [],
+  );
   refuse(missing);
   const merged = newSettings({ ...fromCatalogue(row, settings), url: url! });
   refuse(settingsFaults(merged, context.sourceReach));
@@ -135,6 +133,7 @@ export async function deleteSource(
   if (told.needs_confirmation && !confirmed)
     throw new WeirError('REFUSED', `${deletionSentence(list)}: with preview=1 it is told in full, with confirmed=1 it is done`);
   await store.deleteSource(workspaceId, id, { ...changeOptions(context), forGood, keepList });
-  const kept = forGood || keepList ? undefined : (await store.deletedFeeds(workspaceId, await store.ping())).find((each) => each.id === listId);
+  const kept =
+    forGood || keepList ? undefined : (await store.deletedFeeds(workspaceId, await store.ping())).find((each) => each.id === listId);
   return { ...told, deleted: true, restorable_until: kept === undefined ? null : isoTime(kept.until) };
 }

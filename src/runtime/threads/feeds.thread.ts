@@ -31,7 +31,7 @@ let database = geoDatabase(geo);
 
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
 const counter = shareCounter(shared);
-// Loaded with the first preview: it reads messages, and what that needs is half of what this thread would load.
+// Loaded with the first preview: it reads messages, for which much would have to be loaded.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
   const { EXPLAIN_RULES: mostRules } = await import('../../document/explain/explain.ts');

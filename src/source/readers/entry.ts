@@ -7,7 +7,7 @@ import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { writeTarget } from '../../signal/target.ts';
 import type { FileSignal } from './items.ts';
-import { isGiven, passedOver, type Row, shown, targetsOf } from './row.ts';
+import { firstGiven, isGiven, passedOver, type Row, shown, targetsOf } from './row.ts';
 
 /** What an entry asks for: a rule, or the end of those that block its value. */
 export const LIST_ACTIONS = ['block', 'allow', 'unblock'] as const;
@@ -60,12 +60,13 @@ export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
 
 /** The entries of a row: several where it names a range. Throws USAGE with the field that is at fault. */
 function entriesOf(row: Row, defaults: ListDefaults): ListEntry[] {
-  const cell = (field: keyof typeof NAMES): unknown => NAMES[field].map((name) => row.get(name)).find(isGiven);
+  const cell = (field: keyof typeof NAMES): unknown => firstGiven(row, NAMES[field]);
   const action = text(cell('action'), 'action')?.toLowerCase() ?? defaults.action;
   if (!isAction(action)) throw cellFault('action', `action must be one of: ${LIST_ACTIONS.join(', ')}`);
   const labels = { ...defaults.labels, ...object(cell('labels'), 'labels') };
-  const levels = Object.fromEntries((['confidence', 'severity'] as const).map((field) => [field, text(cell(field), field)]));
-  const config = { ...object(cell('config'), 'config'), ...definedOnly(levels) };
+  const [confidence, severity] = [text(cell('confidence'), 'confidence'), text(cell('severity'), 'severity')];
+  const levels = { ...(confidence !== undefined && { confidence }), ...(severity !== undefined && { severity }) };
+  const config = { ...object(cell('config'), 'config'), ...levels };
   const targets = targetsOf(row);
   if (typeof targets === 'string') throw cellFault('value', targets);
   const shared = {
@@ -101,11 +102,15 @@ export function readRow(row: Row, defaults: ListDefaults): ReadRow {
 export const canSayName = ({ action, labels, config, ruleRef }: ListEntry): boolean =>
   action === 'block' && (labels ?? config ?? ruleRef) === undefined;
 
+/** Whether an entry asks for nothing any more at `now` (ms since 1970). */
+export const hasExpired = ({ expiry, action }: ListEntry, now: number): boolean =>
+  expiry !== undefined && action !== 'unblock' && secondsOf(expiry, now) <= 0;
+
 /** The signal that an entry stands for when it is sent at `now` (ms since 1970); undefined when it has expired. */
 export function signalOf(entry: ListEntry, now: number): FileSignal | undefined {
   const { target, action, reason, labels, config, ruleRef, name, expiry } = entry;
+  if (hasExpired(entry, now)) return undefined;
   const seconds = expiry && secondsOf(expiry, now);
-  if (seconds !== undefined && seconds <= 0 && action !== 'unblock') return undefined;
   const wire = writeTarget(target);
   if (action === 'unblock') {
     return json(2, { kind: 'access_rule', op: 'delete', rule_ref: ruleRef, rule: { target: wire, action: 'block' } });
@@ -128,9 +133,10 @@ const json = (version: FileSignal['version'], value: object): FileSignal => ({ v
 const cellFault = (field: string, message: string) => new WeirError('USAGE', message, { cause: { field, message } });
 
 const isAction = (word: string): word is ListAction => LIST_ACTIONS.some((action) => action === word);
-const definedOnly = (fields: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-const orNone = (fields: JsonObject) => (Object.keys(fields).length === 0 ? undefined : fields);
+function orNone(fields: JsonObject): JsonObject | undefined {
+  for (const _ in fields) return fields;
+  return undefined;
+}
 
 function text(value: unknown, field: string): string | undefined {
   if (!isGiven(value)) return undefined;

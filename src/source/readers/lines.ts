@@ -59,6 +59,9 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, { most, says
   if (found !== undefined) yield found;
 }
 
+/** Whether a line says nothing. */
+export const isBlank = (bytes: Uint8Array): boolean => firstByte(bytes) === bytes.length;
+
 /** Where the first byte stands that is neither a blank, a tab nor a CR. */
 function firstByte(bytes: Uint8Array): number {
   let at = 0;

@@ -8,15 +8,20 @@ import { readTarget } from '../../signal/target.ts';
 export type Row = ReadonlyMap<string, unknown>;
 
 /** How the name of a column is compared: `IP Address`, `ip_address` and `ipAddress` are one. */
-export const columnName = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '');
+export const columnName = (name: string): string => (/^[a-z]+$/.test(name) ? name : name.toLowerCase().replace(/[^a-z]/g, ''));
 
 /** The row of a JSON object. */
-export const rowOf = (object: object): Row => new Map(Object.entries(object).map(([name, value]) => [columnName(name), value]));
+export function rowOf(object: object): Row {
+  const row = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(object)) row.set(columnName(name), value);
+  return row;
+}
 
 /** Columns that hold addresses by their name, compared as `columnName` does; the first that is given counts. */
 const ADDRESSES = ['value', 'ip', 'network', 'address', 'cidr', 'ipaddress', 'ipprefix', 'subnet', 'netblock', 'iprange', 'range'];
 /** Pairs of JSON, of which each row has one. */
 const FAMILIES = ['ipvprefix'];
+const TARGETS = [...ADDRESSES, ...FAMILIES];
 /** Columns that hold the address only where no other could: of two of them nobody can tell which one is meant. */
 const MENTIONED = [
   'ioc',
@@ -55,7 +60,7 @@ export const KNOWN_COLUMNS = 'ip, network, address, cidr, value, ioc, src_ip, ds
 
 /** Whether a row, or a header, has a column that names targets. */
 export const namesTarget = (row: { has(name: string): boolean }): boolean =>
-  [...ADDRESSES, ...FAMILIES, ...MENTIONED, ...WIDE].some((name) => row.has(name)) || boundsOf(row) !== undefined;
+  [...TARGETS, ...MENTIONED, ...WIDE].some((name) => row.has(name)) || boundsOf(row) !== undefined;
 
 /** Whether the value is there at all. */
 export const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
@@ -65,10 +70,19 @@ export const shown = (value: unknown) => JSON.stringify(String(value).slice(0, 6
 
 const NOTHING = 'there is no address';
 
+/** What stands in the first of these columns that says something. */
+export function firstGiven(row: Row, names: readonly string[]): unknown {
+  for (const name of names) {
+    const value = row.get(name);
+    if (isGiven(value)) return value;
+  }
+  return undefined;
+}
+
 /** The targets of a row, or why it has none. */
 export function targetsOf(row: Row): Target[] | string {
-  const known = [...ADDRESSES, ...FAMILIES].filter((name) => row.has(name));
-  if (known.length > 0) return addressesIn(row, known.find((name) => isGiven(row.get(name))) ?? known[0]);
+  const known = TARGETS.find((name) => isGiven(row.get(name))) ?? TARGETS.find((name) => row.has(name));
+  if (known !== undefined) return addressesIn(row, known);
   const mentioned = MENTIONED.filter((name) => row.has(name));
   if (mentioned.length > 1) return `${mentioned.join(' and ')} may both be meant: call the column that counts ip`;
   if (mentioned.length === 1) return addressesIn(row, mentioned[0]);
@@ -91,7 +105,7 @@ function addressesIn(row: Row, column: string): Target[] | string {
 }
 
 const prefixOf = (row: Row): string | undefined => {
-  const value = PREFIXES.map((name) => row.get(name)).find(isGiven);
+  const value = firstGiven(row, PREFIXES);
   return value === undefined ? undefined : String(value).trim();
 };
 
@@ -157,6 +171,14 @@ const WITH_PORT = /^([\da-f.:]+)\|\d{1,5}$/i;
 
 /** The targets that a text is by its form: an address, a network, a range of them, an AS number, a country; or what is wrong with it. */
 export function readTargets(value: string): Target[] | string {
+  // Most of a list: digits, dots and a slash are one network or none.
+  if (!PLAIN.test(value)) return readOthers(value);
+  const found = readTarget('ip', value);
+  return typeof found === 'string' ? `${shown(value)}: ${found}` : [found];
+}
+const PLAIN = /^[\d./]+$/;
+
+function readOthers(value: string): Target[] | string {
   const [, first, last] = RANGE.exec(value) ?? [];
   if (first !== undefined) return readRange(first, last);
   const found = readValue(WITH_PORT.exec(value)?.[1] ?? value);
@@ -186,6 +208,7 @@ export function passedOver(row: Row): { readonly passed: string } | { readonly f
   const isDetection = BOOLEANS[String(given).toLowerCase()];
   if (isDetection === undefined) return { fault: `to_ids ${shown(given)} is neither 1 nor 0` };
   if (!isDetection) return { passed: 'to_ids is 0: no detection' };
+  if (BOOLEANS[String(row.get('deleted')).toLowerCase()] === true) return { passed: 'deleted' };
   const type = row.get('type');
   if (typeof type !== 'string' || MISP_ADDRESSES.includes(type)) return undefined;
   return { passed: `the type ${type.slice(0, 40)} is no address` };

@@ -1,7 +1,7 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
-import { BOOTSTRAP_KEY_NAME, type KeyInfo, type NewKey } from '../../account/key.ts';
+import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
 import { listState, NO_SETTINGS } from '../../account/list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
@@ -103,6 +103,19 @@ export function management(transact: Transact): Management {
         return workspace;
       }),
     createKey: (workspaceId, key, change) => transact((now) => insertKey(now, workspaceId, key, change)),
+    updateKey: (workspaceId, id, patch, { by, ifMatch } = {}) =>
+      transact(function* (now) {
+        const workspacePk = yield* holdWorkspace(workspaceId);
+        const row = yield* one('SELECT * FROM keys WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+        if (row === undefined) throw noSuch('key', id);
+        const before = keyOf(row, workspaceId);
+        requireState(keyState(before), ifMatch);
+        const key = { ...before, ...patch };
+        yield* run('UPDATE keys SET name = $1, networks = $2 WHERE id = $3', key.name, key.networks.join(' '), id);
+        yield* moveKeyRevision();
+        yield* audit(now, 'key changed', id, { workspacePk, by, change: changed(keyState(before), keyState(key)) });
+        return key;
+      }),
     revokeKey: (id, { by } = {}) =>
       transact(
         function* (now) {
@@ -267,7 +280,7 @@ function* makeRoomForKey(now: string, workspacePk: number, most: number): Work<v
 }
 
 function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, most = 0 }: ChangeOptions = {}): Work<KeyInfo> {
-  const { hash, prefix, name, permissions, listId, feedId, expiresAt } = key;
+  const { hash, prefix, name, permissions, listId, feedId, expiresAt, networks = [] } = key;
   const id = randomUUID();
   const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
   yield* makeRoomForKey(now, workspacePk, most);
@@ -282,11 +295,13 @@ function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, m
     feed_id: feedId,
     name,
     permissions: permissions.join(' '),
+    networks: networks.join(' '),
     expires_at: expiresAt,
   });
   yield* moveKeyRevision();
   const made = keyOf(row, workspaceId);
-  const after = { name, permissions, list_id: listId, feed_id: feedId, expires_at: isoTime(expiresAt) };
+  const from = networks.length > 0 && { from: networks };
+  const after = { name, permissions, list_id: listId, feed_id: feedId, ...from, expires_at: isoTime(expiresAt) };
   yield* audit(now, 'key created', id, { workspacePk, by, change: { before: null, after } });
   yield* doneOnce(now, workspacePk, once, made);
   return made;

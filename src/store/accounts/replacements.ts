@@ -54,7 +54,7 @@ export function replacementWrites(transact: Transact): ReplacementWrites {
         );
         if (state === 'planning') yield* requireFree(listId);
         const row = yield* one(
-          `SELECT count(*) AS n FROM replacements WHERE workspace_pk = ${WORKSPACE_PK} AND state NOT IN ('done', 'failed')`,
+          `SELECT count(*) AS n FROM replacements WHERE workspace_pk = ${WORKSPACE_PK} AND state IN ('open', 'planning', 'planned', 'running')`,
           workspaceId,
         );
         if (Number(row?.n) >= most)
@@ -90,9 +90,11 @@ export function replacementWrites(transact: Transact): ReplacementWrites {
       ),
     moveReplacement: (id, { from, to, head, published, expected, heldBefore, now, heldUntil }) =>
       transact(function* () {
-        if (to === 'planning' && from !== 'planning') {
+        if ((to === 'planning' || to === 'held') && from !== to) {
           const row = yield* one('SELECT list_id FROM replacements WHERE id = $1', id);
-          if (row !== undefined) yield* requireFree(String(row.list_id));
+          if (row !== undefined && to === 'planning') yield* requireFree(String(row.list_id));
+          if (row !== undefined && to === 'held')
+            yield* run(`UPDATE replacements SET state = 'failed' WHERE list_id = $1 AND state = 'held'`, String(row.list_id));
         }
         const count = yield* run(
           `UPDATE replacements SET state = $3, head = coalesce($4, head), published = coalesce($5, published), touched_at = $7, held_until = $8
@@ -124,9 +126,12 @@ const givenUp = (head: string): string =>
 /** How long one is known once it has ended, ms, and one whose content stopped coming. */
 const KEPT = 7 * 86_400_000;
 const OPEN_KEPT = 86_400_000;
+/** The same of a content that is held, and that nobody has accepted or discarded. */
+const HELD_KEPT = 30 * 86_400_000;
 
 /** Deletes what is not needed any more: pieces of what has ended, then what ended long ago, or was never sent to its end. */
 export function* sweepReplacements(now: number, limit: number): Work<number> {
+  yield* run(`UPDATE replacements SET state = 'failed' WHERE state = 'held' AND touched_at < $1`, now - HELD_KEPT);
   const ended = `state IN ('done', 'failed') OR (state IN ('open', 'planned') AND touched_at < $1)`;
   const pieces = yield* all(
     `SELECT p.replacement_pk, p.piece, p.n FROM replacement_pieces p JOIN replacements r ON r.pk = p.replacement_pk

@@ -191,7 +191,7 @@ function listStretches(
     key: BY_ID,
     page: ([last], limit) =>
       search.indexed === 'no' ? windowPage(search, pk, last, now, limit) : accessPage(search, pk, last, now, limit, indexedBy),
-    rule: (row) => ruleOf('access_rule', { ...row, list_id: id }),
+    rule: (row) => ruleOf('access_rule', row, id),
     place: ([last]) => ({ list: pk, id: Math.max(0, Number(last)) }),
   }));
 }

@@ -3,8 +3,8 @@ import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 
 /**
- * Hands each row to the scan's sink from within the statement: the scan of a large list takes half the time that fetching its rows does,
- * and leaves no garbage. The third argument is the network or the target, whichever the rule has.
+ * Hands each row to the scan's sink from within the statement: no row of a large list becomes an object, and the scan leaves no
+ * garbage. The third argument is the network or the target, whichever the rule has.
  */
 const take = (role: string | number) => `count(take_rule(r.id, ${role}, coalesce(r.v4, r.v6, r.target), r.expires_at, r.levels))`;
 const ACTIVE = '(r.expires_at IS NULL OR r.expires_at > ?2)';

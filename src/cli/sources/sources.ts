@@ -9,12 +9,12 @@ import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts
 import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
 import type { Store } from '../../ports/store.ts';
+import { comesBack, previewLines } from '../account/deletions.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, printable, table, workspaceId } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
-import { comesBack, previewLines } from './deletions.ts';
-import { secretGiven, settingsGiven, type SourceOptions, sourceOptions } from './source-options.ts';
+import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
 
 /** What a command changes sources with. */
 export const sourceChange = (store: Store, workspace: string, { author, config }: Context): SourceChange => ({
@@ -136,9 +136,12 @@ type Shown = SourceJson & { readonly runs: readonly ReturnType<typeof runJson>[]
 
 /** A line for each thing that is to be said of a source. */
 function shownText({ runs, held, ...source }: Shown): string {
-  const lines = Object.entries({ ...source, every: durationText(source.every), stale_after: durationText(Number(source.stale_after)) })
+  const { stale_after: staleAfter } = source as Readonly<Record<string, unknown>>;
+  const lines = Object.entries({ ...source, every: durationText(source.every), stale_after: durationText(Number(staleAfter)) })
     .filter(([, value]) => value !== null && (!Array.isArray(value) || value.length > 0))
-    .map(([name, value]) => `${name.replaceAll('_', ' ').padEnd(16)} ${printable(Array.isArray(value) ? value.join(', ') : String(value))}`);
+    .map(
+      ([name, value]) => `${name.replaceAll('_', ' ').padEnd(16)} ${printable(Array.isArray(value) ? value.join(', ') : String(value))}`,
+    );
   const waits = held === null ? [] : [`${'held'.padEnd(16)} since ${held.since}: ${printable(held.reason)}`];
   const runRows = runs.map((run) => [run.at, run.outcome, run.entries, run.added, run.removed, run.refused, printable(run.text)]);
   const refreshes = runs.length === 0 ? [] : ['', table(['REFRESH', 'OUTCOME', 'ENTRIES', 'ADDED', 'REMOVED', 'REFUSED', ''], runRows)];

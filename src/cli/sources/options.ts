@@ -2,7 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { AUTH_KINDS, type Credential, EVERY, GUARD_NAMES, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
+import {
+  AUTH_KINDS,
+  type Credential,
+  EVERY,
+  GUARD_NAMES,
+  SOURCE_GUARDS,
+  SOURCE_PURPOSES,
+  type SourceGuards,
+} from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import type { GivenSecret } from '../../manage/sources/source-secret.ts';
 import { type GivenSettings, SOURCE_FORMATS } from '../../manage/sources/source-settings.ts';
@@ -32,19 +40,30 @@ export function sourceOptions(c: Command): Command {
   inWorkspace(c)
     .option('--purpose <purpose>', 'block, or allow: ranges that are never blocked', oneOf('--purpose', SOURCE_PURPOSES))
     .option('--every <duration>', `how often it is fetched, such as 1h; at least ${EVERY.least / 60}m`, duration('--every'))
-    .option('--format <format>', `${SOURCE_FORMATS.join(', ')}; found out where it is empty`, (given: string) => (given === '' ? '' : format(given)))
+    .option('--format <format>', `${SOURCE_FORMATS.join(', ')}; found out where it is empty`, (given: string) =>
+      given === '' ? '' : format(given),
+    )
     .option('--path <path>', 'where in JSON the entries stand: prefixes[].ip_prefix; repeatable, an empty one is none', collect)
     .option('--where <name=value>', 'with --path: only entries of objects that say so, such as service=CLOUDFRONT')
     .option('--collection <collection>', 'id, alias or title of the collection of a TAXII server')
     .option('--copies <list>', 'a list that it copies in part; repeatable, an empty one is none', collect)
-    .option('--auth <kind>', `as what its secret is sent: ${AUTH_KINDS.join(', ')}; none takes it away`, oneOf('--auth', [...AUTH_KINDS, 'none']))
+    .option(
+      '--auth <kind>',
+      `as what its secret is sent: ${AUTH_KINDS.join(', ')}; none takes it away`,
+      oneOf('--auth', [...AUTH_KINDS, 'none']),
+    )
     .option('--auth-header <name>', 'the name of the header, such as X-Api-Key')
     .option('--secret-file <file>', 'file with the secret (basic: user:password), - for standard input; it is kept encrypted');
   for (const guard of GUARD_NAMES) {
     const row = SOURCE_GUARDS[guard];
     const option = `--${row.field.replaceAll('_', '-')}`;
     if (!('least' in row)) c.option(option, row.help).option(option.replace('--', '--no-'), 'it may not');
-    else c.option(`${option} <${row.value}>`, row.help, row.value === 'duration' ? duration(option) : wholeNumber(option, row.least, row.most));
+    else
+      c.option(
+        `${option} <${row.value}>`,
+        row.help,
+        row.value === 'duration' ? duration(option) : wholeNumber(option, row.least, row.most),
+      );
   }
   return c;
 }
