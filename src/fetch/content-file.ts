@@ -1,6 +1,6 @@
 /** Fetches the content of a source into a file (SPEC D23.10): whole, no web page, from where one may, or a fault. */
 import { createHash, randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
 import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
 import { publicInternet } from './reach.ts';
+import { KNOWN_END, taxiiFile } from './taxii.ts';
 import type { Via } from './via.ts';
 
 /** What the operator says of downloads whose addresses others name. */
@@ -31,6 +32,8 @@ export interface SourceRequest {
   /** Headers that show who asks. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly known: Validators | undefined;
+  /** It is a collection of TAXII: which, where its address has several. */
+  readonly taxii?: { readonly collection: string | undefined } | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -55,8 +58,16 @@ export type SourceAnswer =
 /** Rejects with FETCH and a sentence where nothing whole came. */
 export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
 
-/** Removes what a process has left in the folder that ended. */
-export const emptyFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+/** What is known of a collection is kept so long after it was pulled last, ms. */
+const KNOWN_FOR = 30 * 86_400_000;
+
+/** Removes what a process has left in the folder that ended; what is known of collections stays. */
+export function emptyFolder(folder: string, now: number): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const path = join(folder, name);
+    if (!name.endsWith(KNOWN_END) || statSync(path).mtimeMs < now - KNOWN_FOR) rmSync(path, { recursive: true, force: true });
+  }
+}
 
 const LF = 0x0a;
 /** Bytes by which a web page is known. */
@@ -65,16 +76,18 @@ const HEAD = 1024;
 /** What fetches. */
 export function sourceFetch({ folder, networks, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
-  return async ({ url, credentials, known, signal }) => {
+  return async ({ url, credentials, known, taxii, signal }) => {
     const path = join(folder, `${randomUUID()}.part`);
     const reach = publicInternet(networks, ownAddresses());
+    const request = { url, credentials, signal, userAgent, reach, via, ca, limits };
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (taxii !== undefined) return await taxiiFile(request, taxii.collection, { folder, now });
     const file = await open(path, 'wx', 0o600);
     const remove = () => rm(path, { force: true });
     try {
-      const answer = await fetchInto({ url, credentials, known, signal, userAgent, reach, via, ca, limits }, write, now);
+      const answer = await fetchInto({ ...request, known }, write, now);
       if (answer.kind !== 'fetched') {
         await remove();
         return answer;

@@ -98,7 +98,7 @@ export function refresherOf(base: Base, accept: Accept, { now, monotonic, random
     credentials: ({ source }) => (source.credential === null ? {} : undefined),
     callerOf: callerOf(store),
     // What is there was left by a process that has ended.
-    begin: () => emptyFolder(folderOf(config)),
+    begin: () => emptyFolder(folderOf(config), now()),
     leastInterval: (url) => leastInterval(new URL(url).hostname) ?? 0,
     random,
     monotonic,

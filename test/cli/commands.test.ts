@@ -1,10 +1,11 @@
 /** Every command of the command line beside a running server, for programs and for people (decisions, section 1). */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ROLES } from '../../src/account/role.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -650,9 +651,17 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
   assert.equal((await weir(['--help'], settings)).stdout, root);
 });
 
-test('D1.16 weir help, groups of commands and the version', async () => {
+test('D26.1 weir --version prints the version and the commit', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.deepEqual(await command(['--version'], settings), { code: 0, stdout: `${version}\n`, stderr: '' });
+  const built = await command(['--version'], { ...settings, WEIR_COMMIT: '0123456789ab' });
+  assert.deepEqual(built, { code: 0, stdout: `${version} (0123456789ab)\n`, stderr: '' });
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const git = spawnSync('git', ['-C', root, 'rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' });
+  const clone = git.status === 0 ? `${version} (${git.stdout.trim()})` : version;
+  assert.equal((await command(['--version'], settings)).stdout, `${clone}\n`);
+});
+
+test('D1.16 weir help and groups of commands', async () => {
   const help = await command(['--help'], settings);
   assert.deepEqual(await command(['help'], settings), help);
   for (const group of ['org', 'workspace', 'key', 'list', 'feed', 'rule', 'dead-letter', 'stream', 'geo', 'expression']) {

@@ -1,5 +1,6 @@
 /** Which addresses are asked now (SPEC D23.12 to D23.14): one download for all who ask the same, one at a time of a host, few in all. */
 import { hash } from 'node:crypto';
+import type { SourceReading } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
@@ -27,9 +28,10 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
 
   /** What tells an address and who asks it. */
   const addressOf = ({ record }: Known): string => {
-    const { url, id } = record.source;
-    if (record.secret === null) return url;
-    return `${url} ${hash('sha256', JSON.stringify(ports.credentials(record) ?? id))}`;
+    const { url, id, reading } = record.source;
+    const what = `${url} ${JSON.stringify(taxiiOf(reading) ?? null)}`;
+    if (record.secret === null) return what;
+    return `${what} ${hash('sha256', JSON.stringify(ports.credentials(record) ?? id))}`;
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
@@ -74,7 +76,13 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
     for (const each of sources) each.triedAt = now();
     let answer: SourceAnswer;
     try {
-      answer = await fetch({ url: record.source.url, credentials, known: validatorsOf(sources), signal });
+      answer = await fetch({
+        url: record.source.url,
+        credentials,
+        known: validatorsOf(sources),
+        taxii: taxiiOf(record.source.reading),
+        signal,
+      });
     } catch (error) {
       if (signal.aborted || !hasCode(error, 'FETCH')) throw error;
       return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
@@ -115,6 +123,8 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       : { kind: 'failed', text, retryAfter: answer.retryAfter };
   }
 }
+
+const taxiiOf = ({ format, collection }: SourceReading) => (format === 'taxii' ? { collection: collection ?? undefined } : undefined);
 
 const noSecret: Outcome = { kind: 'stopped', stop: 'secret', text: 'its secret cannot be read: set it again' };
 

@@ -8,6 +8,7 @@ import { type PassedRow, type PlacedEntry, readContent } from '../readers/conten
 import type { ListEntry } from '../readers/entry.ts';
 import type { LineFault } from '../readers/items.ts';
 import { readCondition, readPath } from '../readers/paths.ts';
+import { taxiiEntries } from '../taxii/list.ts';
 import { wideTarget } from '../wide.ts';
 
 /** A block of a source has no end of its own: its list lapses as a whole. An instant, and no lifetime, stays the same in every refresh. */
@@ -46,17 +47,17 @@ export async function* readSource(
   seen: Seen,
 ): Entries {
   const { format, paths, condition } = reading;
-  const content = await readContent(
-    bytes,
-    {
-      file: new URL(url).pathname,
-      format: format === null || format === 'taxii' ? undefined : format,
-      paths: paths.map(readPath),
-      condition: condition === null ? undefined : readCondition(condition),
-      mostBytes,
-    },
-    { action: purpose, expiresIn: undefined, reason: undefined, labels: {} },
-  );
+  const defaults = { action: purpose, expiresIn: undefined, reason: undefined, labels: {} };
+  const given = {
+    file: new URL(url).pathname,
+    paths: paths.map(readPath),
+    condition: condition === null ? undefined : readCondition(condition),
+    mostBytes,
+  };
+  const content =
+    format === 'taxii'
+      ? { entries: taxiiEntries(bytes, defaults) }
+      : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
   if ('signals' in content) {
     for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON whose entries can be found');
     return;
