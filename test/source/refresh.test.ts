@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { stateOf } from '../../src/account/source.ts';
-import { undoBatches } from '../../src/manage/batches.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import {
   type Answer,
@@ -55,9 +54,6 @@ test('D23.10, D23.20 a list is what its origin has, as changes; what has not cha
 });
 
 const runs = async ({ id }: { readonly id: string }) => await world.base.store.sourceRuns(world.workspaceId, id);
-const batchesOf = async (id: string) =>
-  (JSON.parse((await world.base.store.replacement(world.workspaceId, id))!.head) as { batches: string[] }).batches;
-
 test('D23.10, D23.15 whatever a careless or hostile server does, the list is the last good one', async (t) => {
   const good = text(0, 200);
   const answers: Readonly<Record<string, readonly [answer: Answer, fault: RegExp]>> = {
@@ -191,20 +187,7 @@ test('D23.18 undoing a refresh gives what was before it; the content that was un
   await world.run();
   server.set('/undone', list(text(3, 103)));
   const { replacement } = await world.next(source);
-  const { store, stream } = world.base;
-  const ports = {
-    reads: store,
-    publish: (messages: never) => stream.publish(messages),
-    untilLanded: async () => (await world.landed(), 0),
-  };
-  const undo = async (ids: readonly string[]) => {
-    const found = await Promise.all(ids.map((id) => store.batch(world.workspaceId, id)));
-    const planned = found.map((batch) => ({ batch: batch!, preview: undefined as never })).reverse();
-    const { organizationId } = (await store.workspace(world.workspaceId))!;
-    return (await undoBatches(ports as never, { workspaceId: world.workspaceId, organizationId }, planned)).batches;
-  };
-  await world.landed();
-  const undone = await undo(await batchesOf(replacement!));
+  const undone = await world.undo(replacement!);
   assert.deepEqual(await world.rules(source), lines(0, 100).sort());
   await world.next(source);
   await world.next(source);

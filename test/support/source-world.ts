@@ -5,6 +5,7 @@ import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
+import { type PlannedUndo, undoBatches } from '../../src/manage/batches.ts';
 import type { SourceRecord } from '../../src/ports/source-store.ts';
 import { type Base, startBase } from '../../src/roles/base.ts';
 import { startLanding } from '../../src/roles/consumer.ts';
@@ -45,6 +46,8 @@ export interface SourceWorld extends AsyncDisposable {
   rules(source: Source): Promise<string[]>;
   /** Waits until all has landed. */
   landed(): Promise<void>;
+  /** Undoes a refresh; the batches that did it. */
+  undo(replacement: string): Promise<readonly (string | null)[]>;
 }
 
 const BY = { keyId: null, actor: 'test' };
@@ -143,6 +146,16 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
       return targets.sort();
     },
     landed,
+    async undo(replacement) {
+      await landed();
+      const { batches } = JSON.parse((await store.replacement(workspace.id, replacement))!.head) as { batches: string[] };
+      const planned: PlannedUndo[] = [];
+      for (const id of [...batches].reverse())
+        planned.push({ batch: (await store.batch(workspace.id, id))!, preview: await store.undoPreview(workspace.id, id) });
+      const publish = (messages: Parameters<typeof stream.publish>[0]) => stream.publish(messages);
+      const ports = { reads: store, publish, untilLanded: () => caughtUp(stream, store) };
+      return (await undoBatches(ports, { workspaceId: workspace.id, organizationId: organization.id }, planned)).batches;
+    },
     async [Symbol.asyncDispose]() {
       for (const each of refreshers) await each.stop();
       for (const close of closing.reverse()) await close();
