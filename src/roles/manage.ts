@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { geoStatus } from '../geo/status.ts';
+import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
+import { lateAnswers } from '../manage/late.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
@@ -66,6 +68,14 @@ export function startManage(
     geo: () => geo.database(),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
+    late: lateAnswers({
+      patience: config.manageAnswerSeconds * 1000,
+      now,
+      failed: (error) => {
+        log('error', `a request of management failed: ${error}`);
+        return { status: 500, body: errorFields({ status: 500 }) };
+      },
+    }),
     inTurn: oneByOne(),
   };
   onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
