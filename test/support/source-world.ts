@@ -1,6 +1,9 @@
 /** Sources of one workspace over real engines, in this process, refreshed when a test says so, by a clock that only the test moves. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
@@ -18,7 +21,7 @@ import type { Refresher } from '../../src/runtime/sources/refresher.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { caughtUp } from '../../src/stream/lag.ts';
 import { smallGeo } from './geo.ts';
-import { testEnvironment } from './weir.ts';
+import { PATIENT, testEnvironment } from './weir.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -46,6 +49,8 @@ export interface SourceWorld extends AsyncDisposable {
   rules(source: Source): Promise<string[]>;
   /** Waits until all has landed. */
   landed(): Promise<void>;
+  /** Lets the time of whoever refreshes run out, as when his process stands still. */
+  loseLease(): Promise<void>;
   /** Undoes a refresh; the batches that did it. */
   undo(replacement: string): Promise<readonly (string | null)[]>;
 }
@@ -146,6 +151,19 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
       return targets.sort();
     },
     landed,
+    async loseLease() {
+      const release = 'UPDATE leases SET until = 0';
+      const { databaseUrl, dataDir } = read.config;
+      if (databaseUrl === undefined) {
+        using db = new DatabaseSync(join(dataDir, 'weir.db'), PATIENT);
+        db.exec(release);
+        return;
+      }
+      const client = new Client(databaseUrl);
+      await client.connect();
+      await client.query(release);
+      await client.end();
+    },
     async undo(replacement) {
       await landed();
       const { batches } = JSON.parse((await store.replacement(workspace.id, replacement))!.head) as { batches: string[] };
