@@ -5,7 +5,7 @@ import { parseNetwork } from '@weir/network/parse.ts';
 import type { Caller } from '../../src/account/caller.ts';
 import { type FeedKind, feedRevision } from '../../src/account/feed.ts';
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
-import type { AccessList, ListSettings } from '../../src/account/list.ts';
+import { type AccessList, type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { DocumentBuilder } from '../../src/document/builder.ts';
@@ -91,17 +91,6 @@ interface StoredRule {
   readonly severity: Level | null;
 }
 
-const NO_SETTINGS: ListSettings = {
-  description: null,
-  format: null,
-  family: null,
-  action: null,
-  maxEntries: null,
-  confidence: null,
-  severity: null,
-  subtractAllow: null,
-  singleAddresses: null,
-};
 const WAF_RULE: Omit<ExpressionRule, 'ruleRef'> = {
   name: null,
   reason: null,

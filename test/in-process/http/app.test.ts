@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { packagedSchemes } from '@weir/expression/scheme.ts';
 import type { Caller } from '../../../src/account/caller.ts';
 import { NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
-import type { AccessList } from '../../../src/account/list.ts';
+import { type AccessList, NO_SETTINGS } from '../../../src/account/list.ts';
 import type { Permission } from '../../../src/account/permission.ts';
 import { type AppParts, createApp } from '../../../src/http/app.ts';
 import { authenticator } from '../../../src/http/auth/authenticator.ts';
@@ -26,21 +26,13 @@ const ID = '0195a3c0-0000-7000-8000-00000000000';
 const HEADERS = { authorization: `Bearer ${KEY}` };
 
 const list = (id: string, name: string, isDefault = false): AccessList => ({
+  ...NO_SETTINGS,
   id: `${ID}${id}`,
   workspaceId: 'w',
   name,
-  description: null,
   isDefault,
   sourceId: null,
   revision: 1,
-  format: null,
-  family: null,
-  action: null,
-  maxEntries: null,
-  confidence: null,
-  severity: null,
-  subtractAllow: null,
-  singleAddresses: null,
 });
 
 interface World {
