@@ -14,14 +14,11 @@ import { documentBuilder } from '../../src/document/make/document-builder.ts';
 import { DocumentCache } from '../../src/document/serve/cache.ts';
 import type { DocumentCacheOptions } from '../../src/document/serve/context.ts';
 import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
-import { agentEndpoint } from '../../src/http/agent/answer.ts';
 import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
-import { feedEndpoint } from '../../src/http/feeds/answer.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
 import { router } from '../../src/http/router.ts';
-import { rulesEndpoint } from '../../src/http/rules/answer.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import type { DocumentRecordKey } from '../../src/ports/rule-store.ts';
@@ -434,8 +431,7 @@ export class Replica {
       report,
       ...options,
     });
-    const answer = documentEndpoint(this.cache, () => clock.now(), report);
-    this.#find = router({ answerFeed: feedEndpoint(answer), answerRules: rulesEndpoint(answer), answerAgent: agentEndpoint(answer) });
+    this.#find = router({ answerDocument: documentEndpoint(this.cache, () => clock.now(), report) });
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */
