@@ -20,6 +20,8 @@ export interface Caller {
   readonly guardRails: GuardRails;
   /** What the workspace tries rules on, or null. */
   readonly sample: SampleInfo | null;
+  /** The networks that the key is good from, in their canonical form; none: from anywhere. */
+  readonly networks: readonly string[];
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
   /** Set where no key asks, but a source that refreshes its list; `keyId` is then its id. */

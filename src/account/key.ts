@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { formatNetwork } from '@weir/network/format.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { DAY } from '../clock.ts';
 import { nameFault } from './name.ts';
 import { DEFAULT_PERMISSIONS, type Permission, WORKSPACE_PERMISSIONS } from './permission.ts';
@@ -12,6 +14,8 @@ export interface KeyInfo {
   readonly permissions: readonly Permission[];
   readonly listId: string | null;
   readonly feedId: string | null;
+  /** The networks that it is good from, in their canonical form; none: from anywhere. */
+  readonly networks: readonly string[];
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
@@ -39,6 +43,23 @@ export interface NewKey {
   readonly listId: string | null;
   readonly feedId: string | null;
   readonly expiresAt: number | null;
+  /** None, or absent: from anywhere. */
+  readonly networks?: readonly string[];
+}
+
+/** What can be changed of a key; what it does not name stays as it is. */
+export type KeyPatch = Partial<Pick<KeyInfo, 'name' | 'networks'>>;
+
+/** What can be changed of a key, as JSON has it: its entity tag is made of this. */
+export const keyState = ({ name, networks }: Pick<KeyInfo, 'name' | 'networks'>) => ({ name, from: networks });
+
+/** Networks that a key may name. */
+export const MOST_NETWORKS = 100;
+
+/** A network that a key names, in its canonical form; undefined where the text is none. */
+export function keyNetwork(text: string): string | undefined {
+  const network = parseNetwork(text);
+  return typeof network === 'string' ? undefined : formatNetwork(network);
 }
 
 /** A key as a store holds it, for `weir export` and `weir import`. */
@@ -73,11 +94,12 @@ export function makeKey({
   feedId,
   permissions = feedId === null ? DEFAULT_PERMISSIONS : ['feed:read'],
   expiresAt,
+  networks = [],
 }: KeyRequest): { key: NewKey; text: string } | string {
   const fault = (name === null ? null : nameFault(name)) ?? bindingFault({ permissions, listId, feedId });
   if (fault !== null) return fault;
   const text = newKeyText();
-  return { key: { name, permissions, listId, feedId, expiresAt, ...keyParts(text) }, text };
+  return { key: { name, permissions, listId, feedId, expiresAt, networks, ...keyParts(text) }, text };
 }
 
 /** A new API key: `weir_` and 43 URL-safe characters. Shown once; only its hash is stored. */

@@ -154,6 +154,18 @@ export interface HeldRefresh {
   readonly difference: Readonly<Record<string, unknown>> | null;
 }
 
+/** A content that is being applied, or was when a process ended. */
+export interface Applying {
+  readonly replacement: string;
+  /** When it was fetched. */
+  readonly at: number;
+  /** null: the list is emptied, because its content was not confirmed. */
+  readonly digest: string | null;
+  /** Whether somebody has accepted it. */
+  readonly isAccepted: boolean;
+  readonly hasWide: boolean;
+}
+
 /** How a source is. Written by whoever refreshes it, and set back where it is set. */
 export interface SourceState {
   /** When it is fetched next. */
@@ -165,8 +177,14 @@ export interface SourceState {
   readonly changedAt: number | null;
   /** SHA-256 of the content that was applied. */
   readonly digest: string | null;
+  /** SHA-256 of the last whole answer, whatever became of it, with what its server said of it. */
+  readonly seen: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
+  /** Whether the content that was applied ends with a whole line: one that does not is cut. */
+  readonly endsWithLineFeed: boolean;
+  /** Whether it had countries or ASNs, and was taken. */
+  readonly hasWide: boolean;
   readonly entries: number;
   /** In a row. */
   readonly failures: number;
@@ -175,8 +193,13 @@ export interface SourceState {
   /** Nothing is fetched any more until it is resumed: its origin has refused it, or its secret is missing. */
   readonly stop: 'refused' | 'secret' | null;
   readonly held: HeldRefresh | null;
+  /** SHA-256 of a content that somebody does not want. */
+  readonly discarded: string | null;
+  readonly applying: Applying | null;
   /** The last replacement that was applied. */
   readonly replacement: string | null;
+  /** The batch that undid it; null: it stands. */
+  readonly undone: string | null;
   /** Its list was emptied because its content was not confirmed for too long. */
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
@@ -190,14 +213,20 @@ export const newState = (now: number): SourceState => ({
   confirmedAt: null,
   changedAt: null,
   digest: null,
+  seen: null,
   etag: null,
   lastModified: null,
+  endsWithLineFeed: false,
+  hasWide: false,
   entries: 0,
   failures: 0,
   fault: null,
   stop: null,
   held: null,
+  discarded: null,
+  applying: null,
   replacement: null,
+  undone: null,
   expired: false,
   cursor: null,
 });
@@ -209,7 +238,10 @@ export const afresh = (state: SourceState, now: number): SourceState => ({
   confirmedAt: state.confirmedAt,
   changedAt: state.changedAt,
   entries: state.entries,
+  hasWide: state.hasWide,
+  applying: state.applying,
   replacement: state.replacement,
+  undone: state.undone,
   expired: state.expired,
 });
 

@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import about from '../../package.json' with { type: 'json' };
 import { readConfig } from '../config.ts';
 import { codeOf, hasCode, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
@@ -8,6 +7,7 @@ import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import type { Config } from '../settings/settings.ts';
 import type { AddCommand } from './command.ts';
 import { authorOf, type Context } from './context.ts';
+import { versionOf } from './version.ts';
 
 interface Streams {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -78,7 +78,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   let hasHelped = false;
   const root = new Command('weir')
     .description('Security signals in, threat feeds out.')
-    .version(about.version, '--version', 'print the version')
+    .version(args.includes('--version') ? versionOf(streams.environment) : '', '--version', 'print the version and the commit')
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {}, outputError: () => {} });
   /** A group that is called without a command answers with its help, as a mistake does. */

@@ -23,7 +23,8 @@ export function networks(list: readonly string[]): (address: string) => boolean 
   }
   return (address) => {
     const bare = address.replace(/%.*$/, '');
-    return known.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4');
+    const family = isIP(bare);
+    return family !== 0 && known.check(bare, family === 6 ? 'ipv6' : 'ipv4');
   };
 }
 

@@ -1,7 +1,7 @@
 /** The store of accounts: organizations, workspaces, lists and keys. Types, and one constant; `storeConformance` is run by every driver. */
 import type { Author, Caller } from '../account/caller.ts';
 import type { ComposedFeed, FeedPatch, SavedFeed } from '../account/feed.ts';
-import type { KeyInfo, NewKey, SavedKey } from '../account/key.ts';
+import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
@@ -152,6 +152,8 @@ export interface AccountWrites {
   /** Moves the revisions of the workspace and of all its lists, and the key revision: callers carry the guard rails. */
   updateWorkspace(workspaceId: string, patch: WorkspacePatch, change?: ChangeOptions): Promise<Workspace>;
   createKey(workspaceId: string, key: NewKey, change?: ChangeOptions): Promise<KeyInfo>;
+  /** Rejects with NOT_FOUND when the workspace has no such key. */
+  updateKey(workspaceId: string, id: string, patch: KeyPatch, change?: ChangeOptions): Promise<KeyInfo>;
   /** false when there is no such key. */
   revokeKey(id: string, change?: ChangeOptions): Promise<boolean>;
   /** Last-used instants gathered in memory, written in one go. */

@@ -9,6 +9,7 @@ import type { AppParts } from '../http/app.ts';
 import { bouncerEndpoints } from '../http/bouncers/answer.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
 import { everyMinute } from '../runtime/ledgers/every-minute.ts';
+import { soon } from '../runtime/ledgers/soon.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
@@ -46,7 +47,11 @@ export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevisi
     report,
   });
   const bouncers = new Bouncers(bouncerLog(log, now));
-  onStop(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
+  const unwritten = (err: Error) => logger.warn({ err }, 'the bouncers could not be written');
+  const early = soon(writeBouncers(() => bouncers.takeNew(), store, now, unwritten));
+  bouncers.onNew(early.ask);
+  onStop(everyMinute(writeBouncers(() => bouncers.takeSeen(), store, now, unwritten)));
+  onStop(early.stop);
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   return {
     cache,

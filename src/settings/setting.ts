@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
 
 /** The parts of the service that a process may run. */
-export const ROLES = ['signals', 'consumer', 'feeds', 'manage'] as const;
+export const ROLES = ['signals', 'consumer', 'feeds', 'manage', 'sources'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;

@@ -10,7 +10,7 @@ import { entryErrors } from './faults.ts';
 
 const caller: Caller = {
   ...{ keyId: 'k', workspaceId: 'w', organizationId: 'o', subscription: 'active', permissions: ['signal:write'] },
-  ...{ listId: null, feedId: null, guardRails: NO_GUARD_RAILS, sample: null, expiresAt: null },
+  ...{ listId: null, feedId: null, guardRails: NO_GUARD_RAILS, sample: null, networks: [], expiresAt: null },
 };
 const event = (ip: string) => ({ type: 'access_rules', action: 'block', ip });
 

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
+import { keyNetwork } from '../account/key.ts';
 import { nameFault } from '../account/name.ts';
 import { isStorableText } from './storable-text.ts';
 
@@ -57,6 +58,7 @@ const SCHEMA_FORMATS: Readonly<Record<string, { readonly fits: (text: string) =>
     fits: (text) => isStorableText(text) && nameFault(text) === null,
     message: 'must have 1 to 200 characters and no control characters',
   },
+  network: { fits: (text) => keyNetwork(text) !== undefined, message: 'must be an address or a network, such as 10.0.0.0/8' },
   protected: { fits: (text) => protectedWord(text) !== undefined, message: `must be a network, or one of: ${NETWORK_SETS.join(', ')}` },
 };
 for (const [name, { fits }] of Object.entries(SCHEMA_FORMATS)) ajv.addFormat(name, fits);

@@ -39,8 +39,8 @@ export interface EqualTask {
   readonly listId: string;
   /** Its rules are concerned even when no entry has it. */
   readonly action: ListAction;
-  /** Whether entries that guard rails refuse hold everything back that would go (`keep`), or count as absent (`skip`). */
-  readonly refused: 'keep' | 'skip';
+  /** Whether entries that guard rails refuse hold everything back that would go (`keep`), or count as absent (`skip`), with all that cannot be taken (`skip_all`). */
+  readonly refused: 'keep' | 'skip' | 'skip_all';
 }
 
 /** What is wrong with an entry, and where it stands. */
@@ -133,7 +133,7 @@ export async function planEqual(
   if (pending.length > 0) await judge();
   if (actions.has('unblock')) throw noRule();
 
-  const mayGo = count.failed === 0 && (count.refused === 0 || onRefused === 'skip');
+  const mayGo = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
   const isConcerned = ({ isAllow, hasRef }: PresentRule) => !hasRef && actions.has(isAllow ? 'allow' : 'block');
   const [gone, known] = [[] as number[], { present: 0, kept: 0 }];
   for (let at = 0; at < stored; at += 1) {

@@ -20,6 +20,8 @@ export type Row = Record<string, unknown>;
 
 /** A text column. */
 export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));
+/** A column of words, separated by blanks. */
+const words = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
 /** A column of numbers. */
 export const numberOrNull = (value: unknown) => (value === null || value === undefined ? null : Number(value));
 const json = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
@@ -81,6 +83,7 @@ export function keyOf(row: Row, workspaceId: string): KeyInfo {
     permissions: String(row.permissions).split(' ') as Permission[],
     listId: textOrNull(row.list_id),
     feedId: textOrNull(row.feed_id),
+    networks: words(row.networks),
     createdAt: Number(row.created_at),
     expiresAt: numberOrNull(row.expires_at),
     revokedAt: numberOrNull(row.revoked_at),
@@ -178,5 +181,6 @@ export const callerOf = (row: Row): Caller => ({
   feedId: textOrNull(row.feed_id),
   guardRails: guardRailsOf(row),
   sample: row.sample_revision === null ? null : sampleInfo({ ...row, revision: row.sample_revision }),
+  networks: words(row.networks),
   expiresAt: numberOrNull(row.expires_at),
 });

@@ -1,10 +1,11 @@
 /** Every command of the command line beside a running server, for programs and for people (decisions, section 1). */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ROLES } from '../../src/account/role.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -253,7 +254,7 @@ suite('weir', () => {
     assert.notEqual((await program<Json[]>('key', 'ls', ...inWorkspace))[0].revoked_at, null);
   });
 
-  test('D1.7 D2.2 D24.1 weir key create, ls, revoke', async () => {
+  test('D1.7 D2.2 D24.1 D24.2 weir key create, set, ls, revoke', async () => {
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     const [, list] = await program<Json[]>('list', 'ls', '--workspace', 'edge');
     const key = await program('key', 'create', '--workspace', 'edge');
@@ -268,6 +269,7 @@ suite('weir', () => {
       workspace_id: edge,
       list_id: null,
       feed_id: null,
+      from: [],
       created_at: key.created_at,
       expires_at: null,
       revoked_at: null,
@@ -306,13 +308,28 @@ suite('weir', () => {
     const operator = await program('key', 'create', '--workspace', 'edge', '--role', 'operator');
     assert.deepEqual([operator.role, operator.permissions], ['operator', ROLES.operator], 'D24.1');
     assert.match(await person('key', 'ls', '--workspace', 'edge'), / operator +feed:read rules:read config:read signal:write rules:write /);
+    const site = ['--from', '10.1.2.3/8', '--from', '2001:DB8::/32', '--from', '10.0.0.0/8'];
+    const near = await program('key', 'create', '--workspace', 'edge', '--name', 'near', ...site);
+    assert.deepEqual(near.from, ['10.0.0.0/8', '2001:db8::/32'], 'D24.2');
+    assert.match(await person('key', 'ls', '--workspace', 'edge'), / 10\.0\.0\.0\/8 2001:db8::\/32 /);
+    assert.deepEqual((await program('key', 'set', 'near', '--workspace', 'edge', '--from', 'any', '--name', 'far')).from, []);
+    assert.equal(await person('key', 'set', String(near.id), '--from', '192.0.2.1'), `key far ${near.id} is changed\n`);
+    for (const [args, fault] of [
+      [['--from', 'here'], /^weir: --from must be an address or a network, such as 10\.0\.0\.0\/8, not "here"\n$/],
+      [[], /^weir: name what to set; weir key set --help lists it\n$/],
+    ] as const) {
+      const { code, stderr } = await command(['key', 'set', String(near.id), ...args], settings);
+      assert.equal(code, 2);
+      assert.match(stderr, fault);
+    }
+    await program('key', 'revoke', String(near.id));
     const both = await command(['key', 'create', '--workspace', 'edge', '--role', 'viewer', '--permission', 'manage'], settings);
     assert.deepEqual([both.code, both.stderr], [2, 'weir: a key has a role or permissions, not both\n']);
 
     assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, name: key.name, revoked: true });
     assert.match(await person('key', 'revoke', String(bound.id)), new RegExp(`^key .*${bound.id} is revoked\\n$`));
     const revoked = (await program<Json[]>('key', 'ls', '--workspace', 'edge')).filter(({ revoked_at }) => revoked_at !== null);
-    assert.deepEqual(revoked.map(({ id }) => id).sort(), [key.id, bound.id].sort());
+    assert.deepEqual(revoked.map(({ id }) => id).sort(), [key.id, bound.id, near.id].sort());
   });
 
   test('D1.7, D1.15 weir rule ls: every kind, one list, one rule a line', async () => {
@@ -601,6 +618,7 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'workspace set': ['--protect', '--min-prefix-v4', '--min-prefix-v6', '--subtract-allow'],
     'workspace ls': ['--json'],
     'key create': ['--workspace', '--permission', '--role', '--list', '--feed', '--name', '--expires-in'],
+    'key set': ['--workspace', '--name', '--from'],
     'key ls': ['--workspace'],
     'key revoke': ['--yes'],
     'device ls': ['--workspace', '--key'],
@@ -633,9 +651,17 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
   assert.equal((await weir(['--help'], settings)).stdout, root);
 });
 
-test('D1.16 weir help, groups of commands and the version', async () => {
+test('D26.1 weir --version prints the version and the commit', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.deepEqual(await command(['--version'], settings), { code: 0, stdout: `${version}\n`, stderr: '' });
+  const built = await command(['--version'], { ...settings, WEIR_COMMIT: '0123456789ab' });
+  assert.deepEqual(built, { code: 0, stdout: `${version} (0123456789ab)\n`, stderr: '' });
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const git = spawnSync('git', ['-C', root, 'rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' });
+  const clone = git.status === 0 ? `${version} (${git.stdout.trim()})` : version;
+  assert.equal((await command(['--version'], settings)).stdout, `${clone}\n`);
+});
+
+test('D1.16 weir help and groups of commands', async () => {
   const help = await command(['--help'], settings);
   assert.deepEqual(await command(['help'], settings), help);
   for (const group of ['org', 'workspace', 'key', 'list', 'feed', 'rule', 'dead-letter', 'stream', 'geo', 'expression']) {
@@ -644,7 +670,10 @@ test('D1.16 weir help, groups of commands and the version', async () => {
     assert.equal(code, 0);
     assert.deepEqual(await command([group], settings), { code: 2, stdout: '', stderr: stdout });
   }
-  assert.match((await command(['key'], settings)).stderr, /^Usage: weir key .*\n(.*\n)* {2}create .*\n {2}ls .*\n {2}revoke /);
+  assert.match(
+    (await command(['key'], settings)).stderr,
+    /^Usage: weir key .*\n(.*\n)* {2}create .*\n {2}set .*\n(.*\n)? {2}ls .*\n {2}revoke /,
+  );
   assert.deepEqual(await command(['key', 'help', 'ls'], settings), await command(['key', 'ls', '--help'], settings));
 });
 

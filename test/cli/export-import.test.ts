@@ -115,7 +115,7 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
   await feed('device', '--list', 'edge', '--list', 'default', '--format', 'csv_indicator', '--max-entries', '1000', '--severity', 'low');
   await feed('everything', '--all-lists', '--description', 'all lists');
   const writer = await key(settings, '--name', 'writer', '--expires-in', '3600');
-  const device = await key(settings, '--feed', 'device');
+  const device = await key(settings, '--feed', 'device', '--from', '127.0.0.0/8', '--from', '::1');
   const bound = await key(settings, '--list', String(edge.id));
   const revoked = await key(settings, '--name', 'old', '--permission', 'manage');
   await json(settings, 'key', 'revoke', revoked.id);

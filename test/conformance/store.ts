@@ -98,6 +98,7 @@ export const KEY = {
   permissions: ['signal:write', 'feed:read'],
   listId: null,
   feedId: null,
+  networks: [],
   expiresAt: null,
 } as const;
 /** Each setting with the most that it may be: the last of its words, the largest number, a text of its length. */
@@ -1313,6 +1314,7 @@ export function storeConformance(driver: StoreDriver): void {
       feedId: null,
       guardRails: NO_GUARD_RAILS,
       sample: null,
+      networks: [],
       expiresAt: T0,
     });
     assert.equal(await store.findCaller(createHash('sha256').update('other').digest()), undefined);
@@ -1324,6 +1326,14 @@ export function storeConformance(driver: StoreDriver): void {
       (await store.keys(workspace.id)).map((k) => [k.name, k.prefix, k.lastUsedAt, k.revokedAt]),
       [['siem', 'weir_x', T0 + 5, null]],
     );
+    const from = ['10.0.0.0/8', '2001:db8::/32'];
+    assert.deepEqual(await store.updateKey(workspace.id, key.id, { networks: from }), { ...key, lastUsedAt: T0 + 5, networks: from });
+    assert.ok(await moved());
+    assert.deepEqual((await store.findCaller(hash))?.networks, from, 'D24.2');
+    assert.equal((await store.updateKey(workspace.id, key.id, { name: null, networks: [] })).name, null);
+    assert.deepEqual((await store.key(workspace.id, key.id))?.networks, []);
+    await assert.rejects(store.updateKey(randomUUID(), key.id, { name: 'theirs' }), { code: 'NOT_FOUND' });
+    await moved();
     assert.equal(await store.revokeKey(key.id), true);
     assert.ok(await moved());
     assert.equal(await store.findCaller(hash), undefined);
@@ -1718,7 +1728,7 @@ export function storeConformance(driver: StoreDriver): void {
     });
     const keys = [
       saved('a', { name: 'näme', expiresAt: T0 + 5000, lastUsedAt: T0 + 7 }),
-      saved('b', { listId: list.id, permissions: ['feed:read'], createdAt: T0 + 1 }),
+      saved('b', { listId: list.id, permissions: ['feed:read'], networks: ['192.0.2.0/24', '2001:db8::/48'], createdAt: T0 + 1 }),
       saved('c', { revokedAt: T0 + 9, createdAt: T0 + 2 }),
     ];
     const revision = await store.keyRevision();

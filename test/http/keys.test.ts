@@ -423,6 +423,33 @@ suite('keys', () => {
   });
 
   suite('effective within 2 s in every process', { concurrency: 3 }, () => {
+    test('D24.2 a key from elsewhere is a wrong key, byte for byte, and counts as one; what is changed counts within 2 s', async () => {
+      const { id, key } = await createKey('default', '--from', '203.0.113.0/24', '--from', '2001:db8:9::/48');
+      for (const path of [FEED, DRY_RUN]) {
+        for (const from of ['203.0.113.7', '2001:db8:9::1']) assert.equal(await statusOf(main, path, { key, from }), 200, from);
+        for (const from of ['203.0.114.7', '2001:db8:a::1', source()]) {
+          const [known, unknown] = [await askAs(main, path, { key, from }), await askAs(main, path, { key: `${key.slice(0, -1)}!`, from })];
+          const told = ({ status, headers, text }: Reply) => [status, { ...headers, date: undefined }, text];
+          assert.deepEqual(told(known), told(unknown));
+          assert.equal(known.status, 401);
+        }
+      }
+      // 20 a second and address, then 429: where the key is good it is let in all the same.
+      const from = source();
+      const begun = performance.now();
+      const answers = await Promise.all(Array.from({ length: 60 }, () => statusOf(main, FEED, { key, from })));
+      if (performance.now() - begun < 900) assert.ok(answers.includes(429));
+      assert.ok(answers.every((status) => status === 401 || status === 429));
+      const used = await json<{ id: string; from: string[] }>('key', 'set', id, '--from', `${from}/32`);
+      assert.deepEqual(used.from, [from]);
+      for (const server of [main, twin]) {
+        await eventually(async () => assert.equal(await statusOf(server, FEED, { key, from }), 200), EFFECTIVE + 500);
+        assert.equal(await statusOf(server, FEED, { key, from: '203.0.113.7' }), 401);
+      }
+      await json('key', 'set', id, '--from', 'any');
+      for (const server of [main, twin]) await turnsTo(200, server, key);
+    });
+
     test('D2.8 a key revoked by the command line beside the servers: 401', async () => {
       const { id, key } = await createKey('default');
       for (const server of [main, twin])

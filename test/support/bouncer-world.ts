@@ -80,6 +80,7 @@ export const CALLER: Caller = {
   feedId: null,
   guardRails: NO_GUARD_RAILS,
   sample: null,
+  networks: [],
   expiresAt: null,
 };
 

@@ -453,6 +453,7 @@ export class Replica {
       feedId: null,
       guardRails: NO_GUARD_RAILS,
       sample: null,
+      networks: [],
       expiresAt: null,
     };
     const asked = endpoint.row.read({ ...found, request: { headers }, at: undefined } as unknown as Call, caller, Buffer.alloc(0));

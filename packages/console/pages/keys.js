@@ -30,6 +30,7 @@ import { Pulled } from './keys/pulled.js';
  * @property {string | null} role The one that may exactly that.
  * @property {string | null} list_id
  * @property {string | null} feed_id
+ * @property {string[]} from The networks that it is good from; none: from anywhere.
  * @property {string} created_at
  * @property {string | null} expires_at
  * @property {string | null} revoked_at
@@ -105,6 +106,7 @@ const columns = (session, known, revoke) => [
       html`<span class="row">${(role === null ? permissions : [role]).map((each) => html`<${Badge} key=${each}>${each}<//>`)}</span>`,
   },
   { label: 'Bound to', cell: (key) => boundTo(key, known) },
+  { label: 'Good from', cell: ({ from }) => html`<span class="mono small">${from.length === 0 ? 'anywhere' : from.join(', ')}</span>` },
   { label: 'Last used', cell: ({ last_used_at: at }) => html`<${Ago} at=${at} />` },
   {
     label: 'Expires in',
@@ -140,6 +142,7 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
   const [permissions, setPermissions] = useState(() => firstChoice(session));
   const [role, setRole] = useState('');
   const [bound, setBound] = useState('');
+  const [from, setFrom] = useState('');
   const [expires, setExpires] = useState('');
   const [made, setMade] = useState(/** @type {(Key & { key: string | null }) | undefined} */ (undefined));
   const [once] = useState(() => crypto.randomUUID());
@@ -156,6 +159,7 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
     ...(name.trim() !== '' && { name: name.trim() }),
     ...(isRole ? { role } : { permissions: chosen }),
     ...(bound !== '' && { [kind]: id }),
+    ...(from.trim() !== '' && { from: from.trim().split(/[\s,]+/) }),
     ...(expires !== '' && { expires_in: Number(expires) }),
   };
   const submit = () =>
@@ -165,7 +169,7 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
       onDone();
     });
   const faultOf = (/** @type {string} */ field) =>
-    error instanceof ApiError ? error.faults.find((fault) => fault.field === field)?.message : undefined;
+    error instanceof ApiError ? error.faults.find((fault) => fault.field.split('.')[0] === field)?.message : undefined;
   const bindings = [
     { value: '', label: 'The whole workspace' },
     ...lists.map((list) => ({ value: `list ${list.id}`, label: `List ${list.name}` })),
@@ -174,7 +178,7 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!isRole && chosen.length === 0}>Make the key<//>`;
   return html`
     <${Dialog} title="New key" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && faultOf('name') === undefined && html`<${Failed} error=${error} />`}
+      ${error !== undefined && faultOf('name') === undefined && faultOf('from') === undefined && html`<${Failed} error=${error} />`}
       <${TextField} label="Name" hint="Who or what has it, such as edge firewall." value=${name} onValue=${setName}
         maxlength="200" autofocus fault=${faultOf('name')} />
       ${
@@ -191,6 +195,8 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
         <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
         <${SelectField} label="Expires after" value=${expires} onValue=${setExpires} options=${EXPIRIES} />
       </div>
+      <${TextField} label="Good from" hint="Networks, such as 198.51.100.0/24; from anywhere when empty. Elsewhere it is told like a wrong key."
+        value=${from} onValue=${setFrom} maxlength="4000" fault=${faultOf('from')} />
       <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
     <//>
   `;

@@ -1,18 +1,19 @@
 /** `weir key`. */
 
+import { type KeyPatch, keyNetwork, MOST_NETWORKS } from '../../account/key.ts';
 import { PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { ROLE_NAMES } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { findFeed, findKeyNamed, findList } from '../../manage/find.ts';
-import { createKey, keyJson, permissionsGiven, revokeKey } from '../../manage/operations/keys.ts';
+import { changeKey, createKey, keyJson, permissionsGiven, revokeKey } from '../../manage/operations/keys.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable, table, workspaceId } from '../context.ts';
-import { inWorkspace, oneOf, readName, wholeNumber } from '../usage.ts';
+import { inWorkspace, oneOf, readName, requireChange, wholeNumber } from '../usage.ts';
 import { useLines } from './deletions.ts';
 
 export function keyCommands(add: AddCommand): void {
@@ -25,6 +26,7 @@ export function keyCommands(add: AddCommand): void {
         .option('--role <role>', `instead of permissions: ${ROLE_NAMES.join(', ')}`, oneOf('--role', ROLE_NAMES))
         .option('--list <list>', 'bind the key to one list')
         .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
+        .option('--from <network>', `${FROM}; repeatable (default: from anywhere)`, collectNetwork)
         .option('--name <name>', 'what the key is for', readName)
         .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, LIMITS.expirySeconds)),
     {
@@ -36,11 +38,30 @@ export function keyCommands(add: AddCommand): void {
           ...permissionsGiven(options.permission, options.role),
           listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
           feedId: options.feed === undefined ? null : (await findFeed(store, workspace, options.feed)).id,
+          networks: options.from,
           expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
         });
         return { ...keyJson(made), key: made.text };
       },
       show: (key) => `key ${key.id}\n${key.key}\nThis is the only time that the key is shown.`,
+    },
+  );
+  add(
+    'key set <key>',
+    'change the name of a key, or the networks that it is good from',
+    (c) =>
+      c
+        .option('--workspace <workspace>', 'where the key is named by its name')
+        .option('--name <name>', 'what the key is for', readName)
+        .option('--from <network>', `${FROM}, in place of those before; repeatable; any ends it`, collectNetworkOrAny),
+    {
+      async run(context, [ref], { workspace: given, name, from }) {
+        const store = await context.store();
+        const { workspace, key } = await keyAnywhere(store, ref, given);
+        const patch: KeyPatch = { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) };
+        return keyJson(await changeKey(byCommand(store, workspace, context.author), key.id, requireChange(patch, 'key set')));
+      },
+      show: ({ id, name }) => `key ${name === null ? '' : `${printable(name)} `}${id} is changed`,
     },
   );
   add('key ls', 'list the keys of a workspace', inWorkspace, {
@@ -52,7 +73,7 @@ export function keyCommands(add: AddCommand): void {
     },
     show: (rows) =>
       table(
-        ['ID', 'PREFIX', 'NAME', 'ROLE', 'PERMISSIONS', 'BOUND TO', 'EXPIRES', 'REVOKED', 'LAST USED'],
+        ['ID', 'PREFIX', 'NAME', 'ROLE', 'PERMISSIONS', 'BOUND TO', 'FROM', 'EXPIRES', 'REVOKED', 'LAST USED'],
         rows.map((k) => [
           k.id,
           k.prefix || null,
@@ -60,6 +81,7 @@ export function keyCommands(add: AddCommand): void {
           k.role,
           k.permissions.join(' '),
           k.bound_to ?? k.list_id ?? k.feed_id,
+          k.from.join(' ') || null,
           k.expires_at,
           k.revoked_at,
           k.last_used_at,
@@ -93,6 +115,18 @@ async function keyAnywhere(store: StoreReads, ref: string, given: string | undef
   if (workspace === undefined) throw new WeirError('USAGE', `there is no key "${ref}"; a key that is named by its name needs --workspace`);
   return { workspace, key: await findKeyNamed(store, workspace, ref) };
 }
+
+const FROM = 'a network that the key is good from, such as 10.0.0.0/8';
+
+function collectNetwork(text: string, before: string[] = []): string[] {
+  const network = keyNetwork(text);
+  if (network === undefined) throw new WeirError('USAGE', `--from must be an address or a network, such as 10.0.0.0/8, not "${text}"`);
+  const all = [...new Set([...before, network])];
+  if (all.length > MOST_NETWORKS) throw new WeirError('USAGE', `--from takes at most ${MOST_NETWORKS} networks`);
+  return all;
+}
+
+const collectNetworkOrAny = (text: string, before?: string[]): string[] => (text === 'any' ? [] : collectNetwork(text, before));
 
 function collectPermission(text: string, before: Permission[] = []): Permission[] {
   return [...new Set([...before, oneOf('--permission', PERMISSIONS)(text)])];

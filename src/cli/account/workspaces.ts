@@ -34,7 +34,8 @@ export function workspaceCommands(add: AddCommand): void {
       const changed = workspaceJson(await changeWorkspace(byCommand(store, workspace.id, context.author), patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace.id, null) }) };
     },
-    show: (workspace) => `workspace ${workspace.name} ${workspace.id} is changed${costSentence(workspace.subtraction)}`,
+    show: (workspace) =>
+      `workspace ${workspace.name} ${workspace.id} is changed${costSentence(workspace.subtraction)}; it holds for signals within 2 seconds, for feeds with their next read of the store`,
   });
   add('workspace ls', 'list workspaces', noOptions, {
     run: async (context) => (await (await context.reads()).workspaces()).map(workspaceJson),

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { MOST_PROTECTED } from '../../account/guard-rails.ts';
+import { MOST_NETWORKS } from '../../account/key.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import { nullable, Type } from '../../json-schema.ts';
@@ -44,6 +45,7 @@ export const KeyShape = Type.Object({
   permissions: Type.Array(oneOf(PERMISSIONS), { minItems: 1 }),
   list_id: nullable(uuid),
   feed_id: Type.Optional(uuid),
+  from: Type.Optional(Type.Array(Type.String({ format: 'network' }), { maxItems: MOST_NETWORKS })),
   created_at: time,
   expires_at: nullable(time),
   revoked_at: nullable(time),

@@ -23,6 +23,7 @@ function world(caller: Partial<Caller> = {}) {
     feedId: null,
     guardRails: NO_GUARD_RAILS,
     sample: null,
+    networks: [],
     expiresAt: null,
     ...caller,
   };

@@ -83,8 +83,9 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   const used = new Map<string, number>();
 
   /** The caller with a key, where memory alone may admit it. */
-  function recall(key: RememberedKey | undefined, { wall, monotonic }: Instant): Caller | undefined {
+  function recall(key: RememberedKey | undefined, { ip }: Asker, { wall, monotonic }: Instant): Caller | undefined {
     return key !== undefined &&
+      (key.isGoodFrom === undefined || key.isGoodFrom(ip)) &&
       revision.isFresh(monotonic) &&
       isCurrent(key, revision) &&
       !hasExpired(key, wall) &&
@@ -99,10 +100,10 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   }
 
   /** The caller as the store knows it; undefined when the key is not valid. */
-  async function lookUp(digest: string): Promise<Caller | HttpFault | undefined> {
+  async function lookUp(digest: string, { ip }: Asker): Promise<Caller | HttpFault | undefined> {
     await revision.refresh();
     const known = keys.find(digest);
-    if (known !== undefined && isCurrent(known, revision)) return decide(known);
+    if (known !== undefined && isCurrent(known, revision)) return decide(known, ip);
     if (!revision.readable) return UNAVAILABLE;
     const before = revision.current!;
     if (unknown.has(digest, before)) return undefined;
@@ -116,19 +117,20 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
       const found = once(() => store.findCaller(bytesOf(digest)), name);
       const caller = await within(found, STORE_LIMIT, 'the store');
       if (caller?.workspaceId && caller.organizationId) {
-        return decide(keys.remember(digest, { caller, revision: before, confirmedAt: monotonic() }));
+        return decide(keys.remember(digest, { caller, revision: before, confirmedAt: monotonic() }), ip);
       }
       keys.forget(digest);
       if (known === undefined && before === revision.current) unknown.add(digest, before);
       return undefined;
     } catch {
-      return known === undefined ? UNAVAILABLE : decide(known);
+      return known === undefined ? UNAVAILABLE : decide(known, ip);
     }
   }
 
-  function decide(key: RememberedKey): Caller | HttpFault | undefined {
+  /** What is known of a key; undefined where it is none, or none for this address. */
+  function decide(key: RememberedKey, ip: string): Caller | HttpFault | undefined {
     const at = now();
-    if (hasExpired(key, at)) return undefined;
+    if (hasExpired(key, at) || key.isGoodFrom?.(ip) === false) return undefined;
     return isHonoured(key, revision, monotonic()) ? admit(key, at) : UNAVAILABLE;
   }
 
@@ -152,9 +154,11 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     asker: Asker,
     at = instantOf({ now, monotonic }),
   ): Caller | HttpFault | Promise<Caller | HttpFault> {
-    const known = recall(keys.find(digest), at);
+    const known = recall(keys.find(digest), asker, at);
     if (known !== undefined) return known;
-    return isUnknown(digest) ? refuse(group, asker, digest) : lookUp(digest).then((answer) => answer ?? refuse(group, asker, digest));
+    return isUnknown(digest)
+      ? refuse(group, asker, digest)
+      : lookUp(digest, asker).then((answer) => answer ?? refuse(group, asker, digest));
   }
 
   return {

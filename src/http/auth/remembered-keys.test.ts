@@ -5,7 +5,11 @@ import type { Caller } from '../../account/caller.ts';
 import { rememberedKeys } from './remembered-keys.ts';
 
 const digest = (n: number) => createHash('sha256').update(String(n)).digest().toString('latin1');
-const known = (workspaceId: string) => ({ caller: { workspaceId } as Caller, revision: 1, confirmedAt: 0 });
+const known = (workspaceId: string) => ({
+  caller: { workspaceId, networks: [] as readonly string[] } as Caller,
+  revision: 1,
+  confirmedAt: 0,
+});
 
 test('D22.6 keys that are made, used and revoked without end: a workspace has so many that are remembered, and takes none from another', () => {
   const keys = rememberedKeys(3);

@@ -1,4 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
+import { networks } from '../source.ts';
 
 /** A key as the store last knew it. */
 export interface RememberedKey {
@@ -9,6 +10,8 @@ export interface RememberedKey {
   readonly revision: number;
   /** When the store last confirmed the key, ms of the monotonic clock. */
   confirmedAt: number;
+  /** Whether an address is one of those that the key is good from (SPEC D24.2); undefined: all are. */
+  readonly isGoodFrom: ((address: string) => boolean) | undefined;
 }
 
 /**
@@ -17,7 +20,7 @@ export interface RememberedKey {
  */
 export interface RememberedKeys {
   find(digest: string): RememberedKey | undefined;
-  remember(digest: string, key: Omit<RememberedKey, 'digest'>): RememberedKey;
+  remember(digest: string, key: Omit<RememberedKey, 'digest' | 'isGoodFrom'>): RememberedKey;
   forget(digest: string): void;
 }
 
@@ -42,7 +45,8 @@ export function rememberedKeys(most = MOST_OF_WORKSPACE): RememberedKeys {
       return key !== undefined && isSame(key.digest, digest) ? key : undefined;
     },
     remember(digest, { caller, revision, confirmedAt }) {
-      const key = { digest, caller, revision, confirmedAt };
+      const isGoodFrom = caller.networks.length === 0 ? undefined : networks(caller.networks);
+      const key = { digest, caller, revision, confirmedAt, isGoodFrom };
       const slot = slotOf(digest);
       forget(slot);
       keys.set(slot, key);

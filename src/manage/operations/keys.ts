@@ -1,8 +1,9 @@
 /** API keys: making, listing and revoking them. A key never makes or revokes one that may do more than itself. */
 
-import { type KeyInfo, type KeyRequest, makeKey } from '../../account/key.ts';
+import { type KeyInfo, type KeyPatch, type KeyRequest, keyNetwork, keyState, MOST_NETWORKS, makeKey } from '../../account/key.ts';
 import { allows, PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts';
+import { stateTag } from '../../account/tag.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
@@ -40,6 +41,21 @@ export function permissionsGiven(
   const given = role === undefined ? permissions : ROLES[role];
   return given === undefined ? {} : { permissions: [...new Set(given)] };
 }
+
+/** Changes a key. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
+export async function changeKey(context: ChangeContext, id: string, { networks, ...patch }: KeyPatch): Promise<KeyInfo> {
+  const key = await findKey(context, id);
+  refuseMore(context, key.permissions);
+  return context.store.updateKey(
+    context.workspaceId,
+    key.id,
+    { ...patch, ...(networks !== undefined && { networks: canonical(networks) }) },
+    changeOptions(context),
+  );
+}
+
+/** Networks in their canonical form, each once. */
+const canonical = (networks: readonly string[]) => [...new Set(networks.map((text) => keyNetwork(text) ?? text))];
 
 /** What was revoked, or would be, and who has used it lately. */
 export interface Revocation extends RecentUses {
@@ -84,6 +100,7 @@ export const keyJson = (key: KeyInfo) => ({
   workspace_id: key.workspaceId,
   list_id: key.listId,
   feed_id: key.feedId,
+  from: key.networks,
   created_at: isoTime(key.createdAt),
   expires_at: isoTime(key.expiresAt),
   revoked_at: isoTime(key.revokedAt),
@@ -100,11 +117,16 @@ const KEY = {
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   list_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String(), { description: 'The list that it is bound to.' })],
   feed_id: [null, nullable(Type.String(), { description: 'The feed made of lists that it is bound to.' })],
+  from: [['198.51.100.0/24'], Type.Array(Type.String(), { description: 'The networks that it is good from; none: from anywhere.' })],
   created_at: '2026-11-20T10:00:00.000Z',
   expires_at: [null, optionalText],
   revoked_at: [null, optionalText],
   last_used_at: ['2026-11-22T09:59:31.000Z', optionalText],
 } as const satisfies Fields;
+const FROM = Type.Array(Type.String({ format: 'network' }), {
+  maxItems: MOST_NETWORKS,
+  description: 'The networks that it is good from, such as 10.0.0.0/8; elsewhere it is as a key that there is not. None: from anywhere.',
+});
 const Key = answerOf('Key', KEY);
 const NewKey = answerOf('NewKey', {
   ...KEY,
@@ -119,6 +141,8 @@ const NewKey = answerOf('NewKey', {
 
 const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
 const UNKNOWN = 'there is no key "0195a3c0-0000-7000-8000-000000000009"';
+
+const shownKey = (key: KeyInfo) => ({ body: keyJson(key), tag: stateTag(keyState(key)) });
 
 export const KEY_OPERATIONS: readonly Operation[] = [
   operation('listKeys', 'GET /keys', {
@@ -135,7 +159,24 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     answer: Key,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => findKey(context, params.key!),
-    show: (key) => ({ body: keyJson(key) }),
+    show: shownKey,
+  }),
+  operation('changeKey', 'PATCH /keys/{key}', {
+    summary: 'Change the name of a key, or the networks that it is good from',
+    description: 'A key cannot change one that may do more than itself (403).',
+    permission: 'keys:write',
+    body: Type.Object({
+      name: Type.Optional(nullable(Type.String({ format: 'name' }), { description: 'What the key is for.' })),
+      from: Type.Optional(FROM),
+    }),
+    answer: Key,
+    edits: true,
+    audit: 'key changed',
+    refusals: { 404: UNKNOWN },
+    examples: [{ from: ['198.51.100.0/24', '2001:db8:1::/48'] }],
+    run: (context, { params, body: { name, from } }) =>
+      changeKey(context, params.key!, { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) }),
+    show: shownKey,
   }),
   operation('createKey', 'POST /keys', {
     summary: 'Make a key; its text is in this answer only',
@@ -153,6 +194,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
       role: Type.Optional(Type.Enum([...ROLE_NAMES], { description: 'Instead of permissions: all that the role may.' })),
       list: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a list, by UUID or unique name.' })),
       feed: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a feed made of lists.' })),
+      from: Type.Optional(FROM),
       expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.expirySeconds, description: 'Seconds.' })),
     }),
     answer: NewKey,
@@ -162,12 +204,13 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     examples: [{ name: 'edge firewall', permissions: ['feed:read'], list: 'edge' }],
     async run(context, { body }) {
       const { store, workspaceId, now } = context;
-      const { name = null, permissions, role, list, feed, expires_in: seconds } = body;
+      const { name = null, permissions, role, list, feed, from = [], expires_in: seconds } = body;
       return createKey(context, {
         name,
         ...permissionsGiven(permissions, role),
         listId: list === undefined ? null : (await findList(store, workspaceId, list)).id,
         feedId: feed === undefined ? null : (await findFeed(store, workspaceId, feed)).id,
+        networks: canonical(from),
         expiresAt: seconds === undefined ? null : now() + seconds * 1000,
       });
     },

@@ -33,9 +33,9 @@ const REPLACEMENT = answerOf('Replacement', {
   list: ['default', 'The name of the list.'],
   state: [
     'done',
-    Type.Enum(['open', 'planning', 'planned', 'running', 'done', 'failed'], {
+    Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
       description:
-        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
+        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. held: the same of a refresh of a source. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
     }),
   ],
   created_at: '2026-11-20T10:00:00.000Z',
@@ -165,7 +165,9 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
         throw new WeirError('REFUSED', NOT_OPEN);
       await store.noteChange(workspaceId, 'list replacement started', id, { list: head.list, lines, confirmed }, by);
-      inBackground(planned(context, found, head, { parts, lines }, confirmed));
+      // Whoever started it need not wait for it.
+      const pause = () => context.stepsOf(workspaceId)(async () => undefined);
+      inBackground(planned({ ...context, pause }, found, head, { parts, lines }, confirmed));
       return shown(context, id);
     },
     show: (body) => ({ status: 202, body, location: `/replacements/${body.id}` }),

@@ -70,7 +70,7 @@ const STATUS = answerOf('Status', {
     [
       {
         pid: 4242,
-        roles: ['signals', 'consumer', 'feeds', 'manage'],
+        roles: ['signals', 'consumer', 'feeds', 'manage', 'sources'],
         started_at: '2026-11-20T10:00:00.000Z',
         checks: { store: { ok: true } },
       },

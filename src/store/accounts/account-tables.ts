@@ -1,5 +1,5 @@
 /** The callers behind keys that are not revoked; a condition on their hash follows. */
-export const CALLER = `SELECT k.hash, k.id, k.list_id, k.feed_id, l.source_id AS list_source_id, k.permissions, k.expires_at, w.id AS workspace_id, o.id AS organization_id,
+export const CALLER = `SELECT k.hash, k.id, k.list_id, k.feed_id, l.source_id AS list_source_id, k.permissions, k.networks, k.expires_at, w.id AS workspace_id, o.id AS organization_id,
   o.subscription, w.protect, w.min_prefix_v4, w.min_prefix_v6,
   s.revision AS sample_revision, s.max_share, s.rules, s.requests, s.bytes, s.taken_at
   FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk JOIN organizations o ON o.pk = w.organization_pk

@@ -1,5 +1,5 @@
 import { WeirError } from '../../errors.ts';
-import { missingMigrations, type OnMigrate, requireMigrations, tellMigrations } from '../migrate.ts';
+import { missingMigrations, type OnMigrate, tellMigrations } from '../migrate.ts';
 import { NOW } from './clock.ts';
 import type { Database, Session } from './database.ts';
 
@@ -38,14 +38,10 @@ export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<st
   });
 }
 
-/** Rejects with REFUSED where the database holds no store, or one that has to be migrated. */
-export async function requireMigrated(db: Database): Promise<void> {
+/** The names of the migrations that the database has seen. */
+export async function seenMigrations(db: Database): Promise<string[]> {
   const isEmpty = (await db.one("SELECT to_regclass('migrations') AS found"))?.found === null;
-  const seen = isEmpty ? [] : await db.rows('SELECT name FROM migrations');
-  requireMigrations(
-    'postgres',
-    seen.map((row) => String(row.name)),
-  );
+  return isEmpty ? [] : (await db.rows('SELECT name FROM migrations')).map((row) => String(row.name));
 }
 
 async function checkServer(session: Session): Promise<void> {

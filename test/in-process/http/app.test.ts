@@ -67,6 +67,7 @@ function world(given: World = {}) {
     feedId: null,
     guardRails: NO_GUARD_RAILS,
     sample: null,
+    networks: [],
     expiresAt: null,
     ...given.caller,
   };

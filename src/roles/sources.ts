@@ -1,0 +1,135 @@
+/** The role `sources`: keeps the lists of sources as their origins have them (SPEC D23.10). */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getCACertificates } from 'node:tls';
+import { parseNetwork } from '@weir/network/parse.ts';
+import type { Caller } from '../account/caller.ts';
+import { blockGuards } from '../account/guard-rails.ts';
+import type { Source } from '../account/source.ts';
+import { type Clocks, systemClock } from '../clock.ts';
+import { WeirError } from '../errors.ts';
+import { emptyFolder, type SourceFetch, sourceFetch } from '../fetch/content-file.ts';
+import type { ApplyPorts } from '../manage/sources/apply.ts';
+import type { Store } from '../ports/store.ts';
+import { fairSteps } from '../runtime/fair-steps.ts';
+import { holdLease } from '../runtime/sources/lease.ts';
+import { type Refresher, refresher } from '../runtime/sources/refresher.ts';
+import type { Config } from '../settings/settings.ts';
+import type { Accept } from '../signal/accept.ts';
+import { leastInterval } from '../source/catalogue.ts';
+import { caughtUp } from '../stream/lag.ts';
+import type { Base } from './base.ts';
+import { resumeLeftBehind } from './resume.ts';
+import type { Signals } from './signals.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** How often it is looked whether something is due, ms. */
+const TICK = 1000;
+/** Without a byte, ms. */
+const IDLE = 30_000;
+
+/** What the role gives; undefined without it. */
+export type Sources = Pick<Refresher, 'known' | 'tick'>;
+
+/** What fetches as the settings say. Rejects with USAGE where a file of theirs cannot be read. */
+export function fetchOf(config: Config, now: () => number): SourceFetch {
+  const { sourceNetworks, sourceProxy, noProxy, sourceMaxMb, sourceSeconds } = config;
+  return sourceFetch({
+    folder: folderOf(config),
+    networks: sourceNetworks.map(parseNetwork).filter((network) => typeof network !== 'string'),
+    via: { proxy: sourceProxy === undefined ? undefined : new URL(sourceProxy), noProxy },
+    ca: authorities(config),
+    contact: config.sourceContact ?? config.baseUrl,
+    limits: { idleMs: IDLE, totalMs: sourceSeconds * 1000, bytes: sourceMaxMb * MEBIBYTE },
+    now,
+  });
+}
+
+const folderOf = ({ dataDir }: Config) => join(dataDir, 'sources');
+
+function authorities({ sourceCaFile }: Config): string[] | undefined {
+  if (sourceCaFile === undefined) return undefined;
+  try {
+    return [...getCACertificates('default'), readFileSync(sourceCaFile, 'utf8')];
+  } catch (error) {
+    throw new WeirError('USAGE', `SOURCE_CA_FILE cannot be read: ${(error as Error).message}`);
+  }
+}
+
+export function startSources(base: Base, { accept }: Signals): Sources | undefined {
+  const { config, onStop } = base;
+  if (accept === undefined || !config.roles.includes('sources')) return undefined;
+  const refreshing = refresherOf(base, accept, { ...systemClock, random: Math.random });
+  void refreshing.tick();
+  const timer = setInterval(() => void refreshing.tick(), TICK).unref();
+  onStop(async () => {
+    clearInterval(timer);
+    await refreshing.stop();
+  });
+  return refreshing;
+}
+
+/** What refreshes, by a clock. */
+export function refresherOf(base: Base, accept: Accept, { now, monotonic, random }: RefresherClock): Refresher {
+  const { config, store, stream, geo, guardRails, log, onStop } = base;
+  const guardOf = blockGuards(guardRails);
+  const steps = fairSteps();
+  const apply: ApplyPorts = {
+    store,
+    now,
+    accept,
+    blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    publish: (messages) => stream.publish(messages),
+    untilLanded: () => caughtUp(stream, store),
+    pause: () => steps('', async () => undefined),
+    sleep: (seconds) => sleep(seconds * 1000),
+    geo: () => geo.database(),
+    mostBytes: config.sourceMaxMb * MEBIBYTE,
+  };
+  // With management its own does.
+  if (!config.roles.includes('manage')) onStop(resumeLeftBehind(apply, log));
+  return refresher({
+    apply,
+    store,
+    lease: holdLease(store, `${process.pid}-${randomUUID()}`, monotonic),
+    fetch: fetchOf(config, now),
+    credentials: ({ source }) => (source.credential === null ? {} : undefined),
+    callerOf: callerOf(store),
+    // What is there was left by a process that has ended.
+    begin: () => emptyFolder(folderOf(config), now()),
+    leastInterval: (url) => leastInterval(new URL(url).hostname) ?? 0,
+    random,
+    monotonic,
+    log,
+  });
+}
+
+/** `random`: at least 0 and under 1. */
+export interface RefresherClock extends Clocks {
+  random(): number;
+}
+
+/** Who a source is: what its workspace may do with lists, under its own id. */
+const callerOf =
+  (store: Pick<Store, 'workspace' | 'organizations' | 'sample'>) =>
+  async ({ id, workspaceId }: Source): Promise<Caller | undefined> => {
+    const workspace = await store.workspace(workspaceId);
+    const organization = (await store.organizations()).find((each) => each.id === workspace?.organizationId);
+    if (workspace === undefined || organization === undefined) return undefined;
+    return {
+      keyId: id,
+      workspaceId,
+      organizationId: organization.id,
+      subscription: organization.subscription,
+      permissions: ['signal:write'],
+      listId: null,
+      feedId: null,
+      guardRails: workspace,
+      sample: (await store.sample(workspaceId)) ?? null,
+      networks: [],
+      expiresAt: null,
+      sourceId: id,
+    };
+  };
