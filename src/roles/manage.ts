@@ -1,7 +1,9 @@
 /** The role `manage`: what operations of management work with. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
+import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
 import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -65,6 +67,7 @@ export function startManage(
     explainer: feedThread,
     schemes,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    isCountry,
     geo: () => geo.database(),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),

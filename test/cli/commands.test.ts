@@ -104,10 +104,10 @@ suite('weir', () => {
       listed.map(({ name }) => name),
       ['default', 'edge', 'twice', 'twice'],
     );
-    assert.deepEqual(listed[1], edge);
+    assert.deepEqual(listed[1], { ...edge, organization: 'Acme, Inc.' });
     assert.deepEqual(
       rows(await person('workspace', 'ls')),
-      listed.map(({ id, name, organization_id }) => [id, name, organization_id, '-', '0', '0', 'off']),
+      listed.map(({ id, name, organization }) => [id, name, organization, '-', '0', '0', 'off']),
     );
 
     const ambiguous = await command(['list', 'ls', '--workspace', 'twice'], settings);
