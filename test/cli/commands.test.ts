@@ -119,7 +119,15 @@ suite('weir', () => {
     const plain = await program('list', 'create', 'plain list', '--workspace', 'edge');
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     assert.match(String(plain.id), UUID);
-    assert.deepEqual(plain, { id: plain.id, workspace_id: edge, name: 'plain list', description: null, default: false, source_id: null, ...NO_SETTINGS });
+    assert.deepEqual(plain, {
+      id: plain.id,
+      workspace_id: edge,
+      name: 'plain list',
+      description: null,
+      default: false,
+      source_id: null,
+      ...NO_SETTINGS,
+    });
 
     const options = {
       '--description': 'what scans us',
