@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
+import { sourceReach } from '../fetch/reach.ts';
 import { geoStatus } from '../geo/status.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ProcessStatus } from '../manage/status.ts';
@@ -38,6 +39,9 @@ export function startManage(
     maxLists: config.maxLists,
     maxFeeds: config.maxFeeds,
     maxKeys: config.maxKeys,
+    maxSources: config.maxSources,
+    secretKeys: config.secretsKey,
+    sourceReach: sourceReach(config.sourceNetworks),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
