@@ -47,6 +47,19 @@ const TURN = 2000;
 /** What is told of a trial, as JSON has it. */
 export type TryReport = Awaited<ReturnType<typeof trySource>>;
 
+/** A trial, as it is handed to another thread. */
+export interface TryJob {
+  readonly workspaceId: string;
+  readonly content: ContentOf;
+  /** The list that it would replace; null: a new one. */
+  readonly listId: string | null;
+  /** Headers that show who asks. */
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+/** Tries sources, elsewhere than on the thread that answers; one of a workspace at a time. Rejects with REFUSED or LIMITED where it cannot now. */
+export type SourceTrier = (job: TryJob) => Promise<TryReport>;
+
 /** Tries. `fault` says why nothing can be told where the content cannot be fetched or read; rejects when the store does not answer. */
 export async function trySource({ workspace, content, listId }: TriedSource, ports: TryPorts) {
   const { geo, guard, clock, onStep } = ports;
@@ -93,7 +106,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
       bytes: fetched.bytes,
       last_modified: Number.isNaN(at) ? null : isoTime(at),
       said_entries: seen.said,
-      ends_with_line_feed: fetched.endsWithLineFeed,
+      whole: wholeness(seen.said !== null || content.reading.paths.length > 0, fetched.endsWithLineFeed),
       entries: v4 + v6 + countries + asns,
       ...{ v4, v6, countries, asns },
       addresses_v4: addresses.v4,
@@ -151,6 +164,13 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
     await new Promise<void>((resolve) => clock.after(0, resolve));
   }
 }
+
+/** By what a content is known to be whole. */
+export const WHOLENESS = ['said', 'last_line', 'not_known'] as const;
+
+/** `isSaid`: a count of its own, or JSON that is closed. */
+const wholeness = (isSaid: boolean, endsWithLineFeed: boolean): (typeof WHOLENESS)[number] =>
+  isSaid ? 'said' : endsWithLineFeed ? 'last_line' : 'not_known';
 
 const trialJson = ({ overlaps, neverBlock, feeds, change, leftOut }: Trial) => ({
   ...change,
