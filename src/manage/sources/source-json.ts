@@ -87,6 +87,7 @@ const SETTABLE: Readonly<Record<string, TSchema>> = {
   auth_header: orNull('string', { maxLength: 100, description: 'The name of that header.' }),
   secret: Type.String({
     maxLength: 4096,
+    writeOnly: true,
     description: 'user:password, a token, or the value of the header. Kept encrypted, and never shown.',
   }),
   copies: names(20, 200, 'Lists that it copies in part, by name: what it adds to them is told.'),
