@@ -16,6 +16,8 @@ const ERROR_CODES = [
   'CHANGED',
   /** A request with this idempotency key was answered before. */
   'ANSWERED_BEFORE',
+  /** So much is never taken at once. */
+  'TOO_LARGE',
   /** So much is not taken now; `cause.retryAfter` says after how many seconds it may be. */
   'LIMITED',
   /** The operator's geo file cannot be used. */

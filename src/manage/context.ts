@@ -14,6 +14,7 @@ import type { oneByOne } from '../serial.ts';
 import type { SourceTrier } from '../source/try-source.ts';
 import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
+import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
@@ -75,6 +76,8 @@ export interface ManagePorts extends RuleManagement {
   readonly testExpression: ExpressionTester;
   /** Runs backtests, elsewhere too. */
   readonly backtests: Backtests;
+  /** Answers that take longer than a client waits. */
+  readonly late: LateAnswers;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
   readonly inTurn: ReturnType<typeof oneByOne>;
   /** What happened lately. */
@@ -102,9 +105,9 @@ export interface ChangeContext extends Pick<ManagePorts, 'store' | keyof Most> {
 export interface ManageContext extends ManagePorts, ChangeContext {
   /** The key that asks. */
   readonly caller: Caller;
-  /** Does a step of long work when its turn comes. */
+  /** Does a step of long work when its turn comes. Rejects where the client has gone before its answer. */
   readonly step: Step;
-  /** Lets others get on. */
+  /** Lets others get on. Rejects as `step` does. */
   pause(): Promise<void>;
   /** Whether nobody waits for the answer any more. */
   readonly isGone: () => boolean;

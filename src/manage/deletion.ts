@@ -28,7 +28,7 @@ export interface DeletionPreview extends RecentUses {
   readonly rules: number;
   /** Whether there are more rules than were counted. */
   readonly more_rules: boolean;
-  /** The feeds made of lists that have the list. */
+  /** The feeds made of lists that have the list, those of all lists included. */
   readonly feeds: readonly Named[];
   /** Keys that are bound to it: they are revoked with it. */
   readonly keys: readonly Named[];
@@ -77,7 +77,7 @@ async function previewOf(
   const keyNames = new Map(all.map((key) => [key.id, key.name ?? key.prefix]));
   const uses = await recentUses(store, workspaceId, { keyIds: new Set(bound.map((key) => key.id)), feedId: id }, keyNames);
   const rules = kind === 'list' ? await store.countListRules(workspaceId, id, COUNTED + 1) : 0;
-  const feeds = kind === 'list' ? (await store.feeds(workspaceId)).filter(({ lists }) => lists?.includes(id)) : [];
+  const feeds = kind === 'list' ? (await store.feeds(workspaceId)).filter(({ lists }) => lists === null || lists.includes(id)) : [];
   return {
     kind,
     id,
@@ -87,7 +87,8 @@ async function previewOf(
     feeds: feeds.map((feed) => ({ id: feed.id, name: feed.name })),
     keys: bound.map((key) => ({ id: key.id, name: keyNames.get(key.id) ?? null })),
     ...uses,
-    needs_confirmation: rules + feeds.length + bound.length + uses.pulled.length > 0,
+    // A list without rules is no loss to a feed of all lists.
+    needs_confirmation: rules + feeds.filter(({ lists }) => lists !== null).length + bound.length + uses.pulled.length > 0,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
+import { ANSWER_OPERATIONS } from './operations/answers.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
@@ -37,6 +38,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...IMPORT_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,
   ...BATCH_OPERATIONS,
+  ...ANSWER_OPERATIONS,
   ...LOOKUP_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
   ...BACKTEST_OPERATIONS,

@@ -1,10 +1,14 @@
 /** The role `manage`: what operations of management work with. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { sourceReach } from '../fetch/reach.ts';
+import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
+import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
+import { lateAnswers } from '../manage/late.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
@@ -69,9 +73,18 @@ export function startManage(
     explainer: feedThread,
     schemes,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    isCountry,
     geo: () => geo.database(),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
+    late: lateAnswers({
+      patience: config.manageAnswerSeconds * 1000,
+      now,
+      failed: (error) => {
+        log('error', `a request of management failed: ${error}`);
+        return { status: 500, body: errorFields({ status: 500 }) };
+      },
+    }),
     inTurn: oneByOne(),
   };
   onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));

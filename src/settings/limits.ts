@@ -117,6 +117,12 @@ export const LIMITS_AND_SOURCES = {
     parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
   },
+  manageAnswerSeconds: {
+    fallback: '20',
+    parse: integer(0, 29),
+    meaning:
+      'how long a request of management that takes long (imports, undo, deleting rules) is waited for before it is answered with 202 and an address to ask for its answer; a connection on which nothing moves ends after 30 seconds',
+  },
   console: { fallback: 'on', parse: onOff, meaning: 'on: the role manage serves the web console at /console/ too' },
   accessLog: {
     fallback: '0',

@@ -10,43 +10,30 @@ import { refuseName } from './accounts/feed-lists.ts';
 import { changeFeed, insertFeed } from './accounts/feeds.ts';
 import { findFeed } from './accounts/lists.ts';
 import type { Row } from './rows.ts';
-import { all, one, run, type Transact, type Work } from './work.ts';
+import { all, type Changes, one, run, type Work } from './work.ts';
 
-/** A workspace may have thousands of lists and keys, ms. */
-const LIMIT = 60_000;
-
-export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' | 'restoreKeys'> {
-  return {
-    restoreLists: (workspaceId, lists, feeds = [], by) =>
-      transact(
-        function* (now) {
-          const workspacePk = yield* changeWorkspace(workspaceId);
-          const ids = new Map<string, string>();
-          for (const list of lists) ids.set(list.id, yield* restoreList(now, workspacePk, list));
-          const here = (id: string) => ids.get(id) ?? id;
-          for (const feed of feeds) {
-            ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
-          }
-          yield* moveKeyRevision();
-          yield* audit(now, 'lists restored', workspaceId, { workspacePk, by });
-          return ids;
-        },
-        { limit: LIMIT },
-      ),
-    restoreKeys: (workspaceId, keys, by) =>
-      transact(
-        function* (now) {
-          const workspacePk = yield* findWorkspace(workspaceId);
-          const known: string[] = [];
-          for (const key of keys) if (!(yield* restoreKey(workspacePk, key))) known.push(key.id);
-          yield* moveKeyRevision();
-          yield* audit(now, 'keys restored', workspaceId, { workspacePk, by });
-          return known;
-        },
-        { limit: LIMIT },
-      ),
-  };
-}
+export const restoreChanges = {
+  *restoreLists(now, workspaceId, lists, feeds = [], by) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const ids = new Map<string, string>();
+    for (const list of lists) ids.set(list.id, yield* restoreList(now, workspacePk, list));
+    const here = (id: string) => ids.get(id) ?? id;
+    for (const feed of feeds) {
+      ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
+    }
+    yield* moveKeyRevision();
+    yield* audit(now, 'lists restored', workspaceId, { workspacePk, by });
+    return ids;
+  },
+  *restoreKeys(now, workspaceId, keys, by) {
+    const workspacePk = yield* findWorkspace(workspaceId);
+    const known: string[] = [];
+    for (const key of keys) if (!(yield* restoreKey(workspacePk, key))) known.push(key.id);
+    yield* moveKeyRevision();
+    yield* audit(now, 'keys restored', workspaceId, { workspacePk, by });
+    return known;
+  },
+} satisfies Changes<Pick<AccountWrites, 'restoreLists' | 'restoreKeys'>>;
 
 /** Returns the id that the list has here. */
 function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {

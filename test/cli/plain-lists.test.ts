@@ -275,6 +275,16 @@ suite('plain lists', () => {
 
     assert.equal((await send(of, few, '--replace', '--yes')).code, 0);
     await landed(of, all.slice(0, 4));
+    // What undoes it is in the JSON, and all of its batches are told.
+    const { replacement } = JSON.parse((await send(of, file('one.txt', '192.0.2.200'), '--replace', '--yes', '--json')).stdout) as {
+      replacement: string;
+    };
+    const { stdout } = await command(['undo', replacement, '--workspace', of.workspaceId, '--yes'], settings);
+    assert.match(
+      stdout,
+      /^\S+ is undone by \S+: removes 0 rules, puts back 4\n(.*\n)*\S+ is undone by \S+: removes 1 rules, puts back 0\n/,
+    );
+    await landed(of, all.slice(0, 4));
     const unblock = await send(of, few, '--replace', '--action', 'unblock');
     assert.match(unblock.stderr, /unblock is none; nothing was sent/);
   });

@@ -98,6 +98,8 @@ suite('management', () => {
     },
     batch: () => makeBatch(address()),
     replacement: async () => (await make('/replacements', {})).body.id,
+    // One that is late is made in late.test.ts.
+    answer: async () => '0195a3c0-0000-7000-8000-0000000000fe',
     letter: async () => {
       const stream = openSqliteStream(settings.DATA_DIR);
       await stream.publish([{ key: workspace, headers: { workspace_id: workspace }, value: fresh('{') }]);
@@ -303,7 +305,7 @@ suite('management', () => {
     assert.ok(Number(headers['content-length']) > 100);
   });
 
-  test('D15.7 every change is in the audit log: event, object, key, person, fields before and after', async () => {
+  test('D15.7, D15.53 every change is in the audit log: event, object, key, person, fields before and after', async () => {
     const { body: who } = await get('/whoami');
     for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {
       const ids: Record<string, string> = {};
@@ -331,6 +333,16 @@ suite('management', () => {
     await change(`/lists/${id}`, { description: 'ö'.repeat(2048) });
     const [long] = (await get('/audit?limit=1')).body.entries;
     assert.deepEqual([long!.event, long!.before, long!.after], ['list changed', null, null]);
+    // Names stand beside ids: of what was changed, of the key, and of the lists that a change names.
+    const { name } = (await get(`/lists/${id}`)).body;
+    assert.equal(long!.name, name);
+    const feed = (await make('/feeds', { name: fresh('feed'), lists: [id] })).body;
+    const [made] = (await get('/audit?limit=1')).body.entries;
+    const { keys } = (await get('/keys?limit=1000')).body;
+    const own = keys!.find((key: Json) => key.id === who.key_id)!;
+    assert.deepEqual([made!.name, made!.key_name, made!.names], [feed.name, own.name ?? own.prefix, { [id]: name }]);
+    const shown = await command(['audit', 'ls', '--workspace', workspace, '--event', 'feed created', '--limit', '1'], settings);
+    assert.ok(shown.stdout.includes(`"${name}"`) && !shown.stdout.includes(id), shown.stdout);
     await command(['list', 'set', id, '--workspace', workspace, '--format', ''], settings);
     const [commanded] = (await get('/audit?limit=1')).body.entries;
     const { username } = userInfo();

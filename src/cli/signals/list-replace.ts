@@ -85,17 +85,18 @@ export async function replaceList(
     throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
   }
   if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
-  await report(sender, told.list, plan, refused);
+  await report(sender, told, plan, refused);
   if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
-async function report(sender: Sender, list: string, plan: Plan, refused: Replacing['refused']): Promise<void> {
+async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, refused: Replacing['refused']): Promise<void> {
   const { added, changed, unchanged, removed, kept, errors, expired, passed } = plan;
   const failed = plan.failed + (refused === 'keep' ? plan.refused : 0);
   await sender.done(
     added + changed + unchanged,
     failed,
     errors.map(({ place, message }) => `${place}: ${message}`),
+    batches.length > 0 ? id : undefined,
   );
   if (expired > 0) sender.say(`${expired} entries have expired and were left out`);
   for (const [reason, rows] of Object.entries(passed)) sender.say(`${rows} rows were passed over: ${reason}`);

@@ -6,8 +6,8 @@ import type { HttpFault } from '../errors.ts';
 import { documentAnswers, documentFaults, ETAG, FeedError, GZIP } from '../feeds/openapi.ts';
 import { readParameters } from '../feeds/parameters.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import { belongsToWorkspace } from '../rules/answer.ts';
-import { AGENT_PARAMETERS } from './answer.ts';
+import { belongsToWorkspace } from '../rules/read.ts';
+import { AGENT_PARAMETERS } from './read.ts';
 
 const text = { type: 'string' };
 const object = (properties: Readonly<Record<string, object>>) => ({ type: 'object', required: Object.keys(properties), properties });

@@ -5,8 +5,8 @@ import { type About, type Api, BEARER, headerParameter, jsonOf, queryParameters,
 import type { HttpFault } from '../errors.ts';
 import { DATE, documentAnswers, documentFaults, ETAG, FeedError, GZIP, listFaults } from '../feeds/openapi.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import { belongsToWorkspace } from './answer.ts';
 import { calledRules, OF_LISTS, OF_WORKSPACE, pathOfKind, readRulesQuery } from './query.ts';
+import { belongsToWorkspace } from './read.ts';
 
 const nullable = (type: object) => ({ anyOf: [type, { type: 'null' }] });
 const text = nullable({ type: 'string' });

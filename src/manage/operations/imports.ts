@@ -75,7 +75,7 @@ interface ImportAnswer extends Imported, Change {
 export const IMPORT_OPERATIONS: readonly Operation[] = [
   operation('importFile', 'POST /imports', {
     summary: 'Import a file: a plain list (text, CSV, JSON, NDJSON) or signals',
-    description: `The body is the file, ${MOST_IMPORTED} entries at most. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
+    description: `The body is the file, ${MOST_IMPORTED} entries at most: of a larger one nothing is taken. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
     permission: 'rules:write',
     query: QUERY,
     bodyBytes: BODY,
@@ -135,7 +135,12 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     ),
     audit: 'file imported',
     creates: 'elsewhere',
-    refusals: { 404: 'No such access-rules list', 409: 'Most of the list would go, or whole countries and ASNs are meant' },
+    isLong: true,
+    refusals: {
+      404: 'No such access-rules list',
+      409: 'Most of the list would go, or whole countries and ASNs are meant',
+      413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
+    },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
       const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false, refused = 'keep' } = query;
       const { caller } = context;

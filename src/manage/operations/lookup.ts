@@ -5,7 +5,7 @@ import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
 import { answerOf, listOf, nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
-import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';
+import { formatTarget, targetNamed } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
@@ -67,8 +67,8 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
     },
-    async run({ store, workspaceId, explainer, feeds: known }, { query: { target: asked, action = 'block', feed } }) {
-      const target = readTarget(targetFieldOf(asked), asked);
+    async run({ store, workspaceId, explainer, isCountry, feeds: known }, { query: { target: asked, action = 'block', feed } }) {
+      const target = targetNamed(asked, isCountry);
       if (typeof target === 'string') throw fieldFault('target', target);
       if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
       const workspace = await store.workspace(workspaceId);

@@ -165,7 +165,9 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
         throw new WeirError('REFUSED', NOT_OPEN);
       await store.noteChange(workspaceId, 'list replacement started', id, { list: head.list, lines, confirmed }, by);
-      inBackground(planned(context, found, head, { parts, lines }, confirmed));
+      // Whoever started it need not wait for it.
+      const pause = () => context.stepsOf(workspaceId)(async () => undefined);
+      inBackground(planned({ ...context, pause }, found, head, { parts, lines }, confirmed));
       return shown(context, id);
     },
     show: (body) => ({ status: 202, body, location: `/replacements/${body.id}` }),

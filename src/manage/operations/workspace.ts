@@ -8,7 +8,8 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, objectOf, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
-import { type Operation, type Outcome, operation } from '../operation.ts';
+import { type Operation, operation } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
 
 /** Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. */
 export const changeWorkspace = (context: ChangeContext, { protect, ...patch }: WorkspacePatch): Promise<Workspace> =>

@@ -40,6 +40,9 @@ export interface PassedRow {
   readonly place: string;
 }
 
+/** What may stand in a file that has no entries. */
+export const NO_ENTRIES = 'comments, a header and an empty array are none';
+
 /** Reads a file. Throws USAGE, also while it is read, at what makes the rest of the file unreadable. */
 export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading, defaults: ListDefaults): Promise<Content> {
   const { paths = [], condition, mostLines, onWhole } = reading;

@@ -11,7 +11,7 @@ import {
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { numberOrNull, type Row } from '../rows.ts';
-import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';
 
 const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
 const REPLACED = `DELETE FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq <= $3`;
@@ -160,14 +160,10 @@ function fairShare(rows: readonly Row[], most: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** The reads of the port; `read` runs their statements. */
-export const bouncerReads = (read: <T>(work: Work<T>) => Promise<T>): BouncerReads => ({
-  told: (...args) => read(toldRows(...args)),
-  bouncerPage: (...args) => read(bouncerPage(...args)),
-});
+export const bouncerReads = { told: toldRows, bouncerPage } satisfies Reads<BouncerReads>;
 
-/** The writes of the port. */
-export const bouncerWrites = (transact: Transact): BouncerWrites => ({
-  recordTold: (...args) => transact(() => addTold(...args)),
-  recordBouncers: (...args) => transact(() => noteBouncers(...args), { repeatable: true }),
-});
+/** Each change as the work of its transaction. */
+export const bouncerChanges = {
+  recordTold: (_now, ...args) => addTold(...args),
+  recordBouncers: (_now, ...args) => noteBouncers(...args),
+} satisfies Changes<BouncerWrites>;

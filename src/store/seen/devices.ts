@@ -12,7 +12,7 @@ import {
 import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, ShownDocument } from '../../ports/devices.ts';
 import { workspacePk } from '../places.ts';
 import { numberOrNull, type Row } from '../rows.ts';
-import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
 
 /** Devices that are kept of one workspace, and in all. */
 const MOST_OF_WORKSPACE = 5_000;
@@ -21,10 +21,10 @@ const MOST = 50_000;
 const ROWS = 40;
 
 /** The writes of the ledger. Who writes it holds one row until the commit: what is read is still so when it is written. */
-export const deviceWrites = (transact: Transact): DeviceWrites => ({
-  noteDevices: (seen) => transact(() => noteDevices(seen)),
-  markStopped: ({ now, running, most = MOST }) => transact(() => markStopped(now, running, most)),
-});
+export const deviceChanges = {
+  noteDevices: (_now, seen) => noteDevices(seen),
+  markStopped: (_now, { now, running, most = MOST }) => markStopped(now, running, most),
+} satisfies Changes<DeviceWrites>;
 
 const hold = () => run("UPDATE counters SET value = value + 1 WHERE name = 'devices'");
 
