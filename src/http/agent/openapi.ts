@@ -6,8 +6,8 @@ import type { HttpFault } from '../errors.ts';
 import { documentAnswers, documentFaults, ETAG, FeedError, GZIP } from '../feeds/openapi.ts';
 import { readParameters } from '../feeds/parameters.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import { belongsToWorkspace } from '../rules/answer.ts';
-import { AGENT_PARAMETERS } from './answer.ts';
+import { belongsToWorkspace } from '../rules/read.ts';
+import { AGENT_PARAMETERS } from './read.ts';
 
 const networks = (...example: string[]) => [example, Type.Array(Type.String({ description: 'A network in CIDR notation.' }))] as const;
 const byName = (...example: object[]) =>

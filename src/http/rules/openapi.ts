@@ -6,8 +6,8 @@ import { type About, type Api, BEARER, headerParameter, jsonOf, queryParameters,
 import type { HttpFault } from '../errors.ts';
 import { DATE, documentAnswers, documentFaults, ETAG, FeedError, GZIP, listFaults } from '../feeds/openapi.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import { belongsToWorkspace } from './answer.ts';
 import { calledRules, OF_LISTS, OF_WORKSPACE, pathOfKind, readRulesQuery } from './query.ts';
+import { belongsToWorkspace } from './read.ts';
 
 const { batch_id: _, key_id: __, warning: ___, ...STORED } = RULE;
 const PHASE = {
