@@ -11,6 +11,7 @@ import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
+import type { SourceTrier } from '../source/try-source.ts';
 import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
 import type { LateAnswers } from './late.ts';
@@ -50,6 +51,8 @@ export interface ManagePorts extends RuleManagement {
   readonly secretKeys: SecretKeys;
   /** Which addresses sources may be fetched from. */
   readonly sourceReach: Reach;
+  /** Tries sources. */
+  readonly trySource: SourceTrier;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */
