@@ -131,6 +131,7 @@ suite('management', () => {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
+    trySource: async () => ({ url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
@@ -152,7 +153,7 @@ suite('management', () => {
   test('D15.1 401 without a key and with a wrong one, in the shape of signals', async () => {
     for (const row of OPERATIONS) {
       // So many wrong keys in a second are answered otherwise.
-      for (const key of OPERATIONS.indexOf(row) % 3 === 0 ? ['', 'weir_wrong_key'] : ['']) {
+      for (const key of OPERATIONS.indexOf(row) % 4 === 0 ? ['', 'weir_wrong_key'] : ['']) {
         const { status, headers, text } = await call(row.method, unknownPath(row), key, await bodyOf(row));
         assert.deepEqual([row.name, status, headers['www-authenticate'], headers['cache-control']], [row.name, 401, 'Bearer', 'no-store']);
         assert.equal(text, '{"error":"Unauthorized","message":"Invalid or missing API key","code":401}');

@@ -172,12 +172,10 @@ async function buildDecisions(
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
 
-function renewalReads(workspaceId: string, { store, clock }: DocumentBuilderOptions): RenewalReads {
-  return {
-    states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
-    rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
-  };
-}
+const renewalReads = (workspaceId: string, { store, clock }: DocumentBuilderOptions): RenewalReads => ({
+  states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
+  rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
+});
 
 /**
  * The content at `second`; where other content is served until a later second, and a rule expires until then, the content at that one:
