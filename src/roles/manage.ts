@@ -1,7 +1,10 @@
 /** The role `manage`: what operations of management work with. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
+import { sourceReach } from '../fetch/reach.ts';
+import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
 import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -11,6 +14,7 @@ import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
+import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import { caughtUp } from '../stream/lag.ts';
@@ -40,6 +44,10 @@ export function startManage(
     maxLists: config.maxLists,
     maxFeeds: config.maxFeeds,
     maxKeys: config.maxKeys,
+    maxSources: config.maxSources,
+    secretKeys: config.secretsKey,
+    sourceReach: sourceReach(config.sourceNetworks),
+    trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
@@ -65,6 +73,7 @@ export function startManage(
     explainer: feedThread,
     schemes,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    isCountry,
     geo: () => geo.database(),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
@@ -81,6 +90,14 @@ export function startManage(
   onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;
 }
+
+/** What of the settings a thread that tries sources is given. */
+const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
+  ...{ databaseUrl, dataDir },
+  ...{ sourceNetworks: config.sourceNetworks, sourceProxy: config.sourceProxy, noProxy: config.noProxy },
+  ...{ sourceCaFile: config.sourceCaFile, sourceContact: config.sourceContact, baseUrl: config.baseUrl },
+  ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
+});
 
 /** What the engines are, as people call them. */
 const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({

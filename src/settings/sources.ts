@@ -28,7 +28,7 @@ export const SOURCES = {
   },
   sourceSeconds: {
     fallback: '300',
-    parse: integer(5, 3600),
+    parse: integer(1, 3600),
     meaning: 'how long fetching a source may take; without a byte at most 30 seconds',
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { SavedFeed } from '../../src/account/feed.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { SavedKey } from '../../src/account/key.ts';
-import { type AccessList, NO_SETTINGS, type SavedList } from '../../src/account/list.ts';
+import { type AccessList, LIST_SETTINGS, NO_SETTINGS, type SavedList, settingsOf } from '../../src/account/list.ts';
 import { levelCode } from '../../src/document/levels.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
 import type { RuleMatch, StepFilter, StepPlace } from '../../src/ports/rule-store.ts';
@@ -101,20 +101,18 @@ export const KEY = {
   networks: [],
   expiresAt: null,
 } as const;
-const EDGE: Omit<SavedList, 'id'> = {
-  name: 'edge',
-  description: 'the edge',
-  isDefault: false,
-  format: 'csv_indicator',
-  family: 'v4',
-  action: 'allow',
-  maxEntries: 4_000_000,
-  confidence: 'low',
-  severity: 'critical',
-  subtractAllow: 'workspace',
-  singleAddresses: 256,
-};
+/** Each setting with the most that it may be: the last of its words, the largest number, a text of its length. */
+const ALL_SET = settingsOf(
+  Object.fromEntries(
+    Object.values(LIST_SETTINGS).map((row) => [
+      row.field,
+      'words' in row ? row.words.at(-1)! : 'most' in row ? row.most : 'ä'.repeat(row.longest),
+    ]),
+  ),
+);
+const EDGE: Omit<SavedList, 'id'> = { ...ALL_SET, name: 'edge', isDefault: false, subtractAllow: 'workspace' };
 const DEVICE: Omit<SavedFeed, 'id'> = {
+  ...ALL_SET,
   name: 'device',
   description: 'a device',
   format: 'commented',

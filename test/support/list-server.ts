@@ -93,12 +93,13 @@ export const dripping =
   };
 
 /** Few bytes that become very many: `mebibytes` of one address, packed. */
-export const bomb =
-  (mebibytes: number): Answer =>
-  (_, response) => {
+export const bomb = (mebibytes: number): Answer => {
+  const packed = gzipSync(Buffer.alloc(2 ** 20, '192.0.2.1\n'), { level: 9 });
+  return (_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' });
-    response.end(gzipSync(Buffer.alloc(mebibytes * 2 ** 20, '192.0.2.1\n'), { level: 9 }));
+    response.end(Buffer.concat(Array.from({ length: mebibytes }, () => packed)));
   };
+};
 
 /** `mebibytes` of addresses that are all different, as fast as they are taken. */
 export const huge =

@@ -1,10 +1,14 @@
 /** Sources of one workspace over real engines, in this process, refreshed when a test says so, by a clock that only the test moves. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
+import { type PlannedUndo, undoBatches } from '../../src/manage/batches.ts';
 import type { SourceRecord } from '../../src/ports/source-store.ts';
 import { type Base, startBase } from '../../src/roles/base.ts';
 import { startLanding } from '../../src/roles/consumer.ts';
@@ -17,7 +21,7 @@ import type { Refresher } from '../../src/runtime/sources/refresher.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { caughtUp } from '../../src/stream/lag.ts';
 import { smallGeo } from './geo.ts';
-import { testEnvironment } from './weir.ts';
+import { PATIENT, testEnvironment } from './weir.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -45,6 +49,10 @@ export interface SourceWorld extends AsyncDisposable {
   rules(source: Source): Promise<string[]>;
   /** Waits until all has landed. */
   landed(): Promise<void>;
+  /** Lets the time of whoever refreshes run out, as when his process stands still. */
+  loseLease(): Promise<void>;
+  /** Undoes a refresh; the batches that did it. */
+  undo(replacement: string): Promise<readonly (string | null)[]>;
 }
 
 const BY = { keyId: null, actor: 'test' };
@@ -143,6 +151,29 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
       return targets.sort();
     },
     landed,
+    async loseLease() {
+      const release = 'UPDATE leases SET until = 0';
+      const { databaseUrl, dataDir } = read.config;
+      if (databaseUrl === undefined) {
+        using db = new DatabaseSync(join(dataDir, 'weir.db'), PATIENT);
+        db.exec(release);
+        return;
+      }
+      const client = new Client(databaseUrl);
+      await client.connect();
+      await client.query(release);
+      await client.end();
+    },
+    async undo(replacement) {
+      await landed();
+      const { batches } = JSON.parse((await store.replacement(workspace.id, replacement))!.head) as { batches: string[] };
+      const planned: PlannedUndo[] = [];
+      for (const id of [...batches].reverse())
+        planned.push({ batch: (await store.batch(workspace.id, id))!, preview: await store.undoPreview(workspace.id, id) });
+      const publish = (messages: Parameters<typeof stream.publish>[0]) => stream.publish(messages);
+      const ports = { reads: store, publish, untilLanded: () => caughtUp(stream, store) };
+      return (await undoBatches(ports, { workspaceId: workspace.id, organizationId: organization.id }, planned)).batches;
+    },
     async [Symbol.asyncDispose]() {
       for (const each of refreshers) await each.stop();
       for (const close of closing.reverse()) await close();
