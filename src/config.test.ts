@@ -52,6 +52,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     maxLists: 10_000,
     maxFeeds: 1000,
     maxSources: 50,
+    secretsKey: [],
     maxKeys: 10_000,
     maxAuditMb: 256,
     maxAnswersMb: 64,

@@ -114,6 +114,7 @@ export const DEFAULT_GUARDS = Object.fromEntries(
 export const EVERY = { least: 300, most: 30 * DAY_SECONDS, fallback: DAY_SECONDS };
 
 /** What is told of a secret: as what it is sent, never what it is. */
+export const AUTH_KINDS = ['basic', 'bearer', 'header'] as const;
 export type Credential = { readonly kind: 'basic' | 'bearer' } | { readonly kind: 'header'; readonly name: string };
 
 /** What is set of a source. */
@@ -308,7 +309,8 @@ export const sourceSettingsJson = ({ url, purpose, every, reading, guards, crede
   every,
   ...flat(reading),
   ...Object.fromEntries(GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, guards[name]])),
-  credential,
+  auth: credential?.kind ?? null,
+  auth_header: credential?.kind === 'header' ? credential.name : null,
   copies,
   catalogue,
 });
@@ -323,6 +325,10 @@ export const isReadAnew = ({ url, purpose, reading, guards, credential }: Source
 /** Why nobody but its source changes a list, and what to do instead (SPEC D23.2). */
 export const keptBySource = (name: string): string =>
   `the list "${name}" is kept by the source "${name}", and nothing else changes it: to let something through, allow it in another list; to block more, use another list; to stop its refreshes: weir source pause ${JSON.stringify(name)}`;
+
+/** Why the list of a source is not deleted by itself (SPEC D23.3). */
+export const goesWithSource = (name: string): string =>
+  `the list "${name}" is that of the source "${name}", and goes with it: weir source delete ${JSON.stringify(name)}`;
 
 /** Throws REFUSED where a list is kept by a source, and who asks is not that. */
 export function requireOwnList({ name, sourceId }: Pick<AccessList, 'name' | 'sourceId'>, asks?: string): void {

@@ -24,6 +24,7 @@ const GROUPS = {
   device: 'what pulls feeds',
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
+  source: 'lists with an origin, which keeps them',
   rule: 'rules that are active',
   batch: 'batches of signals as they landed',
   'dead-letter': 'messages that could not land',
@@ -31,7 +32,6 @@ const GROUPS = {
   geo: 'country and ASN data',
   expression: 'filter expressions',
   audit: 'who changed what',
-  source: 'lists that are fetched by themselves',
   sample: 'good traffic that rules are tried on',
 };
 
@@ -48,6 +48,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['device'], async () => (await import('./state/devices.ts')).deviceCommands],
   [['list'], async () => (await import('./account/lists.ts')).listCommands],
   [['feed'], async () => (await import('./account/feeds.ts')).feedCommands],
+  [['source'], async () => (await import('./sources/sources.ts')).sourceCommands],
   [['rule'], async () => (await import('./rules/rules.ts')).ruleCommands],
   [['rule'], async () => (await import('./rules/rule-delete.ts')).ruleDeleteCommand],
   [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],

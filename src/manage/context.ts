@@ -2,6 +2,7 @@
 import type { Author, Caller } from '../account/caller.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
+import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
@@ -14,6 +15,7 @@ import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
 import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
+import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
 
 /** One kind of geo data in use. */
@@ -51,6 +53,12 @@ export interface ManagePorts extends RuleManagement {
   readonly maxLists: number;
   readonly maxFeeds: number;
   readonly maxKeys: number;
+  /** Sources of a workspace; 0 = no limit. */
+  readonly maxSources: number;
+  /** What secrets of sources are sealed with; none: they are refused. */
+  readonly secretKeys: SecretKeys;
+  /** Which addresses sources may be fetched from. */
+  readonly sourceReach: Reach;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */
@@ -74,7 +82,7 @@ export interface ManagePorts extends RuleManagement {
 }
 
 /** What a workspace may have of each; 0 = no limit. */
-export type Most = Pick<ManagePorts, 'maxLists' | 'maxFeeds' | 'maxKeys'>;
+export type Most = Pick<ManagePorts, 'maxLists' | 'maxFeeds' | 'maxKeys' | 'maxSources'>;
 
 /** What a function that changes something works with. */
 export interface ChangeContext extends Pick<ManagePorts, 'store' | keyof Most> {
@@ -102,20 +110,21 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly isGone: () => boolean;
 }
 
-const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0 };
+const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
 
 /** The context of a command: it may do everything. `by` is who runs it. */
 export const byCommand = (
   store: StoreReads & StoreWrites,
   workspaceId: string,
   by: Author,
-  { maxLists, maxFeeds, maxKeys }: Most = ANY,
+  { maxLists, maxFeeds, maxKeys, maxSources }: Most = ANY,
 ): ChangeContext => ({
   store,
   workspaceId,
   maxLists,
   maxFeeds,
   maxKeys,
+  maxSources,
   by,
   permissions: null,
   keyExpiresAt: null,

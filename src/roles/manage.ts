@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
+import { sourceReach } from '../fetch/reach.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
 import { errorFields } from '../http/errors.ts';
@@ -42,6 +43,9 @@ export function startManage(
     maxLists: config.maxLists,
     maxFeeds: config.maxFeeds,
     maxKeys: config.maxKeys,
+    maxSources: config.maxSources,
+    secretKeys: config.secretsKey,
+    sourceReach: sourceReach(config.sourceNetworks),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,

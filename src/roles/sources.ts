@@ -12,6 +12,7 @@ import { type Clocks, systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { emptyFolder, type SourceFetch, sourceFetch } from '../fetch/content-file.ts';
 import type { ApplyPorts } from '../manage/sources/apply.ts';
+import { credentialHeaders } from '../manage/sources/source-secret.ts';
 import type { Store } from '../ports/store.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { holdLease } from '../runtime/sources/lease.ts';
@@ -95,7 +96,7 @@ export function refresherOf(base: Base, accept: Accept, { now, monotonic, random
     store,
     lease: holdLease(store, `${process.pid}-${randomUUID()}`, monotonic),
     fetch: fetchOf(config, now),
-    credentials: ({ source }) => (source.credential === null ? {} : undefined),
+    credentials: (record) => credentialHeaders(config.secretsKey, record),
     callerOf: callerOf(store),
     // What is there was left by a process that has ended.
     begin: () => emptyFolder(folderOf(config), now()),

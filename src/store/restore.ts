@@ -1,5 +1,5 @@
 /** Lists, composed feeds and keys of another store, made here as they were: what `weir import` writes besides rules. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
@@ -28,7 +28,7 @@ export const restoreChanges = {
   *restoreKeys(now, workspaceId, keys, by) {
     const workspacePk = yield* findWorkspace(workspaceId);
     const known: string[] = [];
-    for (const key of keys) if (!(yield* restoreKey(workspacePk, key))) known.push(key.id);
+    for (const key of keys) if (!(yield* restoreKey(now, workspacePk, key))) known.push(key.id);
     yield* moveKeyRevision();
     yield* audit(now, 'keys restored', workspaceId, { workspacePk, by });
     return known;
@@ -88,14 +88,26 @@ function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<s
   return String(own.id);
 }
 
-/** False when the key's hash is known. */
-function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
-  if ((yield* one('SELECT id FROM keys WHERE hash = $1', key.hash)) !== undefined) return false;
+/**
+ * False when the key's hash is known. Where that is another workspace's, what it has sent keeps its name here: a revoked key that nobody
+ * can show.
+ */
+function* restoreKey(now: string, workspacePk: number, key: SavedKey): Work<boolean> {
+  const known = yield* one('SELECT workspace_pk FROM keys WHERE hash = $1', key.hash);
   const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
+  if (known === undefined) yield* insertKey(workspacePk, { ...key, id: taken === undefined ? key.id : randomUUID() });
+  else if (Number(known.workspace_pk) !== workspacePk && taken === undefined) {
+    const at = Number((yield* one(`SELECT ${now} AS now`))!.now);
+    yield* insertKey(workspacePk, { ...key, hash: randomBytes(32), revokedAt: key.revokedAt ?? at });
+  }
+  return known === undefined;
+}
+
+function* insertKey(workspacePk: number, key: SavedKey): Work<void> {
   yield* run(
     `INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, feed_id, name, permissions, created_at, expires_at, revoked_at, last_used_at, networks)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    taken === undefined ? key.id : randomUUID(),
+    key.id,
     key.hash,
     key.prefix,
     workspacePk,
@@ -109,5 +121,4 @@ function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
     key.lastUsedAt,
     key.networks.join(' '),
   );
-  return true;
 }

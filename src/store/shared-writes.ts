@@ -5,8 +5,8 @@ import { replacementChanges } from './accounts/replacements.ts';
 import { deletedChanges } from './accounts/restore-deleted.ts';
 import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
-import { sourceStates } from './accounts/source-states.ts';
-import { sourceManagement } from './accounts/sources.ts';
+import { sourceStateChanges } from './accounts/source-states.ts';
+import { sourceChanges } from './accounts/sources.ts';
 import { restoreChanges } from './restore.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
@@ -22,6 +22,8 @@ const CHANGES = {
   ...replacementChanges,
   ...bouncerChanges,
   ...deviceChanges,
+  ...sourceChanges,
+  ...sourceStateChanges,
 };
 
 const AGAIN = { repeatable: true };
@@ -42,7 +44,8 @@ export const sharedWrites = (transact: Transact) => ({
     recordBouncers: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
+    writeSources: AGAIN,
+    claimLease: AGAIN,
+    releaseLease: AGAIN,
   }),
-  ...sourceManagement(transact),
-  ...sourceStates(transact),
 });

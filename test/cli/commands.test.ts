@@ -119,7 +119,15 @@ suite('weir', () => {
     const plain = await program('list', 'create', 'plain list', '--workspace', 'edge');
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     assert.match(String(plain.id), UUID);
-    assert.deepEqual(plain, { id: plain.id, workspace_id: edge, name: 'plain list', description: null, default: false, ...NO_SETTINGS });
+    assert.deepEqual(plain, {
+      id: plain.id,
+      workspace_id: edge,
+      name: 'plain list',
+      description: null,
+      default: false,
+      source_id: null,
+      ...NO_SETTINGS,
+    });
 
     const options = {
       '--description': 'what scans us',
@@ -145,7 +153,7 @@ suite('weir', () => {
       single_addresses: 256,
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
-    assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, ...stored });
+    assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, source_id: null, ...stored });
     assert.match(await person('list', 'create', 'text', '--workspace', 'edge', '--format', 'fortigate'), /^list text [0-9a-f-]{36}\n$/);
 
     const changed = await program('list', 'set', 'plain list', '--workspace', 'edge', '--max-entries', '1', '--description', 'new');
@@ -174,6 +182,7 @@ suite('weir', () => {
       full.id,
       'full',
       '0',
+      'no',
       'no',
       'csv_indicator',
       'v4',

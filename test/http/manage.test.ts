@@ -42,7 +42,7 @@ interface Answer extends Reply {
 suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
-    ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200' },
+    ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
     ...smallGeo(folder),
   };
   let server: Weir;
@@ -88,6 +88,7 @@ suite('management', () => {
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
+    source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -129,6 +130,7 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
@@ -288,7 +290,7 @@ suite('management', () => {
       const own = OPERATIONS.filter((row) => row.path === path).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
       const { status, headers } = await call(
         'PUT',
-        target(path, { list: 'x', feed: 'x', key: 'x', kind: 'x', rule: 'x', batch: 'x', letter: 'x', replacement: 'x' }),
+        target(path, { list: 'x', feed: 'x', source: 'x', key: 'x', kind: 'x', rule: 'x', batch: 'x', letter: 'x', replacement: 'x' }),
         '',
       );
       assert.deepEqual([path, status, headers.allow], [path, 405, own.join(', ')]);

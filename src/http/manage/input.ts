@@ -47,8 +47,12 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
   // What is shown of a value may take time for each: no more of them than the answer tells.
   return [...unknown, ...(validate?.(given) ?? [])]
     .slice(0, MOST_DETAILS)
-    .map(({ field, message }) => ({ field, message, value: shown(valueAt(given, field)) }));
+    .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : shown(valueAt(given, field)) }));
 }
+
+/** Whether the value of a field is shown to nobody, whatever is wrong with it. */
+const isSecret = (schema: TObject | undefined, field: string): boolean =>
+  (schema?.properties[field] as { readonly writeOnly?: boolean } | undefined)?.writeOnly === true;
 
 /** The value behind a path such as `labels.0`. */
 const valueAt = (given: Fields, path: string): unknown =>

@@ -28,10 +28,10 @@ const EXPLAINED = answerOf('Explanation', {
     max_entries: [131_072, nullable(Type.Integer())],
     over_cap: [false, nullable(Type.Boolean())],
     rules: [
-      [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem' }],
+      [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
       Type.Array(Rule, {
         description:
-          'With effect (in, out, none), relation, list_name and key_name. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
+          'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
       }),
     ],
     rules_left_out: 0,

@@ -92,11 +92,4 @@ export const tooMany = (most: number, what: string, setting: string, remedy = 'd
 
 export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
 
-/** A list of a source is not deleted by itself. */
-export const goesWithSource = (name: string) =>
-  new WeirError(
-    'REFUSED',
-    `the list "${name}" is that of the source "${name}", and goes with it: weir source delete ${JSON.stringify(name)}`,
-  );
-
 export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

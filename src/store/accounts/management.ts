@@ -5,6 +5,7 @@ import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../a
 import { listState, NO_SETTINGS } from '../../account/list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
+import { goesWithSource } from '../../account/source.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -17,7 +18,6 @@ import {
   create,
   feedRow,
   findWorkspace,
-  goesWithSource,
   insertList,
   moveKeyRevision,
   noSuch,
@@ -119,6 +119,7 @@ export const accountChanges = {
     const workspacePk = yield* changeWorkspace(workspaceId);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     yield* refuseName('feeds', workspacePk, name);
+    yield* refuseName('sources', workspacePk, name);
     const id = randomUUID();
     const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false, sourceId: null });
     const list = listOf(row, workspaceId);
@@ -147,7 +148,7 @@ export const accountChanges = {
     const list = yield* listRow(workspacePk, listId);
     requireState(listState(listOf(list, workspaceId)), ifMatch);
     if (list.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
-    if (list.source_id !== null) throw goesWithSource(String(list.name));
+    if (list.source_id !== null) throw new WeirError('REFUSED', goesWithSource(String(list.name)));
     yield* removeList(now, { workspaceId, workspacePk, list, forGood, by });
   },
   *rememberAnswer(now, workspaceId, once, answer) {
