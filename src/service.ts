@@ -87,7 +87,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     authenticator: authentication,
     submitSignals: signals.submitSignals,
     ...feeds.answers,
-    manage: startManage(base, seen, feeds, signals, ownStatus),
+    manage: startManage(base, seen, feeds, signals, ownStatus, sources),
     readiness: ready,
     draining,
     now,

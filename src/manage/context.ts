@@ -59,6 +59,8 @@ export interface ManagePorts extends RuleManagement {
   readonly secretKeys: SecretKeys;
   /** Which addresses sources may be fetched from. */
   readonly sourceReach: Reach;
+  /** Has this process look at once at what was asked of sources; undefined where it does not refresh them. */
+  readonly refreshSources?: (() => void) | undefined;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */
