@@ -11,6 +11,7 @@ import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
+import type { SourceTrier } from '../source/try-source.ts';
 import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
 import type { LateAnswers } from './late.ts';
@@ -18,20 +19,11 @@ import type { RuleManagement } from './rules/rule-ports.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
 
-/** One kind of geo data in use. */
+/** One kind of geo data in use, as `weir geo status` prints it. */
 interface GeoKindStatus {
-  /** `packaged`, or the operator's file. */
-  readonly source: string;
-  readonly format: string;
-  readonly date: string;
-  /** Whole days since `date`. */
+  /** Whole days since the date of the data. */
   readonly age_days: number;
-  /** How many countries or ASNs have ranges. */
-  readonly keys: number;
-  readonly ranges_v4: number;
-  readonly ranges_v6: number;
-  /** null for the operator's own file. */
-  readonly attribution: string | null;
+  readonly [field: string]: unknown;
 }
 
 /** What the service knows of itself. */
@@ -61,6 +53,8 @@ export interface ManagePorts extends RuleManagement {
   readonly sourceReach: Reach;
   /** Has this process look at once at what was asked of sources; undefined where it does not refresh them. */
   readonly refreshSources?: (() => void) | undefined;
+  /** Tries sources. */
+  readonly trySource: SourceTrier;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */

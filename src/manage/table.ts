@@ -20,6 +20,7 @@ import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
 import { SOURCE_REFRESH_OPERATIONS } from './operations/source-refreshes.ts';
+import { SOURCE_TRIAL } from './operations/source-trial.ts';
 import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
@@ -46,6 +47,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...SOURCE_TRIAL,
   ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,
   ...CONTENT_OPERATIONS,

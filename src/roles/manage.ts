@@ -14,6 +14,7 @@ import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
+import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import { caughtUp } from '../stream/lag.ts';
@@ -49,6 +50,7 @@ export function startManage(
     secretKeys: config.secretsKey,
     refreshSources: sources && (() => void sources.tick(true)),
     sourceReach: sourceReach(config.sourceNetworks),
+    trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
@@ -91,6 +93,14 @@ export function startManage(
   onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;
 }
+
+/** What of the settings a thread that tries sources is given. */
+const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
+  ...{ databaseUrl, dataDir },
+  ...{ sourceNetworks: config.sourceNetworks, sourceProxy: config.sourceProxy, noProxy: config.noProxy },
+  ...{ sourceCaFile: config.sourceCaFile, sourceContact: config.sourceContact, baseUrl: config.baseUrl },
+  ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
+});
 
 /** What the engines are, as people call them. */
 const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({

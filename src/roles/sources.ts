@@ -1,20 +1,17 @@
 /** The role `sources`: keeps the lists of sources as their origins have them (SPEC D23.10). */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getCACertificates } from 'node:tls';
-import { parseNetwork } from '@weir/network/parse.ts';
 import type { Caller } from '../account/caller.ts';
 import { blockGuards } from '../account/guard-rails.ts';
 import type { Source } from '../account/source.ts';
 import { type Clocks, systemClock } from '../clock.ts';
-import { WeirError } from '../errors.ts';
-import { emptyFolder, type SourceFetch, sourceFetch } from '../fetch/content-file.ts';
+import { emptyFolder } from '../fetch/content-file.ts';
 import type { ApplyPorts } from '../manage/sources/apply.ts';
 import { credentialHeaders } from '../manage/sources/source-secret.ts';
 import type { Store } from '../ports/store.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
+import { fetchOf } from '../runtime/sources/fetching.ts';
 import { holdLease } from '../runtime/sources/lease.ts';
 import { type Refresher, refresher } from '../runtime/sources/refresher.ts';
 import type { Config } from '../settings/settings.ts';
@@ -28,36 +25,11 @@ import type { Signals } from './signals.ts';
 const MEBIBYTE = 1024 * 1024;
 /** How often it is looked whether something is due, ms. */
 const TICK = 1000;
-/** Without a byte, ms. */
-const IDLE = 30_000;
 
 /** What the role gives; undefined without it. */
 export type Sources = Pick<Refresher, 'known' | 'tick'>;
 
-/** What fetches as the settings say. Rejects with USAGE where a file of theirs cannot be read. */
-export function fetchOf(config: Config, now: () => number): SourceFetch {
-  const { sourceNetworks, sourceProxy, noProxy, sourceMaxMb, sourceSeconds } = config;
-  return sourceFetch({
-    folder: folderOf(config),
-    networks: sourceNetworks.map(parseNetwork).filter((network) => typeof network !== 'string'),
-    via: { proxy: sourceProxy === undefined ? undefined : new URL(sourceProxy), noProxy },
-    ca: authorities(config),
-    contact: config.sourceContact ?? config.baseUrl,
-    limits: { idleMs: IDLE, totalMs: sourceSeconds * 1000, bytes: sourceMaxMb * MEBIBYTE },
-    now,
-  });
-}
-
 const folderOf = ({ dataDir }: Config) => join(dataDir, 'sources');
-
-function authorities({ sourceCaFile }: Config): string[] | undefined {
-  if (sourceCaFile === undefined) return undefined;
-  try {
-    return [...getCACertificates('default'), readFileSync(sourceCaFile, 'utf8')];
-  } catch (error) {
-    throw new WeirError('USAGE', `SOURCE_CA_FILE cannot be read: ${(error as Error).message}`);
-  }
-}
 
 export function startSources(base: Base, { accept }: Signals): Sources | undefined {
   const { config, onStop } = base;
@@ -95,7 +67,7 @@ export function refresherOf(base: Base, accept: Accept, { now, monotonic, random
     apply,
     store,
     lease: holdLease(store, `${process.pid}-${randomUUID()}`, monotonic),
-    fetch: fetchOf(config, now),
+    fetch: fetchOf(config, folderOf(config), now),
     credentials: (record) => credentialHeaders(config.secretsKey, record),
     callerOf: callerOf(store),
     // What is there was left by a process that has ended.

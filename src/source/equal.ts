@@ -39,7 +39,7 @@ export interface EqualTask {
   readonly listId: string;
   /** Its rules are concerned even when no entry has it. */
   readonly action: ListAction;
-  /** Whether entries that guard rails refuse hold everything back that would go (`keep`), or count as absent (`skip`), with all that cannot be taken (`skip_all`). */
+  /** Whether entries that guard rails refuse hold back every removal (`keep`), or count as absent (`skip`), with all that cannot be taken (`skip_all`). */
   readonly refused: 'keep' | 'skip' | 'skip_all';
 }
 
@@ -68,7 +68,7 @@ export interface EqualPlan {
   readonly passed: Readonly<Record<string, number>>;
   /** The first of what is wrong, refusals included. */
   readonly faults: readonly PlacedFault[];
-  /** Whether so much would go, or come, that somebody has to be sure. */
+  /** Whether so much would be removed, or added, that somebody has to be sure. */
   readonly isLarge: boolean;
 }
 

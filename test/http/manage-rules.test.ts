@@ -458,7 +458,7 @@ suite('management of rules', () => {
     assert.equal(refused.status, 409);
     assert.match(
       refused.body.message,
-      /of the 10 rules of the list "default" 7 would go, and 0 would come: when that is meant, say so with confirmed$/,
+      /of the 10 rules of the list "default" 7 would be removed, and 0 would be added: when that is meant, say so with confirmed$/,
     );
     const faulty = await done('/imports?replace=1', `${most}\nnonsense`);
     assert.deepEqual(

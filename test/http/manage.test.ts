@@ -139,6 +139,7 @@ suite('management', () => {
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     acceptSource: async () => ({}),
     discardSource: async () => ({}),
+    trySource: async () => ({ url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
@@ -173,7 +174,7 @@ suite('management', () => {
   test('D15.1 401 without a key and with a wrong one, in the shape of signals', async () => {
     for (const row of OPERATIONS) {
       // So many wrong keys in a second are answered otherwise.
-      for (const key of OPERATIONS.indexOf(row) % 3 === 0 ? ['', 'weir_wrong_key'] : ['']) {
+      for (const key of OPERATIONS.indexOf(row) % 4 === 0 ? ['', 'weir_wrong_key'] : ['']) {
         const { status, headers, text } = await call(row.method, unknownPath(row), key, await bodyOf(row));
         assert.deepEqual([row.name, status, headers['www-authenticate'], headers['cache-control']], [row.name, 401, 'Bearer', 'no-store']);
         assert.equal(text, '{"error":"Unauthorized","message":"Invalid or missing API key","code":401}');
@@ -617,7 +618,8 @@ suite('management', () => {
     await getFeed(server.url, stranger);
     const { body } = await get('/status');
     assert.deepEqual(Object.keys(body).sort(), [
-      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'unused_keys', 'urgent'],
+      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'sources', 'unused_keys'],
+      'urgent',
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

@@ -129,7 +129,7 @@ test('D23.16, D23.17 a poisoned refresh is held with its difference; accepted it
   await world.run();
   server.set('/poison', list(text(1000, 1600)));
   const { held } = await world.next(source);
-  assert.match(held!.reason, /300 of 300 entries would go, more than 50 %; 600 would come to the 300 that there are/);
+  assert.match(held!.reason, /300 of 300 entries would be removed, more than 50 %; 600 would be added to the 300 that there are/);
   assert.deepEqual([held!.difference!.added, held!.difference!.removed], [600, 300]);
   assert.deepEqual(await world.rules(source), lines(0, 300).sort());
   // It is still held when it comes again, also after its server has moved on.

@@ -48,7 +48,7 @@ interface Plan {
 }
 
 /**
- * Hands the content to the service in parts; it compares it with the list and sends what differs. Rejects with USAGE when much would go or
+ * Hands the content to the service in parts; it compares it with the list and sends what differs. Rejects with USAGE when much would be removed or
  * come and nobody is sure, or the service gave it up, with SendFailure when it takes no more.
  */
 export async function replaceList(
@@ -81,7 +81,7 @@ export async function replaceList(
   const plan = told.plan!;
   if (told.state === 'planned') {
     const { present, added, removed } = plan;
-    const much = `of the ${present} rules of the list "${told.list}" ${removed} would go, and ${added} would come`;
+    const much = `of the ${present} rules of the list "${told.list}" ${removed} would be removed, and ${added} would be added`;
     throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
   }
   if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);

@@ -43,14 +43,14 @@ export function sendCommand(add: AddCommand): void {
         .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is removed')
         .option(
           '--refused <way>',
-          'with --replace: entries that guard rails refuse hold back all that would go (keep), or count as absent (skip)',
+          'with --replace: entries that guard rails refuse hold back every removal (keep), or count as absent (skip)',
           oneOf('--refused', ['keep', 'skip']),
         )
         .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
         .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
         .option(
           '--yes',
-          'also whole countries and ASNs of a plain list; with --replace: also when more than half of the list would go, or more would come than it has',
+          'also whole countries and ASNs of a plain list; with --replace: also when more than half of the list would be removed, or more added than it has',
         ),
     {
       async run(context, [file], options) {

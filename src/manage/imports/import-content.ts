@@ -28,7 +28,7 @@ export interface ImportRequest {
   readonly preview: boolean;
   /** Whether the rules of the list go that the file does not have. */
   readonly replace: boolean;
-  /** With `replace`: whether entries that guard rails refuse keep everything that would go, or count as absent. */
+  /** With `replace`: whether entries that guard rails hold back every removal, or count as absent. */
   readonly refused: 'keep' | 'skip';
   /** Whether those may be more than half of its rules, and whole countries and ASNs may be meant. */
   readonly isSure: boolean;

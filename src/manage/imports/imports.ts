@@ -35,7 +35,7 @@ export interface Replaced {
   readonly kept: number;
   /** Entries that guard rails refuse. */
   readonly refused: number;
-  /** Whether more than half of the list would go, or come, which has to be confirmed. */
+  /** Whether more than half of the list would be removed, or added, which has to be confirmed. */
   readonly needs_confirmation: boolean;
 }
 

@@ -40,7 +40,7 @@ const QUERY = Type.Object({
   refused: Type.Optional(
     Type.Enum(['keep', 'skip'], {
       description:
-        'With `replace`: entries that guard rails refuse hold back all that would go (keep, when absent), or count as absent (skip).',
+        'With `replace`: entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
     }),
   ),
   confirmed: Type.Optional(
@@ -121,7 +121,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
                 refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
                 kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
                 needs_confirmation: Type.Boolean({
-                  description: 'More than half of the list would go, or more would come than it has.',
+                  description: 'More than half of the list would be removed, or more added than it has.',
                 }),
               },
               { description: 'With `replace` only.' },
@@ -138,7 +138,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     isLong: true,
     refusals: {
       404: 'No such access-rules list',
-      409: 'Most of the list would go, or whole countries and ASNs are meant',
+      409: 'Most of the list would be removed, or whole countries and ASNs are meant',
       413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
     },
     async run(context, { query, bytes }): Promise<ImportAnswer> {

@@ -21,12 +21,11 @@ interface Kept {
 const OWN_HEADERS = /^(host|connection|content-.*|transfer-encoding|accept.*|te|upgrade|expect|if-.*|range|user-agent|proxy-.*)$/i;
 const LONGEST = 4096;
 
-/**
- * What is kept of a secret; undefined: nothing is said of it. Rejects with USAGE for what is wrong with it, with REFUSED where the service has no
- * key to seal it with.
- */
-export function keptSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSecret): Kept | undefined {
-  const { auth, authHeader, secret } = given;
+/** A secret and as what it is sent; both null: none. */
+type Read = { readonly credential: Credential; readonly secret: string } | { readonly credential: null; readonly secret: null };
+
+/** What somebody says of a secret; undefined: nothing. Rejects with USAGE for what is wrong with it. */
+function readSecret({ auth, authHeader, secret }: GivenSecret): Read | undefined {
   if (auth === undefined && authHeader == null && secret == null) return undefined;
   if (auth === null || auth === undefined) {
     if (secret == null && authHeader == null) return { credential: null, secret: null };
@@ -37,23 +36,44 @@ export function keptSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSec
   if (fault !== undefined) throw fieldFault('secret', fault);
   const credential = auth === 'header' ? { kind: auth, name: headerName(authHeader) } : { kind: auth };
   if (auth !== 'header' && authHeader != null) throw fieldFault('auth_header', 'is for the auth header');
+  return { credential, secret };
+}
+
+/**
+ * What is kept of a secret; undefined: nothing is said of it. Rejects with USAGE for what is wrong with it, with REFUSED where the service has no
+ * key to seal it with.
+ */
+export function keptSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSecret): Kept | undefined {
+  const read = readSecret(given);
+  if (read === undefined || read.credential === null) return read;
   if (keys.length === 0)
     throw new WeirError(
       'REFUSED',
       'secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY',
     );
-  return { credential, secret: sealSecret(keys, owner, secret) };
+  return { credential: read.credential, secret: sealSecret(keys, owner, read.secret) };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The headers of a secret that is not kept; undefined: nothing is said of one. Rejects with USAGE for what is wrong with it. */
+export function givenHeaders(given: GivenSecret): Headers | undefined {
+  const read = readSecret(given);
+  return read && (read.credential === null ? {} : headersOf(read.credential, read.secret));
 }
 
 /** The headers that show who a source is; undefined where its secret is missing, or no key opens it. */
 export function credentialHeaders(
   keys: SecretKeys,
   { source, secret }: { readonly source: SecretOwner & { readonly credential: Credential | null }; readonly secret: Uint8Array | null },
-): Readonly<Record<string, string>> | undefined {
+): Headers | undefined {
   const { credential } = source;
   if (credential === null) return {};
   const text = secret === null ? undefined : openSecret(keys, source, secret);
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : headersOf(credential, text);
+}
+
+function headersOf(credential: Credential, text: string): Headers {
   if (credential.kind === 'header') return { [credential.name]: text };
   return { authorization: credential.kind === 'bearer' ? `Bearer ${text}` : `Basic ${Buffer.from(text).toString('base64')}` };
 }

@@ -30,13 +30,11 @@ export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>
 /** What somebody wants of a source. */
 export type WantedSource = GivenSettings & GivenSecret;
 
-/** Makes a source, of a row of the catalogue where that is named. Rejects with USAGE for what is wrong with it, with REFUSED where it has no room. */
-export async function createSource(
-  context: SourceChange,
-  wanted: Omit<WantedSource, 'url'> & { readonly name?: string | undefined; readonly url?: string | undefined },
-): Promise<SourceRecord> {
-  const { store, workspaceId, maxLists, maxSources, secretKeys } = context;
-  const { name: given, auth, authHeader, secret, ...settings } = wanted;
+/** A source that somebody wants made: its address, or the row of the catalogue that has it. */
+type WantedNew<T> = Omit<T, 'url'> & { readonly name?: string | undefined; readonly url?: string | undefined };
+
+/** The settings of a source that is made, of a row of the catalogue where that is named. Rejects with USAGE for what is missing. */
+export function newSource({ name: given, ...settings }: WantedNew<GivenSettings>): OpenSettings & { readonly name: string } {
   const row = settings.catalogue == null ? undefined : catalogueRow(settings.catalogue);
   const name = given ?? row?.name;
   const url = settings.url ?? row?.url;
@@ -44,12 +42,23 @@ export async function createSource(
     value === undefined ? [{ field, message: 'is required' }] : [],
   );
   refuse(missing);
-  const merged = newSettings({ ...fromCatalogue(row, settings), url: url! });
+  return { name: name!, ...newSettings({ ...fromCatalogue(row, settings), url: url! }) };
+}
+
+/** Makes a source. Rejects with USAGE for what is wrong with it, with REFUSED where it has no room. */
+export async function createSource(context: SourceChange, wanted: WantedNew<WantedSource>): Promise<SourceRecord> {
+  const { store, workspaceId, maxLists, maxSources, secretKeys } = context;
+  const { auth, authHeader, secret, ...settings } = wanted;
+  const { name, ...merged } = newSource(settings);
   refuse(settingsFaults(merged, context.sourceReach));
   const id = randomUUID();
   const kept = keptSecret(secretKeys, { id, url: merged.url }, { auth, authHeader, secret }) ?? { credential: null, secret: null };
-  const source = { ...merged, ...kept, id, name: name!, list: NO_SETTINGS };
-  return store.createSource(workspaceId, source, { maxSources, maxLists }, changeOptions(context));
+  return store.createSource(
+    workspaceId,
+    { ...merged, ...kept, id, name, list: NO_SETTINGS },
+    { maxSources, maxLists },
+    changeOptions(context),
+  );
 }
 
 function catalogueRow(name: string): CatalogueRow {
@@ -89,7 +98,8 @@ export async function changeSource(context: SourceChange, ref: string, wanted: W
   return store.updateSource(workspaceId, source.id, { ...differing(source, settings), ...kept }, changeOptions(context));
 }
 
-const settingsOf = ({ url, purpose, every, reading, guards, copies, catalogue }: Source): OpenSettings => ({
+/** What is set of a source. */
+export const settingsOf = ({ url, purpose, every, reading, guards, copies, catalogue }: Source): OpenSettings => ({
   ...{ url, purpose, every, reading, guards, copies, catalogue },
 });
 

@@ -21,11 +21,13 @@ export interface Seen {
   /** Networks wider than the source may bring, of those that no guard rail refuses. */
   wider: number;
   firstWider: string;
+  /** How many entries the content says that it has; null where it says nothing of that. */
+  said: number | null;
   /** Entries for countries and ASNs. */
   readonly wide: Pick<ListEntry, 'target' | 'action'>[];
 }
 
-export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', wide: [] });
+export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', said: null, wide: [] });
 
 export interface ContentOf extends Pick<Source, 'name' | 'purpose' | 'reading' | 'guards'> {
   /** Where it comes from: the end of the name may tell its form. */
@@ -53,6 +55,9 @@ export async function* readSource(
     paths: paths.map(readPath),
     condition: condition === null ? undefined : readCondition(condition),
     mostBytes,
+    onWhole: (said: number) => {
+      seen.said = said;
+    },
   };
   const content =
     format === 'taxii'

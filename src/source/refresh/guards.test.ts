@@ -9,10 +9,10 @@ const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, w
 const judged = (plan: Partial<EqualPlan>, facts: Partial<ContentFacts> = {}, guards: Partial<typeof DEFAULT_GUARDS> = {}) =>
   guardFaults({ ...NOTHING, passed: {}, faults: [], isLarge: false, ...plan }, { ...FACTS, ...facts }, { ...DEFAULT_GUARDS, ...guards });
 
-test('D23.16 a refresh is judged by what would go and come, not by sizes', () => {
+test('D23.16 a refresh is judged by what would be removed and added, not by sizes', () => {
   const before = { present: 1000, unchanged: 1000 };
   assert.deepEqual(judged({ ...before, added: 500 }), []);
-  assert.match(judged({ ...before, added: 501 })[0]!, /501 would come to the 1000/);
+  assert.match(judged({ ...before, added: 501 })[0]!, /501 would be added to the 1000/);
   assert.deepEqual(judged({ ...before, removed: 500, unchanged: 500 }), []);
   // As many as before, and yet others.
   assert.equal(judged({ present: 1000, removed: 600, added: 600, unchanged: 400 }).length, 2);

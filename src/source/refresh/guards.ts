@@ -31,12 +31,12 @@ const GUARDS: readonly Guard[] = [
   ({ removed, present }, _, { changePercent, mayBeEmpty }) =>
     isOver(removed, present, changePercent) &&
     !(mayBeEmpty && removed <= FEW) &&
-    `${removed} of ${present} entries would go, more than ${changePercent} %`,
+    `${removed} of ${present} entries would be removed, more than ${changePercent} %`,
   ({ added, present }, _, { changePercent }) =>
     present > 0 &&
     added > FEW &&
     isOver(added, present, changePercent) &&
-    `${added} would come to the ${present} that there are, more than ${changePercent} %`,
+    `${added} would be added to the ${present} that there are, more than ${changePercent} %`,
   (plan, _, { refusedPercent }) =>
     isOver(plan.refused, entriesOf(plan), refusedPercent) &&
     `guard rails refuse ${plan.refused} of ${entriesOf(plan)} entries, more than ${refusedPercent} %: ${firstFault(plan)}`,
