@@ -46,7 +46,7 @@ suite('weir status', () => {
     );
     assert.match(
       lines.find((line) => line.startsWith('process:'))!,
-      new RegExp(`${server.pid} on ${server.url}: signals, consumer, feeds, manage, since `),
+      new RegExp(`${server.pid} on ${server.url}: signals, consumer, feeds, manage, sources, since `),
     );
 
     const unguarded = await status({ MIN_PREFIX_V4: '0' });
@@ -182,7 +182,7 @@ suite('weir status', () => {
     };
     const parts = {
       ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
-      ...{ unusedKeys: null, endingKeys: null, unguarded: null, workspaces: new Map<string, string>() },
+      ...{ unusedKeys: null, endingKeys: null, sources: null, unguarded: null, workspaces: new Map<string, string>() },
     };
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
