@@ -73,7 +73,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
   const feeds = startFeeds(base, seen, authentication.keyRevision);
   const appends = watchAppends(base.stream, monotonic, log);
   const signals = startSignals(base, seen, feeds, appends);
-  startSources(base, signals);
+  const sources = startSources(base, signals);
   const ready = readinessOf(base, landing, appends, draining);
   const startedAt = now();
   const ownStatus = async (): Promise<ProcessStatus> => ({
@@ -85,13 +85,13 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     feeds: seen.watch.feeds(),
     judges: judgingSettings(config, serviceGuardRails(config)),
   });
-  const metrics = metricsOf(base, seen, feeds, landing, ready, authentication);
+  const metrics = metricsOf(base, seen, feeds, landing, ready, authentication, sources);
   const app = createApp({
     settings: config,
     authenticator: authentication,
     submitSignals: signals.submitSignals,
     ...feeds.answers,
-    manage: startManage(base, seen, feeds, signals, ownStatus),
+    manage: startManage(base, seen, feeds, signals, ownStatus, sources),
     readiness: ready,
     draining,
     now,

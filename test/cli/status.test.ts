@@ -180,7 +180,7 @@ suite('weir status', () => {
     };
     const parts = {
       ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
-      ...{ unusedKeys: null, endingKeys: null, unguarded: null, workspaces: new Map<string, string>() },
+      ...{ unusedKeys: null, endingKeys: null, sources: null, unguarded: null, workspaces: new Map<string, string>() },
     };
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
