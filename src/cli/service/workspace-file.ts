@@ -99,7 +99,7 @@ function fileChecker() {
   const lists = new Set<string>();
   const feeds = new Set<string>();
   const sources = new Set<string>();
-  let hasDefault = false;
+  let defaultList: string | undefined;
   let last: Word | undefined;
   const UNKNOWN_LIST = 'list_id: no line before is this list';
 
@@ -109,9 +109,9 @@ function fileChecker() {
     list: entry('list', LIST_LINE, (list) => {
       counts.lists += 1;
       if (lists.has(list.id)) return 'id: an earlier line has it';
-      if (list.isDefault && hasDefault) return 'default: an earlier list is the default one';
+      if (list.isDefault && defaultList !== undefined) return 'default: an earlier list is the default one';
       lists.add(list.id);
-      hasDefault ||= list.isDefault;
+      if (list.isDefault) defaultList = list.id;
       return { list };
     }),
     feed: entry('feed', FEED_LINE, (feed) => {
@@ -124,6 +124,7 @@ function fileChecker() {
       counts.sources += 1;
       if (sources.has(source.listId)) return 'list_id: an earlier line has it';
       sources.add(source.listId);
+      if (source.listId === defaultList) return 'list_id: the default list has no source';
       return lists.has(source.listId) ? { source } : UNKNOWN_LIST;
     }),
     key: entry('key', KEY_LINE, (key) => {
@@ -138,7 +139,7 @@ function fileChecker() {
       return rule.listId === null || lists.has(rule.listId) ? { rule } : UNKNOWN_LIST;
     }),
     end: (given) => {
-      if (!hasDefault) return 'no list before is the default one';
+      if (defaultList === undefined) return 'no list before is the default one';
       const odd = (Object.keys(counts) as (keyof Counts)[]).find((what) => countOf(given, what) !== counts[what]);
       return odd && `end.${odd}: the file has ${counts[odd]}; lines were removed or added`;
     },

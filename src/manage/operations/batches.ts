@@ -18,7 +18,7 @@ const BATCH = {
   entries: [3, 'Entries that have landed.'],
   undoes: [null, id],
   undone_by: [null, id],
-  undoable: [true, 'false: too much has changed since; what it replaced is not known any more.'],
+  undoable: [true, 'false: too much has changed since, and what it replaced is not known any more; or its list is deleted.'],
 } as const satisfies Fields;
 const EFFECT = {
   removes: [2, 'Rules that it made.'],

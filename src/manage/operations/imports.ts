@@ -160,7 +160,8 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         refused: refused as 'keep' | 'skip',
         isSure,
       };
-      const done = await importFile(context, request);
+      // Read, a file takes several times its size in memory: a workspace has one at a time.
+      const done = await context.inTurn(() => importFile(context, request), `import ${context.workspaceId}`);
       if (done.refused !== undefined) return throwRefusal(done.refused);
       const { accepted, failed } = done;
       return {

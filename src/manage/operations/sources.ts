@@ -15,12 +15,12 @@ import { Name } from './settings.ts';
 const bodyOf = (record: SourceRecord, { now }: ManageContext) => sourceJson(record, now());
 
 /** The answer to every request that leaves a source as it is now. */
-const shown = (record: SourceRecord, context: ManageContext): Outcome => ({
+export const shown = (record: SourceRecord, context: ManageContext): Outcome => ({
   body: bodyOf(record, context),
   tag: stateTag(sourceSettingsJson(record.source)),
 });
 
-const UNKNOWN = 'there is no source "spamhaus-drop"';
+export const UNKNOWN = 'there is no source "spamhaus-drop"';
 const BY_HOST = 'Often enough is told by its maker: what the catalogue knows of a host is the least.';
 
 const pausing = (isPaused: boolean) =>
