@@ -1,4 +1,4 @@
-import { keptBySource } from '../../account/source.ts';
+import { keptBySource } from '../../account/kept-list.ts';
 import { answerOf, nullable, Type } from '../../json-schema.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { ManageContext } from '../context.ts';
