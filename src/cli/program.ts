@@ -51,6 +51,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['feed'], async () => (await import('./account/feeds.ts')).feedCommands],
   [['target'], async () => (await import('./account/targets.ts')).targetCommands],
   [['source'], async () => (await import('./sources/sources.ts')).sourceCommands],
+  [['source'], async () => (await import('./sources/refreshes.ts')).sourceRefreshCommands],
   [['rule'], async () => (await import('./rules/rules.ts')).ruleCommands],
   [['rule'], async () => (await import('./rules/rule-delete.ts')).ruleDeleteCommand],
   [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],

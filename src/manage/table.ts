@@ -19,6 +19,7 @@ import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
 import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
+import { SOURCE_REFRESH_OPERATIONS } from './operations/source-refreshes.ts';
 import { SOURCE_TRIAL } from './operations/source-trial.ts';
 import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
@@ -34,6 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...FEED_OPERATIONS,
   ...TARGET_OPERATIONS,
   ...SOURCE_OPERATIONS,
+  ...SOURCE_REFRESH_OPERATIONS,
   ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
   ...RULE_DELETIONS,
