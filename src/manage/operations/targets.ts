@@ -37,11 +37,10 @@ const Row = Type.Object({
 });
 
 export const TARGET_OPERATIONS: readonly Operation[] = [
-  operation('listTargets', 'GET /targets', {
+  operation('listTargets', 'GET /targets', 'rules:read', {
     summary: 'Kinds of devices, with what each takes',
     description:
       'A list or feed that names one as its `target` has its format, family, host style and cap where it says nothing of its own.',
-    permission: 'rules:read',
     answer: Type.Object({ targets: Type.Array(Row) }, { title: 'Targets', examples: [{ targets: [ALL_TARGETS[0]!] }] }),
     run: async () => ({ targets: ALL_TARGETS }),
   }),
