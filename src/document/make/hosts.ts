@@ -18,7 +18,8 @@ export function asHosts(content: Content, most: number): Content {
 /** What a 413 of such a feed says: what is widest in it, and what helps. */
 export function bareHint({ classes }: Content): string {
   const widest = classes.flatMap(widestOf).sort((a, b) => b.bits - a.bits)[0];
-  const named = widest === undefined ? '' : ` The widest network is ${formatNetwork(widest.network)}, ${2n ** BigInt(widest.bits)} addresses.`;
+  const named =
+    widest === undefined ? '' : ` The widest network is ${formatNetwork(widest.network)}, ${2n ** BigInt(widest.bits)} addresses.`;
   return `This feed has single addresses (host_style bare): every network is written address by address.${named} To publish it: remove wide networks, raise its max_entries, or set host_style to cidr where the device takes networks.`;
 }
 
