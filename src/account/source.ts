@@ -258,10 +258,13 @@ export interface SourceAsk {
   readonly replacement?: string;
 }
 
+/** How a refresh ends. */
+export const RUN_OUTCOMES = ['applied', 'unchanged', 'held', 'failed', 'stopped', 'expired', 'discarded'] as const;
+
 /** One refresh, as it is told afterwards. */
 export interface SourceRun {
   readonly at: number;
-  readonly outcome: 'applied' | 'unchanged' | 'held' | 'failed' | 'stopped' | 'expired' | 'discarded';
+  readonly outcome: (typeof RUN_OUTCOMES)[number];
   readonly ms: number;
   readonly bytes: number;
   readonly entries: number;

@@ -66,6 +66,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
   [['source'], async () => (await import('./sources/catalogue.ts')).catalogueCommand],
   [['source'], async () => (await import('./sources/try.ts')).tryCommand],
+  [['source'], async () => (await import('./sources/asks.ts')).askCommands],
   [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],

@@ -19,6 +19,7 @@ import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
 import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
+import { SOURCE_ASKS } from './operations/source-asks.ts';
 import { SOURCE_TRIAL } from './operations/source-trial.ts';
 import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...SOURCE_ASKS,
   ...SOURCE_TRIAL,
   ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,

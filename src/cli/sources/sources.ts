@@ -1,10 +1,9 @@
 /** `weir source`: lists with an origin (SPEC D23). */
 import type { Command } from 'commander';
-import type { SourceRun } from '../../account/source.ts';
-import { isoTime } from '../../clock.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { byCommand } from '../../manage/context.ts';
 import { deletionPreview } from '../../manage/deletion.ts';
+import { runJson } from '../../manage/operations/source-asks.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
 import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
@@ -128,9 +127,6 @@ const deleteOptions = (c: Command): Command =>
     .option('--keep-list', 'its list stays with its rules, as an ordinary one')
     .option('--for-good', 'it cannot be brought back, and its rules do not count any more')
     .option('--yes', 'do it without asking');
-
-/** A refresh as JSON has it. */
-const runJson = ({ at, ...run }: SourceRun) => ({ at: isoTime(at), ...run });
 
 type Shown = SourceJson & { readonly runs: readonly ReturnType<typeof runJson>[] };
 

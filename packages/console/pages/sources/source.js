@@ -63,21 +63,19 @@ export function SourcePage({ id, session }) {
 function One({ source, tag, session, refresh }) {
   const [asked, setAsked] = useState(/** @type {keyof typeof WORKS | 'delete' | undefined} */ (undefined));
   const state = stateOf(source);
-  const canManage = may(session, 'manage');
+  const [canManage, canAsk] = [may(session, 'manage'), may(session, 'rules:write')];
   const isResting = source.paused || source.state === 'stopped';
-  const actions =
-    canManage &&
-    html`
-      ${!source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
-      <${Button} onClick=${() => setAsked(isResting ? 'resume' : 'pause')}>${isResting ? 'Resume' : 'Pause'}<//>
-      <${Button} icon="trash" kind="danger" onClick=${() => setAsked('delete')}>Delete<//>
-    `;
+  const actions = html`
+    ${canAsk && !source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
+    ${canManage && html`<${Button} onClick=${() => setAsked(isResting ? 'resume' : 'pause')}>${isResting ? 'Resume' : 'Pause'}<//>`}
+    ${canManage && html`<${Button} icon="trash" kind="danger" onClick=${() => setAsked('delete')}>Delete<//>`}
+  `;
   return html`
     <${PageHead} title=${source.name} back=${{ href: link('/sources'), label: 'Sources' }} actions=${actions}>
       <span class="row"><${Badge} kind=${state.kind}>${source.state}<//><span>${state.about}</span></span>
     <//>
     ${source.fault !== null && html`<${Notice} kind="warn"><span class="text">${source.fault}</span><//>`}
-    ${source.held !== null && html`<${HeldCard} held=${source.held} canManage=${canManage} onWork=${setAsked} />`}
+    ${source.held !== null && html`<${HeldCard} held=${source.held} canAsk=${canAsk} onWork=${setAsked} />`}
     <${Card} title="How it is">
       <${Facts} facts=${[
         ['Address', source.url],
@@ -113,8 +111,8 @@ const DIFFERENCE = [
   ['failed', 'Cannot be taken'],
 ];
 
-/** @param {{ held: import('./source-state.js').Held, canManage: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
-function HeldCard({ held, canManage, onWork }) {
+/** @param {{ held: import('./source-state.js').Held, canAsk: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
+function HeldCard({ held, canAsk, onWork }) {
   const { difference } = held;
   const facts = DIFFERENCE.flatMap(([field, label]) =>
     typeof difference?.[field] === 'number' && (difference[field] > 0 || field === 'present') ? [[label, count(difference[field])]] : [],
@@ -124,7 +122,7 @@ function HeldCard({ held, canManage, onWork }) {
       <${Notice} kind="warn"><span><span class="text">${held.reason}</span>, <${Ago} at=${held.since} /></span><//>
       <${Facts} facts=${facts} />
       ${
-        canManage &&
+        canAsk &&
         html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`
       }
     <//>
