@@ -60,6 +60,5 @@ export const hasCode = (error: unknown, code: ErrorCode): error is Error & { cod
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Why a server's certificate is not trusted, without the advice that Node adds for its own options; undefined for other errors. */
-export function untrustedReason(error: Error & { readonly code?: unknown }): string | undefined {
-  return UNTRUSTED.test(String(error.code)) ? error.message.split(';')[0] : undefined;
-}
+export const untrustedReason = (error: Error & { readonly code?: unknown }): string | undefined =>
+  UNTRUSTED.test(String(error.code)) ? error.message.split(';')[0] : undefined;

@@ -232,14 +232,18 @@ export const newState = (now: number): SourceState => ({
   cursor: null,
 });
 
-/** The state of a source that is read in another way from now on: it is fetched anew, and what was known of its content counts no more. */
-export const afresh = (state: SourceState, now: number): SourceState => ({
+/**
+ * The state of a source that is read in another way from now on: it is fetched anew, and what was known of its content counts no more.
+ * `isElsewhere`: its address or its secret is another; what refused the one before may not refuse this one.
+ */
+export const afresh = (state: SourceState, now: number, isElsewhere: boolean): SourceState => ({
   ...newState(now),
   fetchedAt: state.fetchedAt,
   confirmedAt: state.confirmedAt,
   changedAt: state.changedAt,
   entries: state.entries,
-  hasWide: state.hasWide,
+  hasWide: !isElsewhere && state.hasWide,
+  stop: isElsewhere ? null : state.stop,
   applying: state.applying,
   replacement: state.replacement,
   undone: state.undone,

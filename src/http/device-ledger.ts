@@ -207,15 +207,13 @@ function* allOf(entries: KeyEntries): Generator<Entry> {
 /** What has polled; a newcomer that was written has only where it has since. */
 const seenOf = (entries: KeyEntries) => [...allOf(entries)].filter(({ pulls }) => pulls > 0).map(seenAs);
 
-function seenAs({ agent, first, last, got, ...entry }: Entry) {
-  return {
-    ...entry,
-    userAgent: withoutSecrets(agent),
-    firstPull: first,
-    lastPull: last,
-    documents: got.toReversed().map(({ content: { feedId, variant, etag, lastModified }, at }) => {
-      const { format, family, action } = nameOf(variant);
-      return { feedId, format, family, action, etag, lastModified, at };
-    }),
-  };
-}
+const seenAs = ({ agent, first, last, got, ...entry }: Entry) => ({
+  ...entry,
+  userAgent: withoutSecrets(agent),
+  firstPull: first,
+  lastPull: last,
+  documents: got.toReversed().map(({ content: { feedId, variant, etag, lastModified }, at }) => {
+    const { format, family, action } = nameOf(variant);
+    return { feedId, format, family, action, etag, lastModified, at };
+  }),
+});

@@ -19,20 +19,11 @@ import type { RuleManagement } from './rules/rule-ports.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
 
-/** One kind of geo data in use. */
+/** One kind of geo data in use, as `weir geo status` prints it. */
 interface GeoKindStatus {
-  /** `packaged`, or the operator's file. */
-  readonly source: string;
-  readonly format: string;
-  readonly date: string;
-  /** Whole days since `date`. */
+  /** Whole days since the date of the data. */
   readonly age_days: number;
-  /** How many countries or ASNs have ranges. */
-  readonly keys: number;
-  readonly ranges_v4: number;
-  readonly ranges_v6: number;
-  /** null for the operator's own file. */
-  readonly attribution: string | null;
+  readonly [field: string]: unknown;
 }
 
 /** What the service knows of itself. */

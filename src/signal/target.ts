@@ -32,9 +32,7 @@ const READERS: Record<TargetField, (text: string) => Target | string> = {
 export const targetFieldOf = (text: string): TargetField => (/^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip');
 
 /** The target behind one wire field, or what is wrong with its form. Whether an ASN or country exists is not judged here. */
-export function readTarget(field: TargetField, text: string): Target | string {
-  return READERS[field](text);
-}
+export const readTarget = (field: TargetField, text: string): Target | string => READERS[field](text);
 
 /** The target that a person names, of whichever kind, or what is wrong with it; a code that is of no country is. */
 export function targetNamed(text: string, isCountry: (code: string) => boolean): Target | string {
@@ -49,6 +47,4 @@ export function formatTarget(target: Target): string {
 }
 
 /** The canonical wire form of a target. */
-export function writeTarget(target: Target): WireTarget {
-  return { [target.kind]: formatTarget(target) };
-}
+export const writeTarget = (target: Target): WireTarget => ({ [target.kind]: formatTarget(target) });

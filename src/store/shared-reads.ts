@@ -1,5 +1,7 @@
 import { ENDS_SOON, IN_USE } from '../account/key.ts';
+import type { PageRequest } from '../ports/account-store.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/rule-store.ts';
+import type { WorkspaceDirectory } from '../ports/snapshot.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
@@ -14,8 +16,9 @@ import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
+import { pageOf } from './page.ts';
 import { WORKSPACE_PK } from './places.ts';
-import { keyOf, organizationOf, savedKeyOf, workspaceOf } from './rows.ts';
+import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { ruleCount } from './rules/rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rules/rule-pages.ts';
 import { senderStep } from './rules/rule-senders.ts';
@@ -33,6 +36,9 @@ const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "pa
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
 
+const LETTERS_OF_KEY = 'SELECT * FROM dead_letters WHERE substr(key, 1, 40) = $1 AND id < $2 ORDER BY id DESC LIMIT $3';
+const directoryText = (now: string) => `SELECT w.name AS workspace_name, w.revision AS workspace_revision, ${now} AS taken_at, l.*
+  FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 AS rule FROM access_rules r
   WHERE r.list_pk = (SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}) AND (r.expires_at IS NULL OR r.expires_at > ${now})
   LIMIT $3) AS counted`;
@@ -79,13 +85,56 @@ const WORKS = {
   ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, feedDays },
 };
 
-/** The reads that are the same in both dialects; `read` runs their statements, `now` is the store's clock as an expression. */
-export const sharedReads = (read: <T>(work: Work<T>) => Promise<T>, indexedBy: IndexedBy, now: string) => ({
+/** In what a dialect differs. */
+interface Dialect {
+  /** The store's clock as an expression. */
+  readonly now: string;
+  readonly indexedBy: IndexedBy;
+  /** How the key and the value of a dead letter are written, and read again. */
+  readonly written: (text: string) => string;
+  readonly read: (text: string) => string;
+}
+
+/** The works that are not the same text in both dialects. */
+const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
+  const letterOf = (row: Row) => deadLetterOf({ ...row, key: read(String(row.key)), value: read(String(row.value)) });
+  return {
+    *directory(workspaceId: string): Work<WorkspaceDirectory | undefined> {
+      const rows = yield* all(directoryText(now), workspaceId);
+      const [first] = rows;
+      return (
+        first && {
+          id: workspaceId,
+          name: String(first.workspace_name),
+          revision: Number(first.workspace_revision),
+          takenAt: Number(first.taken_at),
+          // Every workspace has one.
+          lists: rows.map((row) => listOf(row, workspaceId)),
+        }
+      );
+    },
+    ruleStep: (workspaceId: string, filter: StepFilter) => ruleStep(indexedBy, workspaceId, filter),
+    countListRules: (workspaceId: string, listId: string, most: number) => number(listCountText(now), workspaceId, listId, most),
+    *deadLetters(limit: number) {
+      return (yield* all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit)).map(letterOf);
+    },
+    *deadLetterPage(workspaceId: string, { after, limit }: PageRequest) {
+      const found = yield* all(LETTERS_OF_KEY, written(workspaceId), Number(after ?? Number.MAX_SAFE_INTEGER), limit + 1);
+      return pageOf(found.map(letterOf), limit, ({ id }) => String(id));
+    },
+    *deadLetter(id: number) {
+      const row = yield* one('SELECT * FROM dead_letters WHERE id = $1', id);
+      return row && letterOf(row);
+    },
+  };
+};
+
+/** The reads that are the same in both dialects; `read` runs their statements. */
+export const sharedReads = (read: <T>(work: Work<T>) => Promise<T>, dialect: Dialect) => ({
   ...driven(WORKS, read),
+  ...driven(worksOf(dialect), read),
   undoPreview: (workspaceId: string, batchId: string, step?: Step) => undoPreview(read, step, workspaceId, batchId),
-  rules: (workspaceId: string, filter: RuleFilter) => ruleRows(read, indexedBy, workspaceId, filter),
-  ruleStep: (workspaceId: string, filter: StepFilter) => read(ruleStep(indexedBy, workspaceId, filter)),
-  countListRules: (workspaceId: string, listId: string, most: number) => read(number(listCountText(now), workspaceId, listId, most)),
+  rules: (workspaceId: string, filter: RuleFilter) => ruleRows(read, dialect.indexedBy, workspaceId, filter),
 });
 
 /** The one number that a statement asks for. */

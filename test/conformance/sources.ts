@@ -214,11 +214,15 @@ export function sourceConformance(driver: StoreDriver): void {
       [null, null],
       'what was known of another address counts no more',
     );
+    const guards = { ...DEFAULT_GUARDS, changePercent: 80 };
+    const { state: judged } = await store.updateSource(workspace.id, two.id, { guards });
+    assert.deepEqual([judged.etag, judged.stop], [null, 'refused'], 'who refuses is asked again only where somebody resumes it');
+    assert.equal((await store.pauseSource(workspace.id, two.id, false)).state.stop, null);
     assert.deepEqual(await store.writeSources(lease, [update(one.id)]), [], 'it was made for the source as it was');
     await store.releaseLease('sources', 'a');
     await store.claimLease('sources', 'b', 60_000);
-    assert.equal(await store.writeSources(lease, [update(two.id, { state: { ...state, etag: null } })]), undefined);
-    assert.equal((await store.source(workspace.id, two.id))!.state.etag, '"e"');
+    assert.equal(await store.writeSources(lease, [update(two.id, { revision: 3 })]), undefined);
+    assert.equal((await store.source(workspace.id, two.id))!.state.etag, null);
   });
 
   test(`D4.11 D23.4 store ${name}: sources are restored onto their lists; those with a secret wait for it`, async (t) => {

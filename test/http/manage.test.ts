@@ -308,7 +308,9 @@ suite('management', () => {
 
   test('D15.7, D15.53 every change is in the audit log: event, object, key, person, fields before and after', async () => {
     const { body: who } = await get('/whoami');
-    for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {
+    // What is held is made by refreshes: test/source/try.test.ts.
+    const isHere = ({ name, audit }: Operation) => audit !== null && !['acceptSource', 'discardSource'].includes(name);
+    for (const row of OPERATIONS.filter(isHere)) {
       const ids: Record<string, string> = {};
       for (const name of names(row)) ids[name] = await RESOURCES[name]!();
       const body = await bodyOf(row);

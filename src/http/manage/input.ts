@@ -59,9 +59,8 @@ const valueAt = (given: Fields, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Fields | undefined | null)?.[name], given);
 
 /** The texts of a query as its schema has them; a text that is no number or boolean stays, for the schema to refuse. */
-function typedQuery(schema: TObject | undefined, query: Fields): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).map(([name, text]) => [name, typed(schema?.properties[name], text)]));
-}
+const typedQuery = (schema: TObject | undefined, query: Fields): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(query).map(([name, text]) => [name, typed(schema?.properties[name], text)]));
 
 function typed(schema: { readonly type?: unknown } | undefined, text: unknown): unknown {
   if (typeof text !== 'string') return text;

@@ -128,9 +128,8 @@ export const backLines = (back: readonly Device[], now: number): string[] =>
     (others) => `${others} other devices pull again`,
   );
 
-function limited(lines: string[], rest: (others: number) => string): string[] {
-  return lines.length <= LINES ? lines : [...lines.slice(0, LINES), rest(lines.length - LINES)];
-}
+const limited = (lines: string[], rest: (others: number) => string): string[] =>
+  lines.length <= LINES ? lines : [...lines.slice(0, LINES), rest(lines.length - LINES)];
 
 const nameOf = ({ userAgent, address, keyId, workspaceId }: Device) =>
   `${JSON.stringify(userAgent)} at ${address}, key ${keyId}, workspace ${workspaceId}`;

@@ -4,6 +4,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { blockGuards } from '../../account/guard-rails.ts';
+import { decisionBuilder } from '../../bouncers/make/decision-builder.ts';
 import { instantOf, systemClock } from '../../clock.ts';
 import type { FeedPreviewer } from '../../document/builder.ts';
 import { documentBuilder } from '../../document/make/document-builder.ts';
@@ -31,6 +32,7 @@ let database = geoDatabase(geo);
 
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
 const counter = shareCounter(shared);
+const { decisions, contents } = decisionBuilder({ ...shared, recordTold: store.recordTold });
 // Loaded with the first preview: it reads messages, for which much would have to be loaded.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
@@ -38,7 +40,8 @@ const explaining = async () => {
   return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules };
 };
 const methods: FeedThreadMethods = {
-  ...documentBuilder({ ...shared, recordTold: store.recordTold, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...documentBuilder({ ...shared, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
+  decisions,
   async preview(request) {
     previewer ??= import('../../document/make/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
     return (await previewer).preview(request);

@@ -270,7 +270,7 @@ test('D11.1 a file that says how many entries it has, and has fewer, is cut; so 
     message: 'the file is larger than 1 MiB unpacked',
   });
   await assert.rejects(sent(`${'\n'.repeat(1001)}192.0.2.1`, { mostLines: 1000, format: 'text' }), {
-    code: 'USAGE',
+    code: 'TOO_LARGE',
     message: /more than 1000 lines/,
   });
 });

@@ -18,8 +18,8 @@ const LIMIT = 30_000;
  * The landing transaction: fence, rules, dead letters and position, all or nothing.
  * May be done twice: after a commit whose outcome is not known the second try finds itself fenced, and the consumer reads the position again.
  */
-export function land(db: Database, batch: LandingBatch, mostAreNew: MostAreNew): Promise<'landed' | 'fenced'> {
-  return db.transaction(
+export const land = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew): Promise<'landed' | 'fenced'> =>
+  db.transaction(
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
@@ -34,7 +34,6 @@ export function land(db: Database, batch: LandingBatch, mostAreNew: MostAreNew):
     },
     { repeatable: true, limit: LIMIT },
   );
-}
 
 /** Writes the rules, how many more each workspace has, and which lists have changed. */
 async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch, mostAreNew: MostAreNew): Promise<void> {

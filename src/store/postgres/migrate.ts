@@ -10,15 +10,14 @@ const LIMIT = 600_000;
 const OLDEST = 14;
 
 /** One transaction that waits for every other process that migrates or bootstraps, and keeps them waiting. */
-export function exclusively<T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> {
-  return db.transaction(
+export const exclusively = <T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> =>
+  db.transaction(
     async (session) => {
       await session.run('SELECT pg_advisory_xact_lock($1)', LOCK);
       return work(session);
     },
     { repeatable: true, limit: LIMIT },
   );
-}
 
 /** Applies the numbered migrations that the database has not seen, all of them or none, and tells `onMigrate` before; returns their names. */
 export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<string[]> {
