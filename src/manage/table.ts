@@ -19,7 +19,7 @@ import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
 import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
-import { SOURCE_ASKS } from './operations/source-asks.ts';
+import { SOURCE_REFRESH_OPERATIONS } from './operations/source-refreshes.ts';
 import { SOURCE_TRIAL } from './operations/source-trial.ts';
 import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
@@ -33,6 +33,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
   ...SOURCE_OPERATIONS,
+  ...SOURCE_REFRESH_OPERATIONS,
   ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
   ...RULE_DELETIONS,
@@ -46,7 +47,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
-  ...SOURCE_ASKS,
   ...SOURCE_TRIAL,
   ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,

@@ -208,6 +208,11 @@ export function sourceConformance(driver: StoreDriver): void {
     );
     assert.deepEqual([runs[0], await store.sourceRuns(other.id, one.id)], [{ ...RUN, at: RUNS_KEPT - 1 }, []]);
 
+    // Of those in a row that changed nothing the last one is kept.
+    for (const at of [50, 51, 52]) await store.writeSources(lease, [update(one.id, { run: { ...RUN, outcome: 'unchanged', at } })]);
+    const later = await store.sourceRuns(workspace.id, one.id);
+    assert.deepEqual([later.length, later[0]!.at, later[1]!.at], [RUNS_KEPT, 52, RUNS_KEPT - 1]);
+
     await store.updateSource(workspace.id, one.id, { url: 'https://lists.example/other' });
     assert.deepEqual(
       [(await read()).state.etag, (await read()).state.stop],

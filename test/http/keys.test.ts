@@ -632,7 +632,7 @@ suite('limits and the bootstrap key', () => {
   test('D2.3 a bootstrap key once revoked stays revoked; the last use of a key is kept', async () => {
     const [{ id }] = await json<Key[]>('key', 'ls', '--workspace', 'default');
     assert.equal(await statusOf(server, FEED, { key: BOOTSTRAP }), 200);
-    await json('key', 'revoke', id);
+    await json('key', 'revoke', id, '--yes');
     await turnsTo(401, server, BOOTSTRAP, [FEED]);
     assert.equal(await server.kill('SIGTERM'), 0);
     const keys = await json<(Key & { last_used_at: string })[]>('key', 'ls', '--workspace', 'default');

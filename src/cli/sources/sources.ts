@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { sourceReach } from '../../fetch/reach.ts';
 import { byCommand } from '../../manage/context.ts';
 import { deletionPreview } from '../../manage/deletion.ts';
-import { runJson } from '../../manage/operations/source-asks.ts';
+import { runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
 import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';

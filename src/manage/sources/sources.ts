@@ -1,7 +1,7 @@
 /** Sources: made, set, paused, deleted, by keys and by commands (SPEC D23). */
 import { randomUUID } from 'node:crypto';
 import { NO_SETTINGS } from '../../account/list.ts';
-import type { Source, SourceAsk, SourcePatch } from '../../account/source.ts';
+import type { Source, SourcePatch } from '../../account/source.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { SourceRecord } from '../../ports/source-store.ts';
@@ -115,20 +115,6 @@ function differing(before: OpenSettings, after: OpenSettings): SourcePatch {
 export async function pauseSource({ store, workspaceId, by }: ChangeContext, ref: string, isPaused: boolean): Promise<SourceRecord> {
   const { source } = await findSource(store, workspaceId, ref);
   return store.pauseSource(workspaceId, source.id, isPaused, by);
-}
-
-/** Asks something of a source. Rejects with REFUSED where that makes no sense as it is. */
-export async function askOf(
-  { store, workspaceId, by }: Pick<ChangeContext, 'workspaceId' | 'by'> & { readonly store: StoreReads & StoreWrites },
-  ref: string,
-  what: SourceAsk['what'],
-): Promise<SourceRecord> {
-  const { source, state } = await findSource(store, workspaceId, ref);
-  const { id, name, isPaused } = source;
-  if (what === 'refresh' && isPaused) throw new WeirError('REFUSED', `the source "${name}" is paused: resume it`);
-  if (what !== 'refresh' && state.held === null) throw new WeirError('REFUSED', `no refresh of the source "${name}" is held back`);
-  const replacement = what !== 'refresh' && state.held !== null ? { replacement: state.held.replacement } : {};
-  return await store.askSource(workspaceId, id, { what, by, at: await store.ping(), ...replacement });
 }
 
 /** How a source is deleted. */
