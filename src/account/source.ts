@@ -56,7 +56,7 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 1,
     most: 1_000_000,
     fallback: 50,
-    help: 'most of its entries that may come or go in one refresh, %',
+    help: 'most of its entries that may be added or removed in one refresh, %',
   },
   refusedPercent: {
     field: 'refused_percent',

@@ -47,12 +47,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     undoPreview: (workspaceId, batchId, step) => undoPreview((work) => drive(db, work), step, workspaceId, batchId, UNDO_PACE),
     // A step holds no thread here; without statistics each of them sorts what is left of its list.
     senderStep: (workspaceId, feed, step) => drive(db, senderStep(workspaceId, feed, { ...step, limit: step.limit * SENDER_STEPS })),
-    async ping() {
-      return Number((await one(`SELECT ${NOW} AS now`))!.now);
-    },
-    async keyRevision() {
-      return Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);
-    },
+    ping: async () => Number((await one(`SELECT ${NOW} AS now`))!.now),
+    keyRevision: async () => Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value),
     findCaller: gathered((hashes) => findCallers(db, hashes), CALLER_QUERIES, CALLERS),
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
     async snapshot(workspaceId, feed, now, sink, whole) {
@@ -98,12 +94,9 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         () => false,
       );
     },
-    async ruleStates(workspaceId, ids) {
-      return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
-    },
-    async namedRules(workspaceId, listId, refs, targets) {
-      return (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf);
-    },
+    ruleStates: async (workspaceId, ids) => (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf),
+    namedRules: async (workspaceId, listId, refs, targets) =>
+      (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf),
   };
 }
 
