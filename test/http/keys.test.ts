@@ -454,7 +454,7 @@ suite('keys', () => {
       const { id, key } = await createKey('default');
       for (const server of [main, twin])
         assert.deepEqual([await statusOf(server, SIGNAL, { key }), await statusOf(server, FEED, { key })], [200, 200]);
-      const { code, stderr } = await weir(['key', 'revoke', id], settings);
+      const { code, stderr } = await weir(['key', 'revoke', id, '--yes'], settings);
       assert.deepEqual([code, stderr], [0, '']);
       for (const server of [main, twin]) await turnsTo(401, server, key);
       assert.ok(
