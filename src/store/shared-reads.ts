@@ -18,7 +18,7 @@ import { feedPage, keyPage, listPage } from './accounts/pages.ts';
 import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
-import { findSession } from './accounts/sessions.ts';
+import { findSession, people, workplace } from './accounts/sessions.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
@@ -124,6 +124,8 @@ export function sharedReads(read: <T>(work: Work<T>) => Promise<T>, indexedBy: I
     },
     ruleCount: (workspaceId) => read(ruleCount(workspaceId)),
     findSession: (hash) => read(findSession(hash)),
+    workplace: (workspaceId) => read(workplace(workspaceId)),
+    people: (workspaceId) => read(people(workspaceId)),
     replacement: (workspaceId, id) => read(replacementReads.replacement(workspaceId, id)),
     replacementPiece: (id, piece, n) => read(replacementReads.replacementPiece(id, piece, n)),
     abandonedReplacements: (now, limit) => read(replacementReads.abandonedReplacements(now, limit)),

@@ -10,6 +10,7 @@ import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
 import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
 import { nameFault } from '../../account/name.ts';
+import { type GroupRole, readGroupRole } from '../../account/person.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { Type } from '../../json-schema.ts';
@@ -78,8 +79,11 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
     if (typeof line === 'string') return line;
     const odd = line.protect.find((word) => protectedWord(word) !== word);
     if (odd !== undefined) return `protect: must not hold ${JSON.stringify(odd)}`;
+    const people = (line.people ?? []).map(readGroupRole);
+    const unread = people.indexOf(undefined);
+    if (unread >= 0) return `people: must not hold ${JSON.stringify(line.people![unread])}`;
     const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = line;
-    return { protect, minPrefixV4, minPrefixV6, subtractAllow };
+    return { protect, minPrefixV4, minPrefixV6, subtractAllow, people: people as GroupRole[] };
   },
   write: workspaceSettingsJson,
 };

@@ -52,11 +52,11 @@ export function auditCommands(add: AddCommand): void {
       show: (rows) =>
         table(
           ['AT', 'EVENT', 'WHAT', 'BY', 'KEY', 'CHANGE'],
-          rows.map(({ at, event, name, object, actor, key_name, key_id, before, after }) => [
+          rows.map(({ at, event, name, object, actor, person, key_name, key_id, before, after }) => [
             at,
             event,
             printable(name ?? object),
-            actor === null ? null : printable(actor),
+            actor === null ? null : printable(person === null ? actor : `${actor} (${person})`),
             key_name === null ? key_id : printable(key_name),
             before === null && after === null ? null : printable(`${JSON.stringify(before)} → ${JSON.stringify(after)}`),
           ]),
@@ -97,6 +97,7 @@ function named({ id, at, event, object, by, change }: AuditRow, { keys, objects 
     object,
     name: objects.get(object) ?? (typeof was === 'string' ? was : null),
     actor: by.actor,
+    person: by.personId ?? null,
     key_id: by.keyId,
     key_name: keys.get(by.keyId ?? '') ?? null,
     before: change?.before ?? null,
@@ -106,6 +107,6 @@ function named({ id, at, event, object, by, change }: AuditRow, { keys, objects 
 
 const isWanted = (row: AuditRow, name: string | null, { event, by, keyId, object }: Wanted): boolean =>
   (event === undefined || row.event.includes(event)) &&
-  (by === undefined || row.by.actor === by) &&
+  (by === undefined || row.by.actor === by || row.by.personId === by) &&
   (keyId === undefined || row.by.keyId === keyId) &&
   (object === undefined || row.object === object || name === object);

@@ -1,6 +1,7 @@
 /** What the operations of management read and answer (SPEC D15.1 to D15.12). */
 import { hash } from 'node:crypto';
 import { parse } from 'node:querystring';
+import { authorOf } from '../../account/caller.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation, Outcome } from '../../manage/operation.ts';
 import { requireRoom } from '../../manage/room.ts';
@@ -71,7 +72,7 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request }:
   return {
     workspaceId: caller.workspaceId,
     caller,
-    by: { keyId: caller.keyId, actor: actor as string | null },
+    by: authorOf(caller, actor as string | null),
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
     isGone: () => request.socket.destroyed,

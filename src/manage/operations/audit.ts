@@ -13,6 +13,7 @@ const auditJson = ({ id, at, event, object, by, change }: AuditRow) => ({
   object,
   key_id: by.keyId,
   actor: by.actor,
+  person: by.personId ?? null,
   before: change?.before ?? null,
   after: change?.after ?? null,
 });
@@ -26,7 +27,8 @@ const ENTRY = {
   event: 'list changed',
   object: ['0195a3c0-0000-7000-8000-000000000001', Type.String({ description: 'The id of what was changed.' })],
   key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String(), { description: 'null: a command.' })],
-  actor: ['Jana Novák', nullable(Type.String(), { description: 'The person, as the request named it.' })],
+  actor: ['Jana Novák', nullable(Type.String(), { description: 'The person, as the request named it, or a provider.' })],
+  person: [null, nullable(Type.String(), { description: 'The provider that has named the person, and who that is there.' })],
   before: [{ max_entries: null }, changed],
   after: [{ max_entries: 100_000 }, changed],
 } as const satisfies Fields;
