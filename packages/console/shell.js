@@ -154,12 +154,11 @@ const Where = ({ session: { workspaces, workspace_id: shown }, workspace }) =>
   workspaces.length < 2
     ? html`<p class="side-foot">Workspace <bdi>${workspace ?? '…'}</bdi></p>`
     : html`
-      <label class="side-foot">
-        Workspace
-        <select class="input" onChange=${(/** @type {any} */ event) => switchWorkspace(event.target.value)}>
+      <div class="side-foot">
+        <select class="input" aria-label="Workspace" onChange=${(/** @type {any} */ event) => switchWorkspace(event.target.value)}>
           ${workspaces.map(({ id, name, role }) => html`<option key=${id} value=${id} selected=${id === shown}>${name} (${role})</option>`)}
         </select>
-      </label>
+      </div>
     `;
 
 /** Loads the module of a page, and shows it. @param {{ page: import('./pages.js').PageRow, place: import('./router.js').Place, session: Session }} props */

@@ -22,6 +22,8 @@ export interface RuleJson extends Record<string, unknown> {
   readonly batch_id: string | null;
   readonly key_id: string | null;
   readonly key_name: string | null;
+  readonly actor?: string;
+  readonly person?: string;
 }
 
 export interface FeedJson {

@@ -83,7 +83,10 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
     name,
     maxAge: maxAge === undefined ? null : maxAge * 1000,
     begin: ({ state, nonce, verifier }, backTo) =>
-      attempt(async ({ config }) => {
+      attempt(async () => {
+        // A browser is not sent to where nobody answers.
+        const { config } = await discovered(KNOWN_TO_ANSWER);
+        if (failure !== undefined) throw failure.fault;
         const asked = {
           ...settings.parameters,
           ...(maxAge !== undefined && { max_age: String(maxAge) }),

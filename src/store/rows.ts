@@ -47,10 +47,12 @@ export function workspaceOf(row: Row): Workspace {
 /** A workspace's own table of roles. */
 const groupRolesOf = (text: unknown): GroupRole[] => JSON.parse(String(text)) as GroupRole[];
 
+const subtractAllowOf = (row: Row) => row.subtract_allow as WorkspaceSettings['subtractAllow'];
+
 const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
   ...guardRailsOf(row),
   people: groupRolesOf(row.people),
-  subtractAllow: row.subtract_allow as WorkspaceSettings['subtractAllow'],
+  subtractAllow: subtractAllowOf(row),
 });
 
 /** Needs the columns of a workspace's guard rails. */
@@ -61,7 +63,8 @@ export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): Gu
 });
 
 /** What a workspace's feed shows of itself. */
-export const workspaceProfileOf = (row: Row): FeedProfile => workspaceProfile({ name: String(row.name), ...workspaceSettingsOf(row) });
+export const workspaceProfileOf = (row: Row): FeedProfile =>
+  workspaceProfile({ name: String(row.name), subtractAllow: subtractAllowOf(row) });
 
 /** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({

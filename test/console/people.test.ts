@@ -33,7 +33,7 @@ suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }
       await browser.close();
       await weir.kill('SIGTERM');
     });
-    await commandJson(['workspace', 'create', 'edge', '--org', 'default'], settings);
+    const { id: edge } = await commandJson<{ id: string }>(['workspace', 'create', 'edge', '--org', 'default'], settings);
     const page = consolePage(await browser.page(), url);
     await page.look(1280, 800, 'light');
 
@@ -41,7 +41,7 @@ suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }
     await page.sees('Ada Lovelace');
     await page.sees('What senders, firewalls and people show to be let in');
     assert.equal(await page.evaluate<string>('location.pathname + location.search'), '/console/keys?shown=all');
-    await page.fill('Workspace', 'edge (admin)');
+    await page.fill('Workspace', edge);
     await page.sees('Overview');
     await page.sees('edge');
     assert.equal(await page.evaluate<string>(`document.querySelector('.side-foot select').selectedOptions[0].innerText`), 'edge (admin)');
@@ -60,6 +60,10 @@ suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }
     provider.accounts.ada.groups = [];
     await page.click('Sign in with Acme');
     await page.sees('Acme knows you, but no group of yours has a role here.');
-    assert.deepEqual(page.complaints, []);
+    // What was being read as somebody left is refused.
+    assert.deepEqual(
+      page.complaints.filter((each) => !each.includes('status of 401')),
+      [],
+    );
   });
 });

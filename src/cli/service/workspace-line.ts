@@ -14,6 +14,7 @@ import { type GroupRole, readGroupRole } from '../../account/person.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { Type } from '../../json-schema.ts';
+import { originJson } from '../../manage/rules/rule-json.ts';
 import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import { type AccessRule, type ExpressionRule, KINDS, type Target } from '../../rule.ts';
@@ -32,6 +33,7 @@ import {
   oneOf,
   optional,
   SettingsShape,
+  text,
   uuid,
 } from './line-shapes.ts';
 
@@ -191,7 +193,7 @@ export const RULE_LINE: Line<SavedRule> = {
   write(saved) {
     const { id: _, ...line } = ruleJson({ ...saved, id: 0 });
     const past = {
-      ...(saved.origin && { batch_id: saved.origin.batchId, key_id: saved.origin.keyId }),
+      ...(saved.origin && originJson(saved.origin)),
       ...(saved.before && { before: RULE_LINE.write(saved.before) }),
     };
     return { ...line, ...('target' in saved.rule && { target: writeTarget(saved.rule.target) }), ...past };
@@ -201,6 +203,8 @@ export const RULE_LINE: Line<SavedRule> = {
 const PastShape = Type.Object({
   batch_id: optional(uuid),
   key_id: optional(uuid),
+  actor: optional(text),
+  person: optional(text),
   before: optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 });
 const readPast = shape(PastShape);
@@ -209,8 +213,9 @@ const readPast = shape(PastShape);
 function pastOf(value: unknown): { readonly origin: RuleOrigin | undefined | string; readonly before: object | undefined } {
   const past = readPast(value);
   if (typeof past === 'string') return { origin: past, before: undefined };
-  const { batch_id: batchId = null, key_id: keyId = null, before } = past;
-  return { origin: batchId === null && keyId === null ? undefined : { batchId, keyId }, before: before ?? undefined };
+  const { batch_id: batchId = null, key_id: keyId = null, actor, person, before } = past;
+  const origin = { batchId, keyId, ...(actor && { actor }), ...(person && { personId: person }) };
+  return { origin: (batchId ?? keyId ?? person ?? null) === null ? undefined : origin, before: before ?? undefined };
 }
 
 /** The rule as the signals that stand for it leave it. */

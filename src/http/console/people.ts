@@ -83,9 +83,9 @@ export function personSessions({ providers, roles, report }: People, store: Peop
     return callerAs(place, id, role);
   }
 
-  /** Notes who is there, at most once a minute. */
+  /** Notes who is there with which role, at most once a minute. */
   async function see(workspaceId: string, seen: Parameters<PeopleStore['seePerson']>[1]): Promise<void> {
-    const name = `${workspaceId} ${seen.id}`;
+    const name = `${workspaceId} ${seen.id} ${seen.role}`;
     if (seen.lastSeen - (noted.get(name) ?? 0) < SEEN_EVERY) return;
     if (noted.size >= MOST_NOTED) noted.clear();
     noted.set(name, seen.lastSeen);

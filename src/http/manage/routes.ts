@@ -71,7 +71,8 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request }:
   if (token !== undefined && (typeof token !== 'string' || !TOKEN.test(token))) return NO_TOKEN;
   return {
     workspaceId: caller.workspaceId,
-    caller,
+    // What is sent for him says who he is.
+    caller: actor === null ? caller : { ...caller, actor: actor as string },
     by: authorOf(caller, actor as string | null),
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
